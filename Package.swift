@@ -1,0 +1,81 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+/// What every target of ours is compiled with.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Everywhere but in `Netlink`, the one room where unsafe code lives.
+let safe = strict + [.strictMemorySafety()]
+
+let package = Package(
+    name: "network-reachability",
+    products: [
+        .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
+        .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
+        .executable(name: "reachability", targets: ["reachability"]),
+    ],
+    traits: [
+        .trait(name: "CommandLineTool", description: "The `reachability` command; needs swift-argument-parser."),
+        .default(enabledTraits: ["CommandLineTool"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CNetlink",
+            pkgConfig: "libnl-route-3.0",
+            providers: [.apt(["libnl-3-dev", "libnl-route-3-dev", "pkg-config"])]
+        ),
+        .target(name: "Netlink", dependencies: ["CNetlink"], swiftSettings: strict),
+        .target(
+            name: "NetworkReachability",
+            dependencies: ["Netlink", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: safe
+        ),
+        .target(
+            name: "NetworkReachabilityTesting",
+            dependencies: ["NetworkReachability", "Netlink"],
+            swiftSettings: safe
+        ),
+        .executableTarget(
+            name: "reachability",
+            dependencies: [
+                "NetworkReachability",
+                .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "ArgumentParser",
+                    package: "swift-argument-parser",
+                    condition: .when(traits: ["CommandLineTool"])
+                ),
+            ],
+            swiftSettings: safe
+        ),
+        .target(name: "NetworkLab", dependencies: [], path: "Tests/NetworkLab", swiftSettings: strict),
+        .testTarget(name: "NetlinkTests", dependencies: ["Netlink", "NetworkLab"], swiftSettings: strict),
+        .testTarget(
+            name: "NetworkReachabilityTests",
+            dependencies: ["NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ScenarioTests",
+            dependencies: ["NetworkLab", "reachability"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["NetworkLab", "reachability"],
+            swiftSettings: strict
+        ),
+    ]
+)

@@ -1,0 +1,4 @@
+#ifndef CNETLINK_SHIM_H
+#define CNETLINK_SHIM_H
+#include <netlink/netlink.h>
+#endif
