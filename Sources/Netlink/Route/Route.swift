@@ -1,0 +1,40 @@
+/// The kernel's answer to a `RouteQuery`.
+///
+/// C counterpart: `rtmsg` and `RTA_*`, `rtnetlink(7)`.
+package struct Route: Hashable, Sendable {
+    package var kind: RouteKind
+    /// The routing table the answer was found in, where the kernel says.
+    package var table: UInt32?
+    /// Bits of the matched prefix; only an entry tells (`RouteQuery.wantsEntry`).
+    package var prefixLength: UInt8
+    /// The legs: one for a way taken, one or several for an entry, none where only `nextHopID` is given.
+    package var nextHops: [NextHop]
+    /// The next hop object the route uses, 0 for none (RTA_NH_ID).
+    package var nextHopID: UInt32
+    /// The source address packets get that have none yet (RTA_PREFSRC).
+    package var source: WireAddress?
+    /// The route's own maximum transmission unit, 0 for the link's (RTAX_MTU).
+    package var mtu: UInt32
+    /// How long the entry will last; nil for ever. The kernel sends nothing when this time is over.
+    package var lifetime: Duration?
+
+    package init(
+        kind: RouteKind = .unicast,
+        table: UInt32? = nil,
+        prefixLength: UInt8 = 0,
+        nextHops: [NextHop] = [],
+        nextHopID: UInt32 = 0,
+        source: WireAddress? = nil,
+        mtu: UInt32 = 0,
+        lifetime: Duration? = nil
+    ) {
+        self.kind = kind
+        self.table = table
+        self.prefixLength = prefixLength
+        self.nextHops = nextHops
+        self.nextHopID = nextHopID
+        self.source = source
+        self.mtu = mtu
+        self.lifetime = lifetime
+    }
+}

@@ -1,0 +1,47 @@
+/// What was heard since the last look: a hint that routes may have changed, never the change itself.
+package struct EventBurst: Hashable, Sendable {
+    /// What the messages were about.
+    package struct Subjects: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        package static let link = Subjects(rawValue: 1 << 0)
+        package static let address = Subjects(rawValue: 1 << 1)
+        package static let route = Subjects(rawValue: 1 << 2)
+        /// A route of prefix length 0, in any table.
+        package static let defaultRoute = Subjects(rawValue: 1 << 3)
+        package static let rule = Subjects(rawValue: 1 << 4)
+        package static let nextHop = Subjects(rawValue: 1 << 5)
+        package static let configuration = Subjects(rawValue: 1 << 6)
+        /// Something was taken away that a batch may be about to put back.
+        package static let removal = Subjects(rawValue: 1 << 7)
+    }
+
+    /// Messages of the kernel.
+    package var messages = 0
+    /// How often messages were lost for want of buffer space (ENOBUFS).
+    package var overruns = 0
+    /// Messages of other processes, which were ignored.
+    package var foreign = 0
+    package var subjects: Subjects = []
+
+    package init(messages: Int = 0, overruns: Int = 0, foreign: Int = 0, subjects: Subjects = []) {
+        self.messages = messages
+        self.overruns = overruns
+        self.foreign = foreign
+        self.subjects = subjects
+    }
+
+    /// Whether anything may have changed.
+    package var isRelevant: Bool { messages > 0 || overruns > 0 }
+
+    package mutating func add(_ other: EventBurst) {
+        messages += other.messages
+        overruns += other.overruns
+        foreign += other.foreign
+        subjects.formUnion(other.subjects)
+    }
+}

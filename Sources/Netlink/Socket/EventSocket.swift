@@ -1,0 +1,63 @@
+import CNetlink
+import Glibc
+
+/// The socket that listens. Nothing is ever asked on it: after an overrun the answer would be lost for good.
+///
+/// Thread-safe as far as it is used: `join`, `leave` and `descriptor` from any thread, reading from one queue.
+package final class EventSocket: @unchecked Sendable {
+    private let socket: NetlinkSocket
+    /// Only heads are read; the kernel cuts the rest off.
+    private let buffer: UnsafeMutableRawBufferPointer
+    /// Messages read in one go before the reader looks at what they mean; the rest stays readable.
+    private static let burstLimit = 4096
+
+    /// Opens the socket in the calling thread's network namespace, deaf until `join()`.
+    package init() throws(NetlinkError) {
+        socket = try NetlinkSocket(family: NETLINK_ROUTE)
+        try socket.setNonBlocking()
+        // An overrun is one more hint, not a fault; a larger buffer only makes it rarer. More than rmem_max is cut off.
+        socket.setReceiveBuffer(bytes: 1 << 20)
+        buffer = .allocate(byteCount: 256, alignment: 16)
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    package var descriptor: CInt { socket.descriptor }
+
+    /// Begins to hear of changes. Call it before the first look, so that nothing falls in between.
+    package func join() throws(NetlinkError) {
+        for group in MulticastGroup.reachability { try socket.join(group) }
+    }
+
+    package func leave() {
+        for group in MulticastGroup.reachability { socket.leave(group) }
+    }
+
+    /// Reads what is there, without waiting.
+    package func drain() -> EventBurst {
+        var burst = EventBurst()
+        while burst.messages + burst.foreign < Self.burstLimit {
+            do {
+                let datagram = try socket.receive(into: buffer)
+                if datagram.sender == 0 {
+                    burst.note(UnsafeRawBufferPointer(buffer).bytes(from: 0, length: datagram.count))
+                } else {
+                    burst.foreign += 1
+                }
+            } catch .noBufferSpace {
+                burst.overruns += 1
+            } catch {
+                return burst
+            }
+        }
+        return burst
+    }
+
+    /// Blocks up to `limit` for more to read, and says whether there is.
+    package func wait(atMost limit: Duration) -> Bool {
+        var limit = limit.timespec
+        return cnetlink_wait_readable(descriptor, &limit) > 0
+    }
+}

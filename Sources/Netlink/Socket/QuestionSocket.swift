@@ -1,0 +1,171 @@
+import CNetlink
+import Glibc
+
+/// The socket that asks. Nothing is multicast to it, so no storm can push an answer out.
+///
+/// Every call blocks for the few microseconds the kernel takes to answer, or as long as it holds its configuration
+/// lock (RTNL). Callers take turns: one question at a time.
+struct QuestionSocket: ~Copyable {
+    private let socket: NetlinkSocket
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var sequence: UInt32 = 0
+
+    init() throws(NetlinkError) {
+        socket = try NetlinkSocket(family: NETLINK_ROUTE)
+        socket.setReceiveBuffer(bytes: 1 << 20)
+        socket.setReceiveTimeout(seconds: 5)
+        // A dump's datagram is as long as the largest read so far, 32 KiB at the most.
+        buffer = .allocate(byteCount: 32 << 10, alignment: 16)
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    var descriptor: CInt { socket.descriptor }
+
+    /// Asks for one device; nil when there is none. A round trip of this kind is also a barrier: what the kernel has
+    /// announced before is true after it.
+    mutating func link(index: UInt32) throws(NetlinkError) -> Link? {
+        try link(index: index, name: nil)
+    }
+
+    mutating func link(named name: String) throws(NetlinkError) -> Link? {
+        try link(index: 0, name: name)
+    }
+
+    private mutating func link(index: UInt32, name: String?) throws(NetlinkError) -> Link? {
+        var request = RequestBuilder()
+        request.begin(.getLink, sequence: nextSequence())
+        request.append(ifinfomsg(index: index))
+        if let name { request.append(attribute: IFLA_IFNAME, text: name) }
+        // Statistics and VF lists are long and not wanted.
+        request.append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+        return try answer(to: request, as: Link.init(body:))
+    }
+
+    /// Every device of the namespace.
+    mutating func links() throws(NetlinkError) -> [Link] {
+        var request = RequestBuilder()
+        let sequence = nextSequence()
+        request.begin(.getLink, flags: NLM_F_DUMP, sequence: sequence)
+        request.append(ifinfomsg(index: 0))
+        request.append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+        var links: [Link] = []
+        try exchange(request, count: 1) { _, answer in
+            if case .success(let body) = answer, let link = Link(body: body) { links.append(link) }
+        }
+        return links
+    }
+
+    /// Looks several ways up in one round; the answers stand in the order of the questions.
+    mutating func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
+        var request = RequestBuilder()
+        for query in queries { request.append(query, sequence: nextSequence()) }
+        var routes = [Result<Route, SystemError>](repeating: .failure(.badMessage), count: queries.count)
+        try exchange(request, count: queries.count) { index, answer in
+            routes[index] = answer.flatMap { body in
+                Route(body: body).map(Result.success) ?? .failure(.badMessage)
+            }
+        }
+        return routes
+    }
+
+    /// Asks for a next hop object; nil when there is none.
+    mutating func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? {
+        var request = RequestBuilder()
+        request.begin(.getNextHop, sequence: nextSequence())
+        request.append(nhmsg())
+        request.append(attribute: Int(NHA_ID), id)
+        return try answer(to: request, as: NextHopObject.init(body:))
+    }
+
+    /// The one answer to one question; nil when what was asked about does not exist.
+    private mutating func answer<Value>(
+        to request: RequestBuilder, as decode: (UnsafeRawBufferPointer) -> Value?
+    ) throws(NetlinkError) -> Value? {
+        var answer: Result<Value?, SystemError> = .success(nil)
+        try exchange(request, count: 1) { answer = $1.map(decode) }
+        switch answer {
+        case .success(let value): return value
+        case .failure(.noDevice), .failure(.noEntry): return nil
+        case .failure(let cause): throw NetlinkError("ask the kernel about a link or next hop", cause)
+        }
+    }
+
+    private mutating func nextSequence() -> UInt32 {
+        sequence &+= 1
+        return sequence
+    }
+
+    /// Sends `count` requests, the last of which has the current sequence number, and hands each answer's body over
+    /// until all are in. Answers of an earlier, abandoned exchange are passed over by their numbers.
+    private mutating func exchange(
+        _ request: RequestBuilder, count: Int,
+        _ take: (Int, Result<UnsafeRawBufferPointer, SystemError>) -> Void
+    ) throws(NetlinkError) {
+        let first = sequence &- UInt32(count) &+ 1
+        try socket.send(request.bytes)
+        var missing = count
+        while missing > 0 {
+            let datagram: (count: Int, sender: UInt32)
+            do {
+                datagram = try socket.receive(into: buffer)
+            } catch {
+                throw NetlinkError("read the kernel's answer", error)
+            }
+            guard datagram.sender == 0 else { continue }
+            var rest = UnsafeRawBufferPointer(buffer).bytes(from: 0, length: datagram.count)
+            while let header = MessageHeader(rest) {
+                let body = rest.bytes(from: MessageHeader.size, length: header.length - MessageHeader.size)
+                let index = Int(header.sequence &- first)
+                if header.port == socket.port, index < count {
+                    missing -= deliver(header, body, to: { take(index, $0) })
+                }
+                rest = rest.bytes(from: header.length.alignedToAttribute)
+            }
+        }
+    }
+
+    /// Hands one message over and says how many requests it finishes.
+    private func deliver(
+        _ header: MessageHeader, _ body: UnsafeRawBufferPointer,
+        to take: (Result<UnsafeRawBufferPointer, SystemError>) -> Void
+    ) -> Int {
+        switch header.kind {
+        case .error:
+            take(.failure(SystemError(rawValue: -(body.load(Int32.self, at: 0) ?? -EBADMSG))))
+            return 1
+        case .done:
+            return 1
+        default:
+            take(.success(body))
+            return header.isMultipart ? 0 : 1
+        }
+    }
+}
+
+extension ifinfomsg {
+    fileprivate init(index: UInt32) {
+        self.init(ifi_family: 0, __ifi_pad: 0, ifi_type: 0, ifi_index: Int32(bitPattern: index), ifi_flags: 0, ifi_change: 0)
+    }
+}
+
+extension RequestBuilder {
+    mutating func append(_ query: RouteQuery, sequence: UInt32) {
+        begin(.getRoute, sequence: sequence)
+        let family = query.destination.family
+        // IPv6 always names the real table and refuses RTM_F_LOOKUP_TABLE.
+        var flags: Int32 = query.wantsEntry ? RTM_F_FIB_MATCH : 0
+        if family == .ipv4 { flags |= RTM_F_LOOKUP_TABLE }
+        append(
+            rtmsg(
+                rtm_family: family.rawValue, rtm_dst_len: UInt8(family.bitCount),
+                rtm_src_len: query.source == nil ? 0 : UInt8(family.bitCount), rtm_tos: 0, rtm_table: 0,
+                rtm_protocol: 0, rtm_scope: 0, rtm_type: 0, rtm_flags: UInt32(flags)))
+        append(attribute: Int(RTA_DST.rawValue), query.destination.bytes)
+        if let source = query.source { append(attribute: Int(RTA_SRC.rawValue), source.bytes) }
+        if let interface = query.outputInterface { append(attribute: Int(RTA_OIF.rawValue), interface) }
+        if query.mark != 0 { append(attribute: Int(RTA_MARK.rawValue), query.mark) }
+    }
+}

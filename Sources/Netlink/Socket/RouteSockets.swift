@@ -1,0 +1,33 @@
+/// The two sockets of one network namespace: one listens, one asks.
+package final class RouteSockets: Sendable {
+    package let events: EventSocket
+    private let questions: Locked<QuestionSocket>
+
+    /// Opens both in the calling thread's network namespace.
+    package init() throws(NetlinkError) {
+        events = try EventSocket()
+        questions = Locked(try QuestionSocket())
+    }
+
+    /// Asks for one device; nil when there is none. The round trip is a barrier: what was announced before is true now.
+    package func link(index: UInt32) throws(NetlinkError) -> Link? {
+        try questions.withLock { socket throws(NetlinkError) in try socket.link(index: index) }
+    }
+
+    package func link(named name: String) throws(NetlinkError) -> Link? {
+        try questions.withLock { socket throws(NetlinkError) in try socket.link(named: name) }
+    }
+
+    package func links() throws(NetlinkError) -> [Link] {
+        try questions.withLock { socket throws(NetlinkError) in try socket.links() }
+    }
+
+    /// Looks several ways up in one round; the answers stand in the order of the questions.
+    package func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
+        try questions.withLock { socket throws(NetlinkError) in try socket.routes(queries) }
+    }
+
+    package func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? {
+        try questions.withLock { socket throws(NetlinkError) in try socket.nextHop(id: id) }
+    }
+}

@@ -1,0 +1,35 @@
+package import Dispatch
+package import Netlink
+
+/// One network namespace: questions any thread may ask, and hints of changes.
+///
+/// Letting go of the connection closes its descriptors.
+package protocol KernelConnection: Sendable {
+    /// Asks for one link; nil when there is none. The round trip is a barrier: a change whose notification was received
+    /// before is visible to every question after it.
+    func link(index: UInt32) throws(NetlinkError) -> Link?
+
+    /// Asks for the link of this name; nil when there is none.
+    func link(named name: String) throws(NetlinkError) -> Link?
+
+    /// Every link of the namespace.
+    func links() throws(NetlinkError) -> [Link]
+
+    /// Looks several ways up in one round; the answers stand in the order of the questions.
+    func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>]
+
+    /// Asks for a next hop object; nil when there is none.
+    func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject?
+
+    /// What the device behind a link tells of itself; never throws, what is not told is nil.
+    func hardware(of link: Link) -> LinkHardware
+
+    /// Begins to hear of changes: `ring` runs on `queue` once for each burst. A second call is a programming error.
+    func listen(on queue: DispatchQueue, _ ring: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError)
+
+    /// Hears no more. `ring` may still run once if it is just starting.
+    func stopListening()
+
+    /// On the listening queue: blocks up to `limit` for another burst; nil when none came.
+    func nextBurst(within limit: Duration) -> EventBurst?
+}
