@@ -1,0 +1,12 @@
+/// The outside world of a monitor: the kernel, time and the name service, all of which tests can play.
+package struct Surroundings: Sendable {
+    package var kernel: any Kernel
+    package var clock: any Timekeeper
+    package var resolver: any HostResolver
+
+    package init(kernel: any Kernel, clock: any Timekeeper, resolver: any HostResolver) {
+        self.kernel = kernel
+        self.clock = clock
+        self.resolver = resolver
+    }
+}

@@ -1,0 +1,18 @@
+package import Dispatch
+
+/// The seam to time: tests advance it by hand.
+package protocol Timekeeper: Sendable {
+    /// Time that stands still while the machine sleeps (CLOCK_MONOTONIC).
+    var monotonic: Duration { get }
+
+    /// Time that goes on while the machine sleeps (CLOCK_BOOTTIME).
+    var boot: Duration { get }
+
+    /// Runs `action` once on `queue` after `delay`, unless cancelled before.
+    func schedule(
+        after delay: Duration, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void
+    ) -> Cancellation
+
+    /// Runs `action` on `queue` whenever the machine may have slept or its clock was set; nil where that cannot be told.
+    func watchForSleep(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation?
+}
