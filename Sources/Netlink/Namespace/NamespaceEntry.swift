@@ -15,7 +15,7 @@ package enum NamespaceEntry {
                 do throws(SystemError) {
                     try enter(path)
                 } catch {
-                    return .failure(NetlinkError("enter the network namespace \(path)", error))
+                    return .failure(NetlinkError("enter the network namespace \(path)", error, stage: .namespace))
                 }
                 return body()
             }

@@ -7,9 +7,10 @@ extension EventBurst {
         messages += 1
         guard let header = datagram.load(nlmsghdr.self, at: 0) else { return }
         let kind = MessageKind(rawValue: header.nlmsg_type)
-        subjects.formUnion(kind.subjects)
+        let added = kind.subjects
+        subjects.formUnion(added)
         // `rtmsg` begins with the family, then the prefix length.
-        if subjects.contains(.route), datagram.load(UInt8.self, at: MessageHeader.size + 1) == 0 {
+        if added.contains(.route), datagram.load(UInt8.self, at: MessageHeader.size + 1) == 0 {
             subjects.insert(.defaultRoute)
         }
     }
@@ -19,12 +20,12 @@ extension MessageKind {
     fileprivate var subjects: EventBurst.Subjects {
         switch self {
         case .newLink, .deleteLink: .link
-        case .newAddress: .address
-        case .deleteAddress: [.address, .removal]
-        case .newRoute: .route
+        case .newAddress, .deleteAddress: .address
+        case .newRoute: [.route, .addition]
         case .deleteRoute: [.route, .removal]
-        case .newRule, .deleteRule: [.rule, .removal]
-        case .newNextHop: .nextHop
+        case .newRule: [.rule, .addition]
+        case .deleteRule: [.rule, .removal]
+        case .newNextHop: [.nextHop, .addition]
         case .deleteNextHop: [.nextHop, .removal]
         case .newNetworkConfiguration, .deleteNetworkConfiguration: .configuration
         default: []

@@ -2,9 +2,9 @@
 package struct EventBurst: Hashable, Sendable {
     /// What the messages were about.
     package struct Subjects: OptionSet, Hashable, Sendable {
-        package let rawValue: UInt8
+        package let rawValue: UInt16
 
-        package init(rawValue: UInt8) {
+        package init(rawValue: UInt16) {
             self.rawValue = rawValue
         }
 
@@ -16,8 +16,10 @@ package struct EventBurst: Hashable, Sendable {
         package static let rule = Subjects(rawValue: 1 << 4)
         package static let nextHop = Subjects(rawValue: 1 << 5)
         package static let configuration = Subjects(rawValue: 1 << 6)
-        /// Something was taken away that a batch may be about to put back.
+        /// A route, rule or next hop was taken away, perhaps by a batch that is about to put another in its place.
         package static let removal = Subjects(rawValue: 1 << 7)
+        /// A route, rule or next hop was put in place.
+        package static let addition = Subjects(rawValue: 1 << 8)
     }
 
     /// Messages of the kernel.

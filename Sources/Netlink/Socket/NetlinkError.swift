@@ -1,14 +1,25 @@
 /// A netlink socket that could not be used: what was tried and what the system said.
 package struct NetlinkError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What stood in the way.
+    package enum Stage: Hashable, Sendable {
+        /// The network namespace could not be entered: it is missing, or entering it is not permitted.
+        case namespace
+        /// The socket could not be opened, or did not answer.
+        case socket
+    }
+
     /// What was tried, as it follows "cannot", for example `open a netlink socket`.
     package let attempt: String
 
     /// What the system said.
     package let cause: SystemError
 
-    package init(_ attempt: String, _ cause: SystemError) {
+    package let stage: Stage
+
+    package init(_ attempt: String, _ cause: SystemError, stage: Stage = .socket) {
         self.attempt = attempt
         self.cause = cause
+        self.stage = stage
     }
 
     package var description: String { "cannot \(attempt): \(cause)" }

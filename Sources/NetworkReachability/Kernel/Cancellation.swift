@@ -1,4 +1,4 @@
-package import Netlink
+import Netlink
 
 /// Something under way that ends when it is cancelled or let go.
 package final class Cancellation: Sendable {

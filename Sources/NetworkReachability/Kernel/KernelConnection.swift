@@ -5,6 +5,10 @@ package import Netlink
 ///
 /// Letting go of the connection closes its descriptors.
 package protocol KernelConnection: Sendable {
+    /// False once the namespace this was opened in is no longer the one it was opened by; holding on would keep a
+    /// deleted namespace and its devices alive.
+    var isCurrent: Bool { get }
+
     /// Asks for one link; nil when there is none. The round trip is a barrier: a change whose notification was received
     /// before is visible to every question after it.
     func link(index: UInt32) throws(NetlinkError) -> Link?

@@ -1,0 +1,116 @@
+public import Dispatch
+import Netlink
+
+extension NetworkReachabilityManager {
+    /// What is called when the flags change, in Alamofire 4's way: set it, then call ``startListening()``. It may be set and
+    /// replaced at any time.
+    @preconcurrency public var listener: Listener? {
+        get { listening.state.withLock { $0.listener } }
+        set {
+            let previous = listening.state.withLock { state in
+                defer { state.listener = newValue }
+                return state.listener
+            }
+            withExtendedLifetime(previous) {}
+        }
+    }
+
+    /// The queue ``listener`` is called on; the main queue unless told otherwise. A change counts from the next call on.
+    public var listenerQueue: DispatchQueue {
+        get { listening.state.withLock { $0.queue } }
+        set { listening.state.withLock { $0.queue = newValue } }
+    }
+
+    /// Whether a listener is being served.
+    public var isListening: Bool { listening.state.withLock { $0.subscription != nil } }
+
+    /// Begins to call ``listener`` on ``listenerQueue``: first with the current status, then exactly when the flags change.
+    /// Listening that was under way ends before.
+    ///
+    /// - Returns: Always true: where netlink is denied, the listener hears ``NetworkReachabilityStatus/unknown`` and, when it
+    ///   works at last, the status.
+    @discardableResult
+    public func startListening() -> Bool {
+        let listening = listening
+        let subscription = subscribe(.flags) { [weak listening] path, subscription in
+            listening?.deliver(path.status, of: subscription)
+        }
+        listening.replaceSubscription(with: subscription)
+        begin(subscription)
+        return true
+    }
+
+    /// Begins to call `listener` on `queue`, in Alamofire 5's way: first with the current status, then exactly when the flags
+    /// change. Listening that was under way ends before.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the listener is called; a serial queue keeps the calls in order.
+    ///   - listener: What is called with the status.
+    /// - Returns: Always true, see ``startListening()``.
+    @preconcurrency @discardableResult
+    public func startListening(
+        onQueue queue: DispatchQueue = .main, onUpdatePerforming listener: @escaping Listener
+    ) -> Bool {
+        stopListening()
+        self.listener = listener
+        listenerQueue = queue
+        return startListening()
+    }
+
+    /// Ends what `startListening` began. It may be called at any time, also inside the listener, and never waits.
+    ///
+    /// Called on the listener's own serial queue, no call of the listener follows. Called elsewhere, a call that is just
+    /// starting may still finish.
+    public func stopListening() {
+        listening.replaceSubscription(with: nil)
+    }
+
+    /// Adds a listener beside all others, in AFNetworking's way: called on `queue` first with the current path, then exactly
+    /// when the flags change, until the token is let go or cancelled. It does not depend on `startListening`.
+    ///
+    /// - Returns: What keeps the listener alive.
+    public func addListener(
+        onQueue queue: DispatchQueue = .main, _ listener: @escaping Listener
+    ) -> NetworkReachabilityToken {
+        addPathListener(onQueue: queue, .flags) { listener($0.status) }
+    }
+
+    /// Adds a listener for every change of the path: interface, gateway, source, reason, and flags.
+    ///
+    /// - Returns: What keeps the listener alive.
+    public func addPathListener(
+        onQueue queue: DispatchQueue = .main, _ listener: @escaping @Sendable (NetworkPath) -> Void
+    ) -> NetworkReachabilityToken {
+        addPathListener(onQueue: queue, .path, listener)
+    }
+
+    private func addPathListener(
+        onQueue queue: DispatchQueue, _ interest: Subscription.Interest,
+        _ listener: @escaping @Sendable (NetworkPath) -> Void
+    ) -> NetworkReachabilityToken {
+        let subscription = subscribe(interest) { path, subscription in
+            queue.async { [weak subscription] in
+                guard let subscription, !subscription.hasEnded else { return }
+                listener(path)
+            }
+        }
+        begin(subscription)
+        return NetworkReachabilityToken(subscription)
+    }
+
+    /// A subscription to the target that logs what it delivers, not begun yet.
+    func subscribe(
+        _ interest: Subscription.Interest, _ deliver: @escaping @Sendable (NetworkPath, Subscription) -> Void
+    ) -> Subscription {
+        let target = record.target
+        let logger = options.logger
+        return Subscription(to: record, interest: interest) { path, subscription in
+            logger?.log(path, of: target)
+            deliver(path, subscription)
+        }
+    }
+
+    func begin(_ subscription: Subscription) {
+        subscription.record.add(subscription)
+    }
+}

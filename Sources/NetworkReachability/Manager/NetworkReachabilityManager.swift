@@ -1,0 +1,87 @@
+import Dispatch
+import Logging
+import Netlink
+
+/// Tells whether the network at large, a host or an address can be reached, and calls listeners when that changes.
+///
+/// It has the interface of Alamofire's class of this name, versions 4 and 5, for Linux. Its answer is what the kernel would
+/// do with packets: it asks for the route to every address, and checks source address and carrier. It cannot know what
+/// happens beyond this machine: a dead router with the cable in counts as reachable.
+///
+/// ```swift
+/// let manager = NetworkReachabilityManager(host: "example.org")
+/// manager?.startListening { status in print(status) }
+/// ```
+///
+/// All of it may be used from any thread. Managers of the same namespace share one monitor: two descriptors in all.
+/// Letting go of a manager ends its listeners.
+public final class NetworkReachabilityManager: Sendable {
+    /// The status type, by the name Alamofire nests.
+    public typealias NetworkReachabilityStatus = NetworkReachability.NetworkReachabilityStatus
+
+    /// What carries the packets, by the name Alamofire 4 nests.
+    public typealias ConnectionType = NetworkReachability.NetworkReachabilityStatus.ConnectionType
+
+    /// What is called when the status changes, on the queue that was chosen.
+    public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
+
+    /// A manager of the network at large that lives as long as the process. It is never nil; Alamofire's is optional.
+    public static let `default`: NetworkReachabilityManager? = NetworkReachabilityManager()
+
+    let record: TargetRecord
+    let options: NetworkReachabilityOptions
+    let listening = Listening()
+
+    package init(_ target: Target, monitor: PathMonitor, options: NetworkReachabilityOptions) {
+        record = monitor.record(for: target)
+        self.options = options
+    }
+
+    deinit {
+        stopListening()
+    }
+}
+
+// MARK: - The state now
+
+extension NetworkReachabilityManager {
+    /// The way packets to the target take now, or why there is none.
+    ///
+    /// The kernel is asked each time, on the calling thread: some ten microseconds, or as long as it is busy changing its
+    /// configuration. The first question about a host name waits for the name service, at most
+    /// ``NetworkReachabilityOptions/nameResolutionWait``.
+    public var path: NetworkPath {
+        let path = record.monitor.path(to: record, waitingForName: options.nameResolutionWait)
+        if path.reason == .netlinkUnavailable, let failure = record.monitor.failure {
+            options.logger?.warning("status is unknown", metadata: ["error": "\(failure)"])
+        }
+        return path
+    }
+
+    /// Whether the target can be reached now, and over what. Asks like ``path``; listening is not needed.
+    public var status: NetworkReachabilityStatus { path.status }
+
+    /// The same as ``status``, by its Alamofire 4 name.
+    public var networkReachabilityStatus: NetworkReachabilityStatus { status }
+
+    /// What is known of the way now, in Apple's terms; nil while nothing is known. Asks like ``path``.
+    public var flags: NetworkReachabilityFlags? { path.flags }
+
+    /// Whether the target can be reached now, over anything.
+    public var isReachable: Bool { status.isReachable }
+
+    /// Whether the target can be reached now over ethernet, Wi-Fi or anything else but a wireless wide area network.
+    public var isReachableOnEthernetOrWiFi: Bool { status == .reachable(.ethernetOrWiFi) }
+
+    /// Whether the target can be reached now over a wireless wide area network.
+    public var isReachableOnWWAN: Bool { status == .reachable(.wwan) }
+
+    /// The same as ``isReachableOnWWAN``, by its Alamofire 5 name.
+    public var isReachableOnCellular: Bool { isReachableOnWWAN }
+
+    /// The status now as a short text for people, by its AFNetworking name.
+    public var localizedNetworkReachabilityStatusString: String { status.localizedDescription }
+
+    /// What the monitor that serves this manager, and every other of its namespace, has done so far.
+    public var statistics: MonitorStatistics { record.monitor.statistics }
+}

@@ -1,0 +1,32 @@
+import Netlink
+
+/// What a monitor knows besides the kernel: who watches what, and what it waits for.
+struct MonitorState {
+    struct WeakRecord {
+        weak let record: TargetRecord?
+    }
+
+    var records: [Target: WeakRecord] = [:]
+    var statistics = MonitorStatistics()
+
+    /// Failed attempts to listen since the last one that worked.
+    var retries = 0
+    /// How long the machine has slept since it started, when last looked at.
+    var slept = Duration.zero
+    /// When the last burst was heard, on the monotonic clock.
+    var lastBurst = Duration.zero
+    /// When the next route expires, on the monotonic clock.
+    var expiryTime: Duration?
+
+    /// What is waited for while anybody watches; letting go of it is the end of it.
+    var waits = Waits()
+
+    struct Waits {
+        var trailingLook: Cancellation?
+        var expiry: Cancellation?
+        var retry: Cancellation?
+        var namespace: Cancellation?
+        var sleep: Cancellation?
+        var nameConfiguration: Cancellation?
+    }
+}

@@ -1,0 +1,117 @@
+import Dispatch
+import Logging
+import Netlink
+
+/// Beginning and ending to listen.
+extension PathMonitor {
+    /// Somebody listens to this target from now on. The first path is told on the queue.
+    func watch(_ record: TargetRecord) {
+        record.name?.watch()
+        queue.async { [self] in
+            begin()
+            evaluate([record])
+        }
+    }
+
+    /// Nobody listens to this target any more.
+    func unwatch(_ record: TargetRecord) {
+        record.name?.unwatch()
+        queue.async { [weak self] in self?.endIfUnwatched() }
+    }
+
+    /// Listens to the kernel and to whatever else changes answers, where it does not yet. Runs on the queue.
+    func begin() {
+        do {
+            try session.withLock { session throws(NetlinkError) in
+                try session.listen(on: queue) { [weak self] burst in self?.heard(burst) }
+            }
+            state.withLock { $0.retries = 0 }
+        } catch {
+            logger?.warning("cannot listen to the kernel, trying again", metadata: ["error": "\(error)"])
+            scheduleRetry()
+        }
+        let needsConfiguration = watchedRecords.contains { $0.name != nil }
+        let missing = state.withLock { state in
+            (
+                namespace: state.waits.namespace == nil, sleep: state.waits.sleep == nil,
+                configuration: needsConfiguration && state.waits.nameConfiguration == nil
+            )
+        }
+        if missing.namespace { watchNamespace() }
+        if missing.sleep { watchSleep() }
+        if missing.configuration { watchNameConfiguration() }
+    }
+
+    /// Stops listening when nobody is left; the sockets stay for the next question.
+    private func endIfUnwatched() {
+        guard watchedRecords.isEmpty else { return }
+        session.withLock { $0.stopListening() }
+        let waits = state.withLock { state in
+            defer {
+                state.waits = MonitorState.Waits()
+                state.expiryTime = nil
+            }
+            return state.waits
+        }
+        withExtendedLifetime(waits) {}
+    }
+
+    private func watchNamespace() {
+        let watch = surroundings.kernel.watchNamespace(on: queue) { [weak self] in self?.lookAtEverything() }
+        state.withLock { $0.waits.namespace = watch }
+    }
+
+    private func watchSleep() {
+        let clock = surroundings.clock
+        let watch = clock.watchForSleep(on: queue) { [weak self] in self?.mayHaveSlept() }
+        state.withLock { state in
+            state.waits.sleep = watch
+            state.slept = clock.boot - clock.monotonic
+        }
+    }
+
+    private func mayHaveSlept() {
+        let slept = surroundings.clock.boot - surroundings.clock.monotonic
+        let before = state.withLock { state in
+            defer { state.slept = slept }
+            return state.slept
+        }
+        guard slept - before > MonitorTiming.shortestSleep else { return }
+        logger?.debug("the machine slept", metadata: ["duration": "\(slept - before)"])
+        lookAtEverything()
+        namesMayHaveChanged()
+    }
+
+    private func watchNameConfiguration() {
+        let watch = surroundings.resolver.watchConfiguration(on: queue) { [weak self] in
+            self?.logger?.debug("the name service's configuration changed")
+            self?.namesMayHaveChanged()
+        }
+        state.withLock { $0.waits.nameConfiguration = watch }
+    }
+
+    /// Every watched name is asked about again, soon.
+    func namesMayHaveChanged() {
+        for record in watchedRecords { record.name?.networkChanged() }
+    }
+
+    func addressesChanged(of target: Target) {
+        let record = state.withLock { $0.records[target]?.record }
+        if let record, record.isWatched { evaluate([record]) }
+    }
+
+    /// Tries to listen again after a while, if nobody has asked for that yet.
+    func scheduleRetry() {
+        let delay: Duration? = state.withLock { state in
+            guard state.waits.retry == nil else { return nil }
+            defer { state.retries += 1 }
+            return MonitorTiming.retryDelay(afterFailures: state.retries)
+        }
+        guard let delay else { return }
+        let retry = surroundings.clock.schedule(after: delay, on: queue) { [weak self] in
+            self?.state.withLock { $0.waits.retry = nil }
+            self?.lookAtEverything()
+        }
+        state.withLock { $0.waits.retry = retry }
+    }
+}

@@ -1,0 +1,76 @@
+import Dispatch
+package import Logging
+package import Netlink
+
+/// One network namespace, watched for every manager in the process: two descriptors, one evaluation for each distinct
+/// target, one serial queue that produces everything in order.
+///
+/// The kernel is the state. An event is a bell, never the news itself: whatever rings, the answer comes from a fresh route
+/// lookup and link query. So a lost event is one more ring, and no storm can leave a wrong answer. Please keep it so.
+package final class PathMonitor: Sendable {
+    let queue: DispatchQueue
+    let surroundings: Surroundings
+    let logger: Logger?
+    /// Held during an evaluation, so that evaluations have an order; never while anybody is told.
+    let session: Locked<MonitorSession>
+    /// Held for moments only, never during an evaluation.
+    let state: Locked<MonitorState> = Locked(MonitorState())
+
+    /// Connects at once, in the calling thread's network namespace; what cannot be opened is tried again later.
+    package init(surroundings: Surroundings, logger: Logger? = nil) {
+        self.surroundings = surroundings
+        self.logger = logger
+        // With a target of its own or an overcommit one, each monitor could cost a thread.
+        queue = DispatchQueue(label: "NetworkReachability.monitor", target: .global())
+        session = Locked(MonitorSession(kernel: surroundings.kernel))
+        session.withLock { _ = try? $0.connect() }
+    }
+
+    /// Why the kernel cannot be asked, if it cannot.
+    package var failure: NetlinkError? { session.withLock { $0.failure } }
+
+    package var statistics: MonitorStatistics { state.withLock { $0.statistics } }
+
+    /// The path to a target now, asked of the kernel on the calling thread.
+    func path(to record: TargetRecord, waitingForName limit: Duration) -> NetworkPath {
+        record.name?.prepare(waitingAtMost: limit)
+        return session.withLock { $0.evaluate([record]) }.first?.path ?? NetworkPath()
+    }
+}
+
+// MARK: - Targets
+
+extension PathMonitor {
+    /// The record of a target, shared with everybody who means the same.
+    package func record(for target: Target) -> TargetRecord {
+        // Made and perhaps let go outside the lock, which the end of a record takes.
+        let candidate = makeRecord(target)
+        return state.withLock { state in
+            if let known = state.records[target]?.record { return known }
+            state.records[target] = MonitorState.WeakRecord(record: candidate)
+            return candidate
+        }
+    }
+
+    private func makeRecord(_ target: Target) -> TargetRecord {
+        guard case .name(let name) = target.destination else {
+            return TargetRecord(target: target, monitor: self, name: nil)
+        }
+        let changed: @Sendable () -> Void = { [weak self] in self?.addressesChanged(of: target) }
+        let record = NameRecord(
+            name: name, interval: target.refreshInterval, surroundings: surroundings, queue: queue, changed: changed)
+        return TargetRecord(target: target, monitor: self, name: record)
+    }
+
+    func forget(_ target: Target) {
+        state.withLock { state in
+            if state.records[target]?.record == nil { state.records[target] = nil }
+        }
+    }
+
+    /// The targets somebody listens to.
+    var watchedRecords: [TargetRecord] {
+        let records = state.withLock { state in state.records.values.map(\.record) }
+        return records.compactMap(\.self).filter(\.isWatched)
+    }
+}

@@ -1,0 +1,74 @@
+import Netlink
+
+/// Somebody who wants to hear of a target's changes. Letting go of it ends it.
+package final class Subscription: Sendable {
+    /// What counts as a change.
+    package enum Interest: Hashable, Sendable {
+        case status
+        case flags
+        /// Status, flags, reason, interface, gateway, source: anything of the path.
+        case path
+    }
+
+    private struct State {
+        var told: NetworkPath?
+        var hasEnded = false
+    }
+
+    let record: TargetRecord
+    private let interest: Interest
+    /// Runs on the monitor's queue, in the order of evaluation.
+    private let deliver: @Sendable (NetworkPath, Subscription) -> Void
+    private let state: Locked<State> = Locked(State())
+
+    init(
+        to record: TargetRecord, interest: Interest,
+        deliver: @escaping @Sendable (NetworkPath, Subscription) -> Void
+    ) {
+        self.record = record
+        self.interest = interest
+        self.deliver = deliver
+    }
+
+    deinit {
+        end()
+    }
+
+    /// Whether nothing more may be told. A delivery asks right before it calls.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    /// Tells nothing more; idempotent, never waits, may be called from inside a delivery.
+    package func end() {
+        let wasFirst = state.withLock { state in
+            defer { state.hasEnded = true }
+            return !state.hasEnded
+        }
+        if wasFirst { record.remove(self) }
+    }
+
+    /// Takes the path of the latest evaluation, and delivers it if it is news.
+    func offer(_ path: NetworkPath) {
+        let isNews = state.withLock { state in
+            guard !state.hasEnded else { return false }
+            if let told = state.told, !interest.isNews(path, after: told) { return false }
+            state.told = path
+            return true
+        }
+        if isNews { deliver(path, self) }
+    }
+
+    /// Whether `path` would take reachability away from what was told last.
+    func wouldLose(by path: NetworkPath) -> Bool {
+        state.withLock { $0.told?.status.isReachable ?? false } && !path.status.isReachable
+    }
+}
+
+extension Subscription.Interest {
+    fileprivate func isNews(_ path: NetworkPath, after told: NetworkPath) -> Bool {
+        switch self {
+        case .status: path.status != told.status
+        case .flags: path.flags != told.flags
+        case .path: !path.isSameWay(as: told)
+        }
+    }
+}

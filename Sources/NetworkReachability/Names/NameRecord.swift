@@ -1,0 +1,103 @@
+import Dispatch
+import Netlink
+
+/// The addresses of one host name, kept up to date while somebody watches.
+final class NameRecord: Sendable {
+    private struct State {
+        var name = NameState()
+        var isPrepared = false
+        var timer: Cancellation?
+        var isWatched = false
+    }
+
+    private let name: String
+    private let interval: Duration
+    private let surroundings: Surroundings
+    private let queue: DispatchQueue
+    private let state: Locked<State> = Locked(State())
+    private let first = Latch()
+    /// Runs on `queue` when the addresses changed.
+    private let changed: @Sendable () -> Void
+
+    init(
+        name: String, interval: Duration, surroundings: Surroundings, queue: DispatchQueue,
+        changed: @escaping @Sendable () -> Void
+    ) {
+        self.name = name
+        self.interval = interval
+        self.surroundings = surroundings
+        self.queue = queue
+        self.changed = changed
+    }
+
+    var answer: NameState.Answer { state.withLock { $0.name.answer } }
+
+    /// Makes sure that somebody has been asked, and waits up to `limit` while nothing at all is known. Without a watcher
+    /// an old answer is good for this question and renewed for the next.
+    func prepare(waitingAtMost limit: Duration) {
+        let isFirst = state.withLock { state in
+            defer { state.isPrepared = true }
+            return !state.isPrepared
+        }
+        if isFirst {
+            let known = surroundings.resolver.localAddresses(of: name).map { IPAddress($0) }
+            state.withLock { $0.name.know(known) }
+        }
+        let now = surroundings.clock.boot
+        let isDue = state.withLock { $0.name.delay(from: now, interval: interval) == .zero && !$0.isWatched }
+        if isFirst || isDue { ask() }
+        if limit > .zero, answer == .pending { _ = first.wait(atMost: limit) }
+    }
+
+    /// Begins to renew the answer by itself.
+    func watch() {
+        state.withLock { $0.isWatched = true }
+        prepare(waitingAtMost: .zero)
+        scheduleNext()
+    }
+
+    func unwatch() {
+        let timer = state.withLock { state in
+            state.isWatched = false
+            defer { state.timer = nil }
+            return state.timer
+        }
+        timer?.cancel()
+    }
+
+    /// The network or the name service's configuration changed, so the answer may have too.
+    func networkChanged() {
+        let now = surroundings.clock.boot
+        schedule(after: state.withLock { $0.name.delayAfterChange(from: now) })
+    }
+
+    private func ask() {
+        let now = surroundings.clock.boot
+        guard state.withLock({ $0.name.ask(at: now) }) else { return }
+        surroundings.resolver.resolve(name) { [weak self] result in
+            self?.take(result.map { addresses in addresses.map { IPAddress($0) } })
+        }
+    }
+
+    private func take(_ result: Result<[IPAddress], NameLookup.Failure>) {
+        let hasChanged = state.withLock { $0.name.take(result) }
+        first.open()
+        if hasChanged { queue.async(execute: changed) }
+        scheduleNext()
+    }
+
+    private func scheduleNext() {
+        let now = surroundings.clock.boot
+        schedule(after: state.withLock { $0.name.delay(from: now, interval: interval) })
+    }
+
+    private func schedule(after delay: Duration) {
+        guard state.withLock({ $0.isWatched }) else { return }
+        let timer = surroundings.clock.schedule(after: delay, on: queue) { [weak self] in self?.ask() }
+        let previous = state.withLock { state in
+            defer { state.timer = timer }
+            return state.timer
+        }
+        previous?.cancel()
+    }
+}

@@ -1,0 +1,31 @@
+public import Logging
+
+/// How to watch. Every option has a default that suits a program on an ordinary machine.
+public struct NetworkReachabilityOptions: Sendable {
+    /// Where to log: status changes with their reasons at `info`, evaluations at `debug`, messages at `trace`, trouble with
+    /// the kernel at `warning`. Nothing is logged without one. The first manager of a namespace decides where the monitor
+    /// they share logs its evaluations.
+    public var logger: Logger?
+
+    /// The network namespace to watch; the calling thread's unless told otherwise.
+    public var networkNamespace: NetworkNamespace = .current
+
+    /// The mark the packets will carry, for rules that look at it (SO_MARK, `socket(7)`; `fwmark` in `ip-rule(8)`);
+    /// 0 for none.
+    public var firewallMark: UInt32 = 0
+
+    /// The public addresses that stand for the network at large: it is reachable when the majority of those of one family
+    /// are. Only the kernel's routes to them are asked for; no packet is sent. Give the addresses your users need if that
+    /// is not the internet: a data centre's routers, for example.
+    public var addressesAtLarge: [IPAddress] = AtLarge.addresses
+
+    /// How long the first synchronous question about a host name may block the caller until the name has been resolved.
+    /// Address literals and names in the hosts file never wait.
+    public var nameResolutionWait: Duration = .seconds(2)
+
+    /// How often a host name is resolved again while nothing changes. It is also resolved after changes of the network and
+    /// of the name service's configuration, at most once a second, and after failures with growing pauses up to a minute.
+    public var nameRefreshInterval: Duration = .seconds(300)
+
+    public init() {}
+}

@@ -1,0 +1,43 @@
+import Netlink
+
+/// The links asked for during one evaluation, each asked once.
+struct LinkTable {
+    private let kernel: any KernelConnection
+    private var known: [UInt32: Link?] = [:]
+    private var all: [Link]?
+
+    init(_ kernel: any KernelConnection) {
+        self.kernel = kernel
+    }
+
+    mutating func link(index: UInt32) throws(NetlinkError) -> Link? {
+        if let known = known[index] { return known }
+        let link = try kernel.link(index: index)
+        known[index] = .some(link)
+        return link
+    }
+
+    /// The link a zone names: an index, or a name.
+    mutating func link(zone: String) throws(NetlinkError) -> Link? {
+        if let index = UInt32(zone) { return try link(index: index) }
+        return try kernel.link(named: zone)
+    }
+
+    /// Every link of the namespace, asked for only when one of them must explain something.
+    mutating func links() throws(NetlinkError) -> [Link] {
+        if let all { return all }
+        let links = try kernel.links()
+        all = links
+        return links
+    }
+}
+
+extension Link {
+    /// Why no packet leaves through this link; nil when one does. Judged by what is true when asked: IFF_UP and
+    /// IFF_LOWER_UP. The operational state lags behind by up to a second, except for `dormant`.
+    var obstacle: NetworkPath.UnsatisfiedReason? {
+        if !isUp { return .linkDown }
+        if !hasCarrier { return .noCarrier }
+        return isDormant ? .dormant : nil
+    }
+}

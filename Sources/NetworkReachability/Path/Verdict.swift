@@ -1,0 +1,62 @@
+import Netlink
+
+/// What the kernel would do with packets to one address.
+struct Verdict: Hashable, Sendable {
+    /// The way they would take.
+    struct Way: Hashable, Sendable {
+        var link: Link
+        var gateway: WireAddress?
+        var source: WireAddress
+        var table: UInt32?
+        var mtu: UInt32
+        /// The address is one of this machine's own.
+        var isLocal: Bool
+    }
+
+    /// What stands in their way, and at which link.
+    struct Obstacle: Error, Hashable, Sendable {
+        var reason: NetworkPath.UnsatisfiedReason
+        var link: Link?
+        var gateway: WireAddress?
+        var source: WireAddress?
+
+        init(_ reason: NetworkPath.UnsatisfiedReason, link: Link? = nil) {
+            self.reason = reason
+            self.link = link
+        }
+    }
+
+    var destination: IPAddress
+    var outcome: Result<Way, Obstacle>
+    /// When to ask again although nothing will be announced: an IPv6 route is about to expire.
+    var lifetime: Duration?
+
+    /// Whether packets flow, now and without anybody's help.
+    var isSatisfied: Bool {
+        if case .success = outcome { true } else { false }
+    }
+}
+
+extension Verdict.Obstacle {
+    /// The kernel's error number for a lookup without a way (measured; `connect(2)` gives the same).
+    init(_ error: SystemError) {
+        switch error {
+        case .networkUnreachable: self.init(.noRoute)
+        case .hostUnreachable: self.init(.unreachable)
+        case .accessDenied: self.init(.prohibited)
+        case .invalidArgument: self.init(.blackholed)
+        case .networkDown: self.init(.linkDown)
+        case .noDevice: self.init(.noInterface)
+        default: self.init(.refused)
+        }
+    }
+
+    /// How much it explains: of several obstacles, the one nearest to success is told.
+    var weight: Int {
+        let order: [NetworkPath.UnsatisfiedReason] = [
+            .noRoute, .noInterface, .refused, .unreachable, .blackholed, .prohibited, .noSourceAddress, .linkDown,
+            .noCarrier, .dormant,
+        ]
+        return order.firstIndex(of: reason) ?? 0
+    }
+}

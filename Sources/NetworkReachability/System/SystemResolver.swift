@@ -1,0 +1,75 @@
+import Dispatch
+import Netlink
+
+/// The system's name service, asked on a few threads of our own: `getaddrinfo` blocks for as long as it likes.
+final class SystemResolver: HostResolver {
+    private typealias Job = @Sendable () -> Void
+
+    private struct State {
+        var jobs: [Job] = []
+        var threads = 0
+    }
+
+    /// So many names may be asked about at once; the others wait their turn.
+    private static let threadLimit = 4
+    private static let configuration = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"]
+
+    private let namespace: String?
+    private let state: Locked<State> = Locked(State())
+
+    /// - Parameter namespace: the path of the network namespace to ask in; nil for the process's own.
+    init(namespace: String?) {
+        self.namespace = namespace
+    }
+
+    func localAddresses(of name: String) -> [NameLookup.Address] {
+        HostsFile().addresses(of: name)
+    }
+
+    func resolve(
+        _ name: String,
+        _ completion: @escaping @Sendable (Result<[NameLookup.Address], NameLookup.Failure>) -> Void
+    ) {
+        let namespace = namespace
+        let startsThread = state.withLock { state in
+            state.jobs.append {
+                completion(
+                    Result { () throws(NameLookup.Failure) in
+                        try NameLookup.addresses(of: name, inside: namespace)
+                    })
+            }
+            guard state.threads < Self.threadLimit else { return false }
+            state.threads += 1
+            return true
+        }
+        guard startsThread else { return }
+        do {
+            try Thread.detach { [self] in work() }
+        } catch {
+            state.withLock { $0.threads -= 1 }
+            completion(.failure(.unavailable("cannot start a thread to resolve \(name): \(error)")))
+        }
+    }
+
+    /// Does jobs until there are none, then ends; a thread that entered a namespace cannot be used for anything else.
+    private func work() {
+        while true {
+            let job: Job? = state.withLock { state in
+                if state.jobs.isEmpty {
+                    state.threads -= 1
+                    return nil
+                }
+                return state.jobs.removeFirst()
+            }
+            guard let job else { return }
+            job()
+        }
+    }
+
+    func watchConfiguration(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
+        guard let watch = try? FileWatch(paths: Self.configuration) else { return nil }
+        return ReadSource.watch(watch.descriptor, of: watch, on: queue) {
+            if watch.drain() { changed() }
+        }
+    }
+}
