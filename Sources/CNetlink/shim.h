@@ -3,6 +3,7 @@
 #define CNETLINK_SHIM_H
 
 #include <netinet/in.h> /* before the kernel headers, which then leave in6_addr to it */
+#include <net/if.h>     /* likewise for ifreq */
 
 #include <linux/ethtool.h>
 #include <linux/genetlink.h>
@@ -17,6 +18,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <poll.h>
+#include <string.h>
 #include <time.h>
 #include <netlink/attr.h>
 #include <netlink/errno.h>
@@ -45,5 +47,13 @@ static inline int cnetlink_wait_readable(int fd, const struct timespec *limit) {
 
 /* ioctl(2) is variadic. SIOCGSKNS answers with a new descriptor of the socket's network namespace. */
 static inline int cnetlink_namespace_of_socket(int fd) { return ioctl(fd, SIOCGSKNS); }
+
+/* ioctl(2) is variadic. ETHTOOL_GDRVINFO asks a device, by its name, for its driver. */
+static inline int cnetlink_driver_information(int fd, const char *name, struct ethtool_drvinfo *information) {
+    struct ifreq request = {.ifr_data = (char *)information};
+    strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);
+    information->cmd = ETHTOOL_GDRVINFO;
+    return ioctl(fd, SIOCETHTOOL, &request);
+}
 
 #endif

@@ -2,7 +2,7 @@
 package struct LinkHardware: Hashable, Sendable {
     /// The role of a Wi-Fi interface (NL80211_IFTYPE); nil when it is none.
     package var wireless: WirelessRole?
-    /// DEVTYPE of the device's uevent, verified to be of this very link.
+    /// DEVTYPE of the device's uevent (`wlan`, `wwan` ...), verified to be of this very link.
     package var deviceType: String?
     /// The driver's name as ethtool tells it.
     package var driver: String?

@@ -2,7 +2,7 @@ import CNetlink
 
 /// What a netlink message is about.
 ///
-/// C counterpart: `NLMSG_*` in `<linux/netlink.h>`, `RTM_*` in `<linux/rtnetlink.h>`.
+/// C counterpart: `NLMSG_*` in `<linux/netlink.h>`, `RTM_*` in `<linux/rtnetlink.h>`, family ids of generic netlink.
 struct MessageKind: RawRepresentable, Hashable, Sendable {
     let rawValue: UInt16
 
@@ -28,4 +28,6 @@ struct MessageKind: RawRepresentable, Hashable, Sendable {
     static let getNextHop = MessageKind(rawValue: UInt16(RTM_GETNEXTHOP))
     static let newNetworkConfiguration = MessageKind(rawValue: UInt16(RTM_NEWNETCONF))
     static let deleteNetworkConfiguration = MessageKind(rawValue: UInt16(RTM_DELNETCONF))
+    /// Generic netlink's own family, the only one with a fixed id.
+    static let genericController = MessageKind(rawValue: UInt16(GENL_ID_CTRL))
 }

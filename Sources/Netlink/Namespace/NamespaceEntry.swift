@@ -27,7 +27,11 @@ package enum NamespaceEntry {
 
     /// Moves the calling thread, which must be about to end, into the namespace at `path`.
     static func enter(_ path: String) throws(SystemError) {
-        let namespace = try Descriptor.open(path)
+        try enter(Descriptor.open(path))
+    }
+
+    /// Moves the calling thread, which must be about to end, into a namespace by a descriptor of it.
+    static func enter(_ namespace: borrowing Descriptor) throws(SystemError) {
         guard cnetlink_setns(namespace.number, CInt(cnetlink_new_network_namespace)) == 0 else {
             throw .current
         }

@@ -10,8 +10,9 @@ struct QuestionSocket: ~Copyable {
     private let buffer: UnsafeMutableRawBufferPointer
     private var sequence: UInt32 = 0
 
-    init() throws(NetlinkError) {
-        socket = try NetlinkSocket(family: NETLINK_ROUTE)
+    /// - Parameter family: `NETLINK_ROUTE`; `NETLINK_GENERIC` for the questions of a `GenericSocket`.
+    init(family: CInt = NETLINK_ROUTE) throws(NetlinkError) {
+        socket = try NetlinkSocket(family: family)
         socket.setReceiveBuffer(bytes: 1 << 20)
         socket.setReceiveTimeout(seconds: 5)
         // A dump's datagram is as long as the largest read so far, 32 KiB at the most.
@@ -93,14 +94,14 @@ struct QuestionSocket: ~Copyable {
         }
     }
 
-    private mutating func nextSequence() -> UInt32 {
+    mutating func nextSequence() -> UInt32 {
         sequence &+= 1
         return sequence
     }
 
     /// Sends `count` requests, the last of which has the current sequence number, and hands each answer's body over
     /// until all are in. Answers of an earlier, abandoned exchange are passed over by their numbers.
-    private mutating func exchange(
+    mutating func exchange(
         _ request: RequestBuilder, count: Int,
         _ take: (Int, Result<UnsafeRawBufferPointer, SystemError>) -> Void
     ) throws(NetlinkError) {

@@ -2,11 +2,13 @@
 package final class RouteSockets: Sendable {
     package let events: EventSocket
     private let questions: Locked<QuestionSocket>
+    private let hardware: HardwareProbe
 
     /// Opens both in the calling thread's network namespace.
     package init() throws(NetlinkError) {
         events = try EventSocket()
         questions = Locked(try QuestionSocket())
+        hardware = HardwareProbe()
     }
 
     /// Asks for one device; nil when there is none. The round trip is a barrier: what was announced before is true now.
@@ -29,5 +31,12 @@ package final class RouteSockets: Sendable {
 
     package func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? {
         try questions.withLock { socket throws(NetlinkError) in try socket.nextHop(id: id) }
+    }
+
+    /// What the device behind a link of this namespace tells of itself, from any thread; what it does not tell is nil.
+    ///
+    /// Asked once for each index, name, hardware type and kind: a repetition costs no system call.
+    package func hardware(of link: Link) -> LinkHardware {
+        hardware.hardware(of: link, besides: events)
     }
 }

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import Netlink
+
+/// What devices of the real kernel tell of themselves.
+@Suite struct LinkHardwareTests {
+    @Test func `loopback has no hardware`() throws {
+        let sockets = try RouteSockets()
+        let link = try #require(try sockets.link(index: 1))
+        let hardware = sockets.hardware(of: link)
+        #expect(hardware.wireless == nil)
+        #expect(hardware.deviceType == nil)
+    }
+
+    @Test func `a link that is not there tells nothing`() throws {
+        let sockets = try RouteSockets()
+        for name in ["gone0", "", "../lo", String(repeating: "x", count: 300), "\u{0}"] {
+            let link = Link(index: 4_000_000_000, name: name, flags: [])
+            #expect(sockets.hardware(of: link) == LinkHardware())
+        }
+    }
+
+    @Test(.enabled(if: TestNamespace.isPermitted))
+    func `devices of another namespace answer to any thread`() throws {
+        let namespace = try TestNamespace(
+            "ip link add v0 type veth peer name v1; ip tuntap add mode tun t0; ip link add b0 type bridge"
+        )
+        let sockets = try NamespaceEntry.run(inside: namespace.path) {
+            Result { () throws(NetlinkError) in try RouteSockets() }
+        }
+        for (name, driver) in [("v0", "veth"), ("t0", "tun"), ("b0", "bridge")] {
+            let link = try #require(try sockets.link(named: name))
+            #expect(sockets.hardware(of: link) == LinkHardware(driver: driver))
+        }
+        // Inside the namespace no thread has to be moved; the answers are the same.
+        let inside = try NamespaceEntry.run(inside: namespace.path) {
+            Result { () throws(NetlinkError) in
+                let sockets = try RouteSockets()
+                return try sockets.links().map { sockets.hardware(of: $0) }
+            }
+        }
+        #expect(Set(inside.map(\.driver)).isSuperset(of: ["veth", "tun", "bridge"]))
+    }
+
+    @Test(.enabled(if: TestNamespace.isPermitted))
+    func `asking leaves two sockets in the namespace and no descriptor of it`() throws {
+        let namespace = try TestNamespace("ip link add v0 type veth peer name v1")
+        let sockets = try NamespaceEntry.run(inside: namespace.path) {
+            Result { () throws(NetlinkError) in try RouteSockets() }
+        }
+        for link in try sockets.links() { _ = sockets.hardware(of: link) }
+        let identity = try NamespaceIdentity(path: namespace.path)
+        #expect(try namespace.userSockets() == 2)
+        #expect(!openNamespaces().contains("net:[\(identity.inode)]"))
+        #expect(sockets.events.descriptor >= 0)
+    }
+
+    @Test(.enabled(if: TestNamespace.isPermitted))
+    func `an answer is remembered until the name changes`() throws {
+        let namespace = try TestNamespace("ip link add v0 type veth peer name v1")
+        let sockets = try NamespaceEntry.run(inside: namespace.path) {
+            Result { () throws(NetlinkError) in try RouteSockets() }
+        }
+        var link = try #require(try sockets.link(named: "v0"))
+        #expect(sockets.hardware(of: link).driver == "veth")
+        try namespace.run("ip link delete v0")
+        #expect(sockets.hardware(of: link).driver == "veth")
+        link.name = "v2"
+        #expect(sockets.hardware(of: link).driver == nil)
+    }
+
+    @Test(.enabled(if: TestNamespace.isPermitted))
+    func `the real sysfs is believed only for its own devices`() throws {
+        let namespace = try TestNamespace(
+            "mount -t sysfs sysfs /sys; ip link add b0 type bridge; ip link add v0 type veth"
+        )
+        let sockets = try NamespaceEntry.run(inside: namespace.path) {
+            Result { () throws(NetlinkError) in try RouteSockets() }
+        }
+        var bridge = try #require(try sockets.link(named: "b0"))
+        #expect(DeviceType.verified(of: bridge, in: namespace.sysfs) == "bridge")
+        #expect(DeviceType.verified(of: bridge) == nil)
+        bridge.hardwareAddress[5] ^= 1
+        #expect(DeviceType.verified(of: bridge, in: namespace.sysfs) == nil)
+        let pair = try #require(try sockets.link(named: "v0"))
+        #expect(DeviceType.verified(of: pair, in: namespace.sysfs) == nil)
+    }
+
+    private func openNamespaces() -> [String] {
+        let directory = "/proc/self/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(directory)/\($0)") }
+    }
+}

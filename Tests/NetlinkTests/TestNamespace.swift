@@ -1,0 +1,55 @@
+import Foundation
+
+@testable import Netlink
+
+/// A network namespace, and a mount namespace with it, that lives as long as a child process which does nothing else.
+final class TestNamespace {
+    struct Failure: Error {
+        let script: String
+    }
+
+    static let isPermitted = getuid() == 0
+
+    private let process = Process()
+    private let input = Pipe()
+
+    /// Runs `script` in a new namespace, which is complete when this returns.
+    init(_ script: String) throws {
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["unshare", "--net", "--mount", "sh", "-c", "set -e; \(script); echo ready; read -r end"]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        guard output.fileHandleForReading.availableData.starts(with: Data("ready".utf8)) else {
+            throw Failure(script: script)
+        }
+    }
+
+    deinit {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    var path: String { "/proc/\(process.processIdentifier)/ns/net" }
+
+    /// The network devices of what the child sees as /sys.
+    var sysfs: String { "/proc/\(process.processIdentifier)/root/sys/class/net" }
+
+    /// Runs `script` in the namespace and waits for its end.
+    func run(_ script: String) throws {
+        let child = try Process.run(
+            URL(fileURLWithPath: "/usr/bin/env"),
+            arguments: ["nsenter", "--net=\(path)", "sh", "-c", script]
+        )
+        child.waitUntilExit()
+        guard child.terminationStatus == 0 else { throw Failure(script: script) }
+    }
+
+    /// Netlink sockets that programs hold in the namespace; the kernel's own have port 0.
+    func userSockets() throws -> Int {
+        let table = try NamespaceEntry.run(inside: path) { .success(TextFile.read("/proc/thread-self/net/netlink")) }
+        let rows = (table ?? "").split(separator: "\n").dropFirst()
+        return rows.count { $0.split(separator: " ").dropFirst(2).first != "0" }
+    }
+}
