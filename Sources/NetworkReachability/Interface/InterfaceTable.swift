@@ -14,19 +14,33 @@ struct InterfaceTable: Sendable {
 
     init() {}
 
-    mutating func interface(
-        for link: Link, links: inout LinkTable, kernel: any KernelConnection
-    ) throws(NetlinkError) -> Entry {
+    mutating func entry(for link: Link, kernel: any KernelConnection) -> Entry {
         if let entry = entries[link] { return entry }
-        let entry = try Self.classify(link, links: &links, kernel: kernel)
+        let entry = Self.classify(link, kernel: kernel)
         entries[link] = entry
         return entry
     }
 
-    private static func classify(
-        _ link: Link, links: inout LinkTable, kernel: any KernelConnection
-    ) throws(NetlinkError) -> Entry {
-        let interface = NetworkInterface(index: link.index, name: link.name, type: .ethernet)
-        return Entry(interface: interface, flags: [])
+    private static func classify(_ link: Link, kernel: any KernelConnection) -> Entry {
+        // A link that cannot be asked about any more is as good as gone: the next question of the evaluation says so.
+        let lookup = LinkLookup(
+            link: { index in try? kernel.link(index: index) },
+            ports: { controller in ((try? kernel.links()) ?? []).filter { $0.controllerIndex == controller } },
+            hardware: kernel.hardware(of:)
+        )
+        let (found, underlying) = InterfaceClassifier.classify(link, using: lookup)
+        var interface = NetworkInterface(link, found.type)
+        interface.underlying = underlying.map { lower in
+            NetworkInterface(lower, InterfaceClassifier.classify(lower, using: lookup).class.type)
+        }
+        var flags: NetworkReachabilityFlags = found.isWWAN ? .isWWAN : []
+        if link.hardwareType == .ppp || link.kind == "ppp" { flags.insert(.transientConnection) }
+        return Entry(interface: interface, flags: flags)
+    }
+}
+
+extension NetworkInterface {
+    fileprivate init(_ link: Link, _ type: InterfaceType) {
+        self.init(index: link.index, name: link.name, type: type)
     }
 }

@@ -72,20 +72,15 @@ extension NetworkReachabilityManager {
     public func addListener(
         onQueue queue: DispatchQueue = .main, _ listener: @escaping Listener
     ) -> NetworkReachabilityToken {
-        addPathListener(onQueue: queue, .flags) { listener($0.status) }
+        addPathListener(for: .flags, onQueue: queue) { listener($0.status) }
     }
 
-    /// Adds a listener for every change of the path: interface, gateway, source, reason, and flags.
+    /// Adds a listener that is told the whole path, with its reason: first as it is now, then whenever that of it changes
+    /// which the listener is interested in.
     ///
     /// - Returns: What keeps the listener alive.
     public func addPathListener(
-        onQueue queue: DispatchQueue = .main, _ listener: @escaping @Sendable (NetworkPath) -> Void
-    ) -> NetworkReachabilityToken {
-        addPathListener(onQueue: queue, .path, listener)
-    }
-
-    private func addPathListener(
-        onQueue queue: DispatchQueue, _ interest: Subscription.Interest,
+        for interest: NetworkReachabilityInterest = .path, onQueue queue: DispatchQueue = .main,
         _ listener: @escaping @Sendable (NetworkPath) -> Void
     ) -> NetworkReachabilityToken {
         let subscription = subscribe(interest) { path, subscription in
@@ -100,7 +95,7 @@ extension NetworkReachabilityManager {
 
     /// A subscription to the target that logs what it delivers, not begun yet.
     func subscribe(
-        _ interest: Subscription.Interest, _ deliver: @escaping @Sendable (NetworkPath, Subscription) -> Void
+        _ interest: NetworkReachabilityInterest, _ deliver: @escaping @Sendable (NetworkPath, Subscription) -> Void
     ) -> Subscription {
         let target = record.target
         let logger = options.logger

@@ -60,7 +60,7 @@ extension NetworkReachabilityManager {
     public var paths: NetworkReachabilityUpdates<NetworkPath> { updates(.path, \.self) }
 
     private func updates<Element: Equatable & Sendable>(
-        _ interest: Subscription.Interest, _ element: any KeyPath<NetworkPath, Element> & Sendable
+        _ interest: NetworkReachabilityInterest, _ element: any KeyPath<NetworkPath, Element> & Sendable
     ) -> NetworkReachabilityUpdates<Element> {
         let record = record
         let logger = options.logger

@@ -2,27 +2,19 @@ import Netlink
 
 /// Somebody who wants to hear of a target's changes. Letting go of it ends it.
 package final class Subscription: Sendable {
-    /// What counts as a change.
-    package enum Interest: Hashable, Sendable {
-        case status
-        case flags
-        /// Status, flags, reason, interface, gateway, source: anything of the path.
-        case path
-    }
-
     private struct State {
         var told: NetworkPath?
         var hasEnded = false
     }
 
     let record: TargetRecord
-    private let interest: Interest
+    private let interest: NetworkReachabilityInterest
     /// Runs on the monitor's queue, in the order of evaluation.
     private let deliver: @Sendable (NetworkPath, Subscription) -> Void
     private let state: Locked<State> = Locked(State())
 
     init(
-        to record: TargetRecord, interest: Interest,
+        to record: TargetRecord, interest: NetworkReachabilityInterest,
         deliver: @escaping @Sendable (NetworkPath, Subscription) -> Void
     ) {
         self.record = record
@@ -63,7 +55,7 @@ package final class Subscription: Sendable {
     }
 }
 
-extension Subscription.Interest {
+extension NetworkReachabilityInterest {
     fileprivate func isNews(_ path: NetworkPath, after told: NetworkPath) -> Bool {
         switch self {
         case .status: path.status != told.status

@@ -63,24 +63,24 @@ struct PathEvaluator {
         for verdict in verdicts {
             switch verdict.outcome {
             case .success(let way):
-                if isSatisfied { return Evaluation(path: try path(way, to: verdict.destination)) }
+                if isSatisfied { return Evaluation(path: path(way, to: verdict.destination)) }
             case .failure(let obstacle):
                 if let known = worst, known.obstacle.weight >= obstacle.weight { continue }
                 worst = (verdict.destination, obstacle)
             }
         }
         guard let worst else { return Evaluation(path: NetworkPath(flags: [], reason: .noRoute)) }
-        return Evaluation(path: try path(explained(worst.obstacle), to: worst.destination))
+        return Evaluation(path: path(try explained(worst.obstacle), to: worst.destination))
     }
 
-    private mutating func path(_ way: Verdict.Way, to destination: IPAddress) throws(NetlinkError) -> NetworkPath {
+    private mutating func path(_ way: Verdict.Way, to destination: IPAddress) -> NetworkPath {
         var path = NetworkPath(flags: .reachable)
         path.destination = destination
         path.gateway = way.gateway.map { IPAddress($0) }
         path.source = IPAddress(way.source, zone: way.source.isLinkLocal ? way.link.name : nil)
         path.table = way.table
         path.mtu = way.mtu
-        let known = try interfaces.interface(for: way.link, links: &links, kernel: kernel)
+        let known = interfaces.entry(for: way.link, kernel: kernel)
         path.interface = known.interface
         if way.isLocal {
             path.flags?.insert(.isLocalAddress)
@@ -91,15 +91,13 @@ struct PathEvaluator {
         return path
     }
 
-    private mutating func path(
-        _ obstacle: Verdict.Obstacle, to destination: IPAddress
-    ) throws(NetlinkError) -> NetworkPath {
+    private mutating func path(_ obstacle: Verdict.Obstacle, to destination: IPAddress) -> NetworkPath {
         var path = NetworkPath(flags: [], reason: obstacle.reason)
         path.destination = destination
         path.gateway = obstacle.gateway.map { IPAddress($0) }
         path.source = obstacle.source.map { IPAddress($0) }
         guard let link = obstacle.link else { return path }
-        let known = try interfaces.interface(for: link, links: &links, kernel: kernel)
+        let known = interfaces.entry(for: link, kernel: kernel)
         path.interface = known.interface
         if obstacle.reason == .dormant { path.flags = known.flags.union([.reachable, .connectionRequired]) }
         return path

@@ -25,7 +25,7 @@ final class LinuxConnection: KernelConnection {
     func link(named name: String) throws(NetlinkError) -> Link? { try sockets.link(named: name) }
     func links() throws(NetlinkError) -> [Link] { try sockets.links() }
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try sockets.nextHop(id: id) }
-    func hardware(of link: Link) -> LinkHardware { LinkHardware() }
+    func hardware(of link: Link) -> LinkHardware { sockets.hardware(of: link) }
 
     func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
         try sockets.routes(queries)

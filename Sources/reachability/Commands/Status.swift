@@ -1,0 +1,27 @@
+import ArgumentParser
+import NetworkReachability
+
+/// `reachability status`: the state now.
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the state once.",
+        discussion: """
+            Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage, 74 output failed, 77 no permission. \
+            Of several hosts, one that is not reachable decides, then one that is unknown.
+            """
+    )
+
+    @OptionGroup var options: TargetOptions
+
+    func run() throws {
+        let paths = try options.makeTargets().map { ($0.name, $0.manager.path) }
+        for (name, path) in paths {
+            let line = PathLine(target: name, path: path)
+            let time = Timestamp()
+            StandardOutput.write(options.json ? line.json(at: time) : line.text(at: time, withFlags: false))
+        }
+        let statuses = paths.map(\.1.status)
+        if statuses.contains(.notReachable) { throw ExitCode(1) }
+        if statuses.contains(.unknown) { throw ExitCode(2) }
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Dispatch
+import Glibc
+import NetworkReachability
+
+/// `reachability watch`: the state now, then every change.
+struct Watch: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the state, then a line for each change, until interrupted.",
+        discussion: """
+            A line is printed when the status changes; more often with --flags or --paths. \
+            Ends with status 0 on SIGINT, SIGTERM and when its reader goes away.
+            """
+    )
+
+    @OptionGroup var options: TargetOptions
+
+    @Flag(help: "Also print changes of the flags.")
+    var flags = false
+
+    @Flag(help: "Also print changes of interface, gateway, source and reason.")
+    var paths = false
+
+    func run() throws {
+        let targets = try options.makeTargets()
+        // Everything that writes or ends happens here, so that no line is cut.
+        let queue = DispatchQueue(label: "reachability.output", target: .global())
+        let ends = [SIGINT, SIGTERM].map { end(on: $0, queue: queue) }
+        let reader = StandardOutput.whenReaderLeaves(on: queue) { Glibc.exit(0) }
+        let (json, withFlags) = (options.json, flags)
+        let interest: NetworkReachabilityInterest = paths ? .path : flags ? .flags : .status
+        let tokens = targets.map { name, manager in
+            manager.addPathListener(for: interest, onQueue: queue) { path in
+                let line = PathLine(target: name, path: path)
+                let time = Timestamp()
+                StandardOutput.write(json ? line.json(at: time) : line.text(at: time, withFlags: withFlags))
+            }
+        }
+        withExtendedLifetime((targets, ends, reader, tokens)) { dispatchMain() }
+    }
+
+    private func end(on signal: CInt, queue: DispatchQueue) -> any DispatchSourceSignal {
+        Glibc.signal(signal, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
+        source.setEventHandler { Glibc.exit(0) }
+        source.activate()
+        return source
+    }
+}

@@ -1,0 +1,29 @@
+import Glibc
+import NetworkReachability
+
+/// A failure that ends the command: one sentence for standard error, and the exit status.
+struct ExitMessage: Error {
+    /// Statuses of `sysexits(3)`.
+    enum Status: CInt {
+        case usage = 64
+        case ioError = 74
+        case noPermission = 77
+    }
+
+    let text: String
+    let status: Status
+
+    init(_ text: String, _ status: Status) {
+        self.text = text
+        self.status = status
+    }
+
+    init(_ error: NetworkReachabilityError) {
+        let status: Status =
+            switch error {
+            case .namespaceUnavailable(_, _, let cause) where cause.contains("CAP_SYS_ADMIN"): .noPermission
+            default: .usage
+            }
+        self.init(error.description, status)
+    }
+}

@@ -1,0 +1,61 @@
+import NetworkReachability
+
+/// A path as one line of output.
+struct PathLine {
+    /// The host as it was given; nil for the network at large.
+    let target: String?
+    let path: NetworkPath
+
+    /// Schema 1: keys may be added, none is renamed or taken away.
+    func json(at time: Timestamp) -> String {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("time", time.text)
+        object.add("monotonicNanoseconds", time.monotonicNanoseconds)
+        object.add("target", target)
+        switch path.status {
+        case .unknown: object.add("status", "unknown")
+        case .notReachable: object.add("status", "notReachable")
+        case .reachable: object.add("status", "reachable")
+        }
+        if case .reachable(let type) = path.status {
+            object.add("connectionType", type.rawValue)
+        } else {
+            object.add("connectionType", String?.none)
+        }
+        object.add("flags", path.flags?.names ?? [])
+        object.add("interface", path.interface?.name)
+        object.add("interfaceType", path.interface?.type.rawValue)
+        object.add("gateway", path.gateway?.description)
+        object.add("source", path.source?.description)
+        object.add("reason", path.reason?.rawValue)
+        object.add("generation", path.generation)
+        object.add("underlyingInterfaces", path.interface?.underlying.map(\.name) ?? [])
+        object.add("destination", path.destination?.description)
+        object.add("supportsIPv4", path.supportsIPv4)
+        object.add("supportsIPv6", path.supportsIPv6)
+        return object.description
+    }
+
+    /// Time, target, status, then what explains it.
+    func text(at time: Timestamp, withFlags: Bool) -> String {
+        var parts = [coloured(path.status.description)]
+        if let reason = path.reason { parts.append(reason.description) }
+        if withFlags { parts.append("flags \(path.flags?.readableDescription ?? "unknown")") }
+        if let interface = path.interface { parts.append("interface \(interface)") }
+        if let gateway = path.gateway { parts.append("gateway \(gateway)") }
+        if let source = path.source { parts.append("source \(source)") }
+        return "\(time.text) \(target ?? "network"): \(parts.joined(separator: ", "))"
+    }
+
+    private func coloured(_ text: String) -> String {
+        guard StandardOutput.wantsColour else { return text }
+        let colour =
+            switch path.status {
+            case .reachable: "32"
+            case .notReachable: "31"
+            case .unknown: "33"
+            }
+        return "\u{1b}[\(colour)m\(text)\u{1b}[0m"
+    }
+}

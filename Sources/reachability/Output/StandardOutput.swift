@@ -1,0 +1,33 @@
+import Dispatch
+import Glibc
+
+/// Results, one line at a time, each on its way before the next is made.
+enum StandardOutput {
+    /// Whether a person is reading, who may like colours (`NO_COLOR` unset, <https://no-color.org>).
+    static let isTerminal = isatty(STDOUT_FILENO) == 1
+    static let wantsColour: Bool = unsafe isTerminal && getenv("NO_COLOR") == nil
+
+    /// Writes a line. A reader that has gone ends the command quietly; any other failure, such as a full disk, ends it
+    /// with a message and the status of an input/output error.
+    static func write(_ line: String) {
+        do {
+            try Descriptor.write(line + "\n", to: STDOUT_FILENO)
+        } catch {
+            if error.isClosedPipe { exit(0) }
+            StandardError.write("reachability: cannot write to standard output: \(error.text)")
+            exit(ExitMessage.Status.ioError.rawValue)
+        }
+    }
+
+    /// Calls `action` on `queue` when the reader of a pipe goes away, without waiting for the next line; the result must be
+    /// held.
+    static func whenReaderLeaves(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> (any DispatchSourceRead)? {
+        var status = stat()
+        guard unsafe fstat(STDOUT_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return nil }
+        // The writing end of a pipe is never readable; it becomes "ready" by its error alone.
+        let source = DispatchSource.makeReadSource(fileDescriptor: STDOUT_FILENO, queue: queue)
+        source.setEventHandler(handler: action)
+        source.activate()
+        return source
+    }
+}

@@ -1,0 +1,48 @@
+import Glibc
+
+/// The moment a line is written.
+struct Timestamp {
+    /// Nanoseconds of CLOCK_MONOTONIC, for comparing with other clocks of the machine.
+    let monotonicNanoseconds: Int64
+    private let seconds: Int64
+    private let milliseconds: Int64
+
+    init() {
+        let real = Self.read(CLOCK_REALTIME)
+        seconds = Int64(real.tv_sec)
+        milliseconds = Int64(real.tv_nsec) / 1_000_000
+        let monotonic = Self.read(CLOCK_MONOTONIC)
+        monotonicNanoseconds = Int64(monotonic.tv_sec) * 1_000_000_000 + Int64(monotonic.tv_nsec)
+    }
+
+    private static func read(_ clock: clockid_t) -> timespec {
+        var time = timespec()
+        _ = unsafe clock_gettime(clock, &time)
+        return time
+    }
+
+    /// UTC with milliseconds, for example `2026-11-21T08:15:30.123Z` (RFC 3339).
+    var text: String {
+        let (days, second) = seconds.quotientAndRemainder(dividingBy: 86400)
+        let date = Self.civilDate(daysSince1970: days)
+        let day = "\(Self.padded(date.year, 4))-\(Self.padded(date.month, 2))-\(Self.padded(date.day, 2))"
+        let time = [second / 3600, second / 60 % 60, second % 60].map { Self.padded($0, 2) }.joined(separator: ":")
+        return "\(day)T\(time).\(Self.padded(milliseconds, 3))Z"
+    }
+
+    /// The proleptic Gregorian date: years of 365.2425 days, counted from March so that the leap day comes last.
+    private static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = daysSince1970 + 719_468
+        let (era, dayOfEra) = shifted.quotientAndRemainder(dividingBy: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
