@@ -60,7 +60,10 @@ extension NetworkReachabilityInterest {
         switch self {
         case .status: path.status != told.status
         case .flags: path.flags != told.flags
-        case .path: !path.isSameWay(as: told)
+        case .way:
+            path.status != told.status || path.interface != told.interface || path.gateway != told.gateway
+                || path.source != told.source
+        case .path: !path.isSame(as: told)
         }
     }
 }

@@ -33,7 +33,7 @@ package final class TargetRecord: Sendable {
         state.withLock { state in
             var path = path
             let isFirst = state.path.generation == 0
-            path.generation = state.path.generation + (isFirst || !path.isSameWay(as: state.path) ? 1 : 0)
+            path.generation = state.path.generation + (isFirst || !path.isSame(as: state.path) ? 1 : 0)
             state.path = path
             return path
         }

@@ -6,6 +6,9 @@ public enum NetworkReachabilityInterest: Hashable, Sendable {
     /// The flags, ``NetworkPath/flags``, which include the status.
     case flags
 
+    /// The way: status, interface, gateway and source.
+    case way
+
     /// Anything of the path: flags, reason, interface, gateway, source and the rest.
     case path
 }

@@ -46,7 +46,7 @@ public struct NetworkPath: Hashable, Sendable {
     public var isExpensive: Bool { flags?.contains(.isWWAN) ?? false }
 
     /// Whether everything but the generation is the same.
-    func isSameWay(as other: NetworkPath) -> Bool {
+    func isSame(as other: NetworkPath) -> Bool {
         var other = other
         other.generation = generation
         return self == other

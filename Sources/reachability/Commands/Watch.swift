@@ -18,7 +18,7 @@ struct Watch: ParsableCommand {
     @Flag(help: "Also print changes of the flags.")
     var flags = false
 
-    @Flag(help: "Also print changes of interface, gateway, source and reason.")
+    @Flag(help: "Also print changes of interface, gateway and source.")
     var paths = false
 
     func run() throws {
@@ -28,7 +28,7 @@ struct Watch: ParsableCommand {
         let ends = [SIGINT, SIGTERM].map { end(on: $0, queue: queue) }
         let reader = StandardOutput.whenReaderLeaves(on: queue) { Glibc.exit(0) }
         let (json, withFlags) = (options.json, flags)
-        let interest: NetworkReachabilityInterest = paths ? .path : flags ? .flags : .status
+        let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
         let tokens = targets.map { name, manager in
             manager.addPathListener(for: interest, onQueue: queue) { path in
                 let line = PathLine(target: name, path: path)
