@@ -4,6 +4,7 @@ import NetworkReachability
 /// `reachability status`: the state now.
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Print the state once.",
         discussion: """
             Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage, 74 output failed, 77 no permission. \

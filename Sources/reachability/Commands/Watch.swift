@@ -6,6 +6,7 @@ import NetworkReachability
 /// `reachability watch`: the state now, then every change.
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "watch",
         abstract: "Print the state, then a line for each change, until interrupted.",
         discussion: """
             A line is printed when the status changes; more often with --flags or --paths. \
