@@ -18,12 +18,12 @@ struct Attributes: Sequence, IteratorProtocol {
         let length = Int(attribute.rta_len)
         let value = rest.bytes(from: head, length: length - head)
         rest = rest.bytes(from: length.alignedToAttribute)
-        return (Int(attribute.rta_type & UInt16(NLA_TYPE_MASK)), value)
+        return (Int(attribute.rta_type & UInt16(attributeTypeMask)), value)
     }
 }
 
 /// `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER` are the two bits above; the macro is not imported.
-private let NLA_TYPE_MASK = 0x3fff
+private let attributeTypeMask = 0x3fff
 
 extension Int {
     /// Rounded up to the four bytes that netlink aligns to (`NLMSG_ALIGN`, `RTA_ALIGN`).

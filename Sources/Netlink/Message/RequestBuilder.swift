@@ -12,8 +12,13 @@ struct RequestBuilder: Sendable {
         start = bytes.count
         append(
             nlmsghdr(
-                nlmsg_len: 0, nlmsg_type: kind.rawValue, nlmsg_flags: UInt16(NLM_F_REQUEST | flags),
-                nlmsg_seq: sequence, nlmsg_pid: 0))
+                nlmsg_len: 0,
+                nlmsg_type: kind.rawValue,
+                nlmsg_flags: UInt16(NLM_F_REQUEST | flags),
+                nlmsg_seq: sequence,
+                nlmsg_pid: 0
+            )
+        )
     }
 
     mutating func append(_ structure: some BitwiseCopyable) {

@@ -7,7 +7,8 @@ import Glibc
 package enum NamespaceEntry {
     /// Runs `body` on a thread of its own inside the namespace at `path`; a socket opened there stays there.
     package static func run<Value: Sendable>(
-        inside path: String, _ body: @escaping @Sendable () -> Result<Value, NetlinkError>
+        inside path: String,
+        _ body: @escaping @Sendable () -> Result<Value, NetlinkError>
     ) throws(NetlinkError) -> Value {
         let outcome: Result<Value, NetlinkError>
         do {

@@ -68,8 +68,13 @@ struct NetlinkSocket: ~Copyable {
             var length = socklen_t(MemoryLayout<sockaddr_nl>.size)
             let count = withUnsafeMutableBytes(of: &sender) { sender in
                 recvfrom(
-                    descriptor, buffer.baseAddress, buffer.count, 0,
-                    sender.assumingMemoryBound(to: sockaddr.self).baseAddress, &length)
+                    descriptor,
+                    buffer.baseAddress,
+                    buffer.count,
+                    0,
+                    sender.assumingMemoryBound(to: sockaddr.self).baseAddress,
+                    &length
+                )
             }
             if count >= 0 { return (min(count, buffer.count), sender.nl_pid) }
             let error = SystemError.current

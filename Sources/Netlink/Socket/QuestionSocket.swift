@@ -61,6 +61,19 @@ struct QuestionSocket: ~Copyable {
 
     /// Looks several ways up in one round; the answers stand in the order of the questions.
     mutating func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
+        var routes: [Result<Route, SystemError>] = []
+        for start in stride(from: 0, to: queries.count, by: Self.roundLimit) {
+            routes += try round(queries[start..<min(start + Self.roundLimit, queries.count)])
+        }
+        return routes
+    }
+
+    /// So many answers fit into the smallest receive buffer; one too many would be lost.
+    private static let roundLimit = 64
+
+    private mutating func round(
+        _ queries: ArraySlice<RouteQuery>
+    ) throws(NetlinkError) -> [Result<Route, SystemError>] {
         var request = RequestBuilder()
         for query in queries { request.append(query, sequence: nextSequence()) }
         var routes = [Result<Route, SystemError>](repeating: .failure(.badMessage), count: queries.count)
@@ -83,7 +96,8 @@ struct QuestionSocket: ~Copyable {
 
     /// The one answer to one question; nil when what was asked about does not exist.
     private mutating func answer<Value>(
-        to request: RequestBuilder, as decode: (UnsafeRawBufferPointer) -> Value?
+        to request: RequestBuilder,
+        as decode: (UnsafeRawBufferPointer) -> Value?
     ) throws(NetlinkError) -> Value? {
         var answer: Result<Value?, SystemError> = .success(nil)
         try exchange(request, count: 1) { answer = $1.map(decode) }
@@ -102,7 +116,8 @@ struct QuestionSocket: ~Copyable {
     /// Sends `count` requests, the last of which has the current sequence number, and hands each answer's body over
     /// until all are in. Answers of an earlier, abandoned exchange are passed over by their numbers.
     mutating func exchange(
-        _ request: RequestBuilder, count: Int,
+        _ request: RequestBuilder,
+        count: Int,
         _ take: (Int, Result<UnsafeRawBufferPointer, SystemError>) -> Void
     ) throws(NetlinkError) {
         let first = sequence &- UInt32(count) &+ 1
@@ -130,7 +145,8 @@ struct QuestionSocket: ~Copyable {
 
     /// Hands one message over and says how many requests it finishes.
     private func deliver(
-        _ header: MessageHeader, _ body: UnsafeRawBufferPointer,
+        _ header: MessageHeader,
+        _ body: UnsafeRawBufferPointer,
         to take: (Result<UnsafeRawBufferPointer, SystemError>) -> Void
     ) -> Int {
         switch header.kind {
@@ -148,7 +164,14 @@ struct QuestionSocket: ~Copyable {
 
 extension ifinfomsg {
     fileprivate init(index: UInt32) {
-        self.init(ifi_family: 0, __ifi_pad: 0, ifi_type: 0, ifi_index: Int32(bitPattern: index), ifi_flags: 0, ifi_change: 0)
+        self.init(
+            ifi_family: 0,
+            __ifi_pad: 0,
+            ifi_type: 0,
+            ifi_index: Int32(bitPattern: index),
+            ifi_flags: 0,
+            ifi_change: 0
+        )
     }
 }
 
@@ -161,9 +184,17 @@ extension RequestBuilder {
         if family == .ipv4 { flags |= RTM_F_LOOKUP_TABLE }
         append(
             rtmsg(
-                rtm_family: family.rawValue, rtm_dst_len: UInt8(family.bitCount),
-                rtm_src_len: query.source == nil ? 0 : UInt8(family.bitCount), rtm_tos: 0, rtm_table: 0,
-                rtm_protocol: 0, rtm_scope: 0, rtm_type: 0, rtm_flags: UInt32(flags)))
+                rtm_family: family.rawValue,
+                rtm_dst_len: UInt8(family.bitCount),
+                rtm_src_len: query.source == nil ? 0 : UInt8(family.bitCount),
+                rtm_tos: 0,
+                rtm_table: 0,
+                rtm_protocol: 0,
+                rtm_scope: 0,
+                rtm_type: 0,
+                rtm_flags: UInt32(flags)
+            )
+        )
         append(attribute: Int(RTA_DST.rawValue), query.destination.bytes)
         if let source = query.source { append(attribute: Int(RTA_SRC.rawValue), source.bytes) }
         if let interface = query.outputInterface { append(attribute: Int(RTA_OIF.rawValue), interface) }

@@ -28,7 +28,8 @@ package enum NameLookup {
     ///
     /// - Parameter namespace: the path of a network namespace to ask in; the calling thread must end afterwards.
     package static func addresses(
-        of name: String, inside namespace: String? = nil
+        of name: String,
+        inside namespace: String? = nil
     ) throws(Failure) -> [Address] {
         if let namespace {
             do throws(SystemError) {

@@ -35,11 +35,16 @@ package enum Thread {
         pthread_sigmask(SIG_SETMASK, &every, &previous)
         defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
         let work = Unmanaged.passRetained(Work(body))
-        let code = pthread_create(&thread, nil, { argument in
-            guard let argument else { return nil }
-            Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
-            return nil
-        }, work.toOpaque())
+        let code = pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            },
+            work.toOpaque()
+        )
         guard code == 0 else {
             work.release()
             throw SystemError(rawValue: code)

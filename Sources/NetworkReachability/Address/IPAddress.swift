@@ -23,7 +23,9 @@ public struct IPAddress: Hashable, Sendable {
             return
         }
         let zone = text[text.index(after: percent)...]
-        guard let wire = WireAddress(String(text[..<percent])), wire.family == .ipv6, Self.isZone(zone) else { return nil }
+        guard let wire = WireAddress(String(text[..<percent])), wire.family == .ipv6, Self.isZone(zone) else {
+            return nil
+        }
         self.init(wire, zone: String(zone))
     }
 

@@ -10,7 +10,9 @@ package protocol Timekeeper: Sendable {
 
     /// Runs `action` once on `queue` after `delay`, unless cancelled before.
     func schedule(
-        after delay: Duration, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void
+        after delay: Duration,
+        on queue: DispatchQueue,
+        _ action: @escaping @Sendable () -> Void
     ) -> Cancellation
 
     /// Runs `action` on `queue` whenever the machine may have slept or its clock was set; nil where that cannot be told.

@@ -8,6 +8,7 @@ extension Logger {
             metadata: [
                 "target": "\(target)", "reason": "\(path.reason?.description ?? "-")",
                 "interface": "\(path.interface?.description ?? "-")", "generation": "\(path.generation)",
-            ])
+            ]
+        )
     }
 }

@@ -49,7 +49,8 @@ extension NetworkReachabilityManager {
     /// - Returns: Always true, see ``startListening()``.
     @preconcurrency @discardableResult
     public func startListening(
-        onQueue queue: DispatchQueue = .main, onUpdatePerforming listener: @escaping Listener
+        onQueue queue: DispatchQueue = .main,
+        onUpdatePerforming listener: @escaping Listener
     ) -> Bool {
         stopListening()
         self.listener = listener
@@ -70,7 +71,8 @@ extension NetworkReachabilityManager {
     ///
     /// - Returns: What keeps the listener alive.
     public func addListener(
-        onQueue queue: DispatchQueue = .main, _ listener: @escaping Listener
+        onQueue queue: DispatchQueue = .main,
+        _ listener: @escaping Listener
     ) -> NetworkReachabilityToken {
         addPathListener(for: .flags, onQueue: queue) { listener($0.status) }
     }
@@ -80,7 +82,8 @@ extension NetworkReachabilityManager {
     ///
     /// - Returns: What keeps the listener alive.
     public func addPathListener(
-        for interest: NetworkReachabilityInterest = .path, onQueue queue: DispatchQueue = .main,
+        for interest: NetworkReachabilityInterest = .path,
+        onQueue queue: DispatchQueue = .main,
         _ listener: @escaping @Sendable (NetworkPath) -> Void
     ) -> NetworkReachabilityToken {
         let subscription = subscribe(interest) { path, subscription in
@@ -95,7 +98,8 @@ extension NetworkReachabilityManager {
 
     /// A subscription to the target that logs what it delivers, not begun yet.
     func subscribe(
-        _ interest: NetworkReachabilityInterest, _ deliver: @escaping @Sendable (NetworkPath, Subscription) -> Void
+        _ interest: NetworkReachabilityInterest,
+        _ deliver: @escaping @Sendable (NetworkPath, Subscription) -> Void
     ) -> Subscription {
         let target = record.target
         let logger = options.logger

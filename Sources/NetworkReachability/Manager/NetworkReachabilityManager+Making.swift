@@ -73,7 +73,8 @@ extension NetworkReachabilityManager {
     }
 
     private convenience init(
-        _ destination: Target.Destination, options: NetworkReachabilityOptions
+        _ destination: Target.Destination,
+        options: NetworkReachabilityOptions
     ) throws(NetworkReachabilityError) {
         let target = Target(destination, mark: options.firewallMark, refreshInterval: options.nameRefreshInterval)
         let monitor = try MonitorRegistry.monitor(of: options.networkNamespace, logger: options.logger)

@@ -5,6 +5,7 @@ import Netlink
 ///
 /// Each loop over it is a subscription of its own, which ends with the loop or its task. The manager may be let go.
 public struct NetworkReachabilityUpdates<Element: Equatable & Sendable>: AsyncSequence, Sendable {
+    /// The sequence never fails: trouble is the status unknown, and in the log.
     public typealias Failure = Never
 
     private let subscribe: @Sendable (AsyncStream<Element>.Continuation) -> Subscription
@@ -60,7 +61,8 @@ extension NetworkReachabilityManager {
     public var paths: NetworkReachabilityUpdates<NetworkPath> { updates(.path, \.self) }
 
     private func updates<Element: Equatable & Sendable>(
-        _ interest: NetworkReachabilityInterest, _ element: any KeyPath<NetworkPath, Element> & Sendable
+        _ interest: NetworkReachabilityInterest,
+        _ element: any KeyPath<NetworkPath, Element> & Sendable
     ) -> NetworkReachabilityUpdates<Element> {
         let record = record
         let logger = options.logger

@@ -16,13 +16,16 @@ enum MonitorRegistry {
     private static let monitors: Locked<[Key: WeakMonitor]> = Locked([:])
 
     /// The monitor of a namespace, made if there is none. `logger` is used only by a monitor that is made.
-    static func monitor(of namespace: NetworkNamespace, logger: Logger?) throws(NetworkReachabilityError) -> PathMonitor {
+    static func monitor(of namespace: NetworkNamespace, logger: Logger?) throws(NetworkReachabilityError) -> PathMonitor
+    {
         let key = Key(path: namespace.path, identity: identity(of: namespace))
         if let known = monitors.withLock({ $0[key]?.monitor }) { return known }
         let kernel = LinuxKernel(namespace: namespace.path)
         let resolver = SystemResolver(namespace: namespace.path)
         let monitor = PathMonitor(
-            surroundings: Surroundings(kernel: kernel, clock: SystemTimekeeper(), resolver: resolver), logger: logger)
+            surroundings: Surroundings(kernel: kernel, clock: SystemTimekeeper(), resolver: resolver),
+            logger: logger
+        )
         if let failure = monitor.failure, failure.stage == .namespace {
             throw .namespace(namespace.description, failure)
         }

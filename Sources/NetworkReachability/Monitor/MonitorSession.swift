@@ -32,7 +32,8 @@ struct MonitorSession {
 
     /// Begins to hear of changes, if it does not yet.
     mutating func listen(
-        on queue: DispatchQueue, _ ring: @escaping @Sendable (EventBurst) -> Void
+        on queue: DispatchQueue,
+        _ ring: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) {
         let connection = try connect()
         guard !isListening else { return }
@@ -84,7 +85,8 @@ struct MonitorSession {
     }
 
     private static func evaluate(
-        _ record: TargetRecord, with evaluator: inout PathEvaluator
+        _ record: TargetRecord,
+        with evaluator: inout PathEvaluator
     ) throws(NetlinkError) -> Evaluation {
         let mark = record.target.mark
         switch record.target.destination {

@@ -58,7 +58,12 @@ extension PathMonitor {
         }
         let changed: @Sendable () -> Void = { [weak self] in self?.addressesChanged(of: target) }
         let record = NameRecord(
-            name: name, interval: target.refreshInterval, surroundings: surroundings, queue: queue, changed: changed)
+            name: name,
+            interval: target.refreshInterval,
+            surroundings: surroundings,
+            queue: queue,
+            changed: changed
+        )
         return TargetRecord(target: target, monitor: self, name: record)
     }
 

@@ -14,7 +14,8 @@ package final class Subscription: Sendable {
     private let state: Locked<State> = Locked(State())
 
     init(
-        to record: TargetRecord, interest: NetworkReachabilityInterest,
+        to record: TargetRecord,
+        interest: NetworkReachabilityInterest,
         deliver: @escaping @Sendable (NetworkPath, Subscription) -> Void
     ) {
         self.record = record

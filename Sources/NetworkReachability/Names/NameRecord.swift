@@ -7,6 +7,7 @@ final class NameRecord: Sendable {
         var name = NameState()
         var isPrepared = false
         var timer: Cancellation?
+        var awaitsChange = false
         var isWatched = false
     }
 
@@ -20,7 +21,10 @@ final class NameRecord: Sendable {
     private let changed: @Sendable () -> Void
 
     init(
-        name: String, interval: Duration, surroundings: Surroundings, queue: DispatchQueue,
+        name: String,
+        interval: Duration,
+        surroundings: Surroundings,
+        queue: DispatchQueue,
         changed: @escaping @Sendable () -> Void
     ) {
         self.name = name
@@ -45,7 +49,7 @@ final class NameRecord: Sendable {
         }
         let now = surroundings.clock.boot
         let isDue = state.withLock { $0.name.delay(from: now, interval: interval) == .zero && !$0.isWatched }
-        if isFirst || isDue { ask() }
+        if isFirst || isDue { ask(because: .age) }
         if limit > .zero, answer == .pending { _ = first.wait(atMost: limit) }
     }
 
@@ -59,6 +63,7 @@ final class NameRecord: Sendable {
     func unwatch() {
         let timer = state.withLock { state in
             state.isWatched = false
+            state.awaitsChange = false
             defer { state.timer = nil }
             return state.timer
         }
@@ -68,36 +73,50 @@ final class NameRecord: Sendable {
     /// The network or the name service's configuration changed, so the answer may have too.
     func networkChanged() {
         let now = surroundings.clock.boot
-        schedule(after: state.withLock { $0.name.delayAfterChange(from: now) })
+        schedule(.change, after: state.withLock { $0.name.delayAfterChange(from: now) })
     }
 
-    private func ask() {
+    private func ask(because occasion: NameState.Occasion) {
         let now = surroundings.clock.boot
-        guard state.withLock({ $0.name.ask(at: now) }) else { return }
+        guard let question = state.withLock({ $0.name.ask(because: occasion, at: now) }) else { return }
         surroundings.resolver.resolve(name) { [weak self] result in
-            self?.take(result.map { addresses in addresses.map { IPAddress($0) } })
+            self?.take(result.map { addresses in addresses.map { IPAddress($0) } }, of: question)
         }
     }
 
-    private func take(_ result: Result<[IPAddress], NameLookup.Failure>) {
-        let hasChanged = state.withLock { $0.name.take(result) }
+    private func take(_ result: Result<[IPAddress], NameLookup.Failure>, of question: UInt64) {
+        let (isNews, asksAgain) = state.withLock { $0.name.take(result, of: question) }
         first.open()
-        if hasChanged { queue.async(execute: changed) }
-        scheduleNext()
+        if isNews { queue.async(execute: changed) }
+        if asksAgain { networkChanged() } else { scheduleNext() }
     }
 
     private func scheduleNext() {
         let now = surroundings.clock.boot
-        schedule(after: state.withLock { $0.name.delay(from: now, interval: interval) })
+        schedule(.age, after: state.withLock { $0.name.delay(from: now, interval: interval) })
     }
 
-    private func schedule(after delay: Duration) {
-        guard state.withLock({ $0.isWatched }) else { return }
-        let timer = surroundings.clock.schedule(after: delay, on: queue) { [weak self] in self?.ask() }
+    /// Asks later, instead of whatever was to be asked before. A change that is waited for is not put off.
+    private func schedule(_ occasion: NameState.Occasion, after delay: Duration) {
+        guard state.withLock({ $0.isWatched && ($0.timer == nil || !$0.awaitsChange) }) else { return }
+        let timer = surroundings.clock.schedule(after: delay, on: queue) { [weak self] in self?.timerFired() }
         let previous = state.withLock { state in
+            state.awaitsChange = occasion == .change
             defer { state.timer = timer }
             return state.timer
         }
         previous?.cancel()
+    }
+
+    private func timerFired() {
+        let (timer, occasion): (Cancellation?, NameState.Occasion) = state.withLock { state in
+            defer {
+                state.timer = nil
+                state.awaitsChange = false
+            }
+            return (state.timer, state.awaitsChange ? .change : .age)
+        }
+        timer?.cancel()
+        ask(because: occasion)
     }
 }

@@ -6,16 +6,29 @@ struct NameState: Sendable {
         /// The name service has not answered yet.
         case pending
         case addresses([IPAddress])
-        /// The name does not exist, or never could be asked about.
+        /// The name does not exist, or could not be asked about before anything was known of it.
         case failed
+    }
+
+    /// Why the name service is asked.
+    enum Occasion: Hashable, Sendable {
+        /// Nothing is known yet, or what is known has become old.
+        case age
+        /// The network changed: a question that is under way may be lost in the old one.
+        case change
     }
 
     /// Between two questions at least this long, however much the network changes.
     static let spacing = Duration.seconds(1)
-    private static let backoffLimit = Duration.seconds(60)
+    private static let longestBackoff = Duration.seconds(60)
+    /// A question that went out before the network changed may take its time to fail; one more may be asked beside it.
+    private static let questionLimit = 2
 
     private(set) var answer = Answer.pending
-    private(set) var isAsking = false
+    private var asked: UInt64 = 0
+    private var answered: UInt64 = 0
+    private var questionsUnderWay = 0
+    private var missedChange = false
     private var failures = 0
     private var lastAsked: Duration?
 
@@ -24,39 +37,53 @@ struct NameState: Sendable {
         if answer == .pending, !addresses.isEmpty { answer = .addresses(addresses) }
     }
 
-    /// Whether to ask now. One question at a time.
-    mutating func ask(at now: Duration) -> Bool {
-        guard !isAsking else { return false }
-        isAsking = true
-        lastAsked = now
-        return true
-    }
-
-    /// Takes an answer and says whether it changed what is known. A name service out of reach does not undo what it said
-    /// before: packets to the old addresses still tell the truth.
-    mutating func take(_ result: Result<[IPAddress], NameLookup.Failure>) -> Bool {
-        isAsking = false
-        let before = answer
-        switch result {
-        case .success(let addresses) where !addresses.isEmpty:
-            failures = 0
-            answer = .addresses(addresses)
-        case .failure(.unavailable):
-            failures += 1
-            if case .addresses = answer { break }
-            answer = .failed
-        default:
-            failures += 1
-            answer = .failed
+    /// The number of the question to ask now; nil when none is to be asked.
+    mutating func ask(because occasion: Occasion, at now: Duration) -> UInt64? {
+        guard questionsUnderWay < (occasion == .change ? Self.questionLimit : 1) else {
+            missedChange = missedChange || occasion == .change
+            return nil
         }
-        return answer != before
+        questionsUnderWay += 1
+        asked += 1
+        lastAsked = now
+        return asked
     }
 
-    /// How long to wait from `now` until asking again, if nothing changes: the interval, or 1, 2, 4 ... 60 s after
-    /// failures.
+    /// Takes the answer to a question. What a later question was told counts more, and so does a later question that has not
+    /// been answered yet than the failure of an earlier one. A name service out of reach does not undo what it said before:
+    /// packets to those addresses still tell the truth.
+    ///
+    /// - Returns: Whether what is known changed, and whether to ask again because of a change in the meantime.
+    mutating func take(
+        _ result: Result<[IPAddress], NameLookup.Failure>,
+        of question: UInt64
+    ) -> (isNews: Bool, asksAgain: Bool) {
+        questionsUnderWay -= 1
+        let before = answer
+        let addresses = (try? result.get()) ?? []
+        if question > answered, !addresses.isEmpty || question == asked {
+            answered = question
+            failures = addresses.isEmpty ? failures + 1 : 0
+            answer = Self.answer(addresses, result, before: before)
+        }
+        defer { missedChange = false }
+        return (answer != before, missedChange)
+    }
+
+    private static func answer(
+        _ addresses: [IPAddress],
+        _ result: Result<[IPAddress], NameLookup.Failure>,
+        before: Answer
+    ) -> Answer {
+        if !addresses.isEmpty { return .addresses(addresses) }
+        if case .failure(.unavailable) = result, case .addresses = before { return before }
+        return .failed
+    }
+
+    /// How long to wait from `now` until asking again, if nothing changes: the interval, or 1, 2, 4 ... 60 s after failures.
     func delay(from now: Duration, interval: Duration) -> Duration {
         guard let lastAsked else { return .zero }
-        let wait = failures == 0 ? interval : min(Self.backoffLimit, .seconds(1 << min(failures - 1, 6)))
+        let wait = failures == 0 ? interval : min(Self.longestBackoff, .seconds(1 << min(failures - 1, 6)))
         return max(.zero, lastAsked + wait - now)
     }
 

@@ -27,5 +27,6 @@ public struct NetworkReachabilityOptions: Sendable {
     /// of the name service's configuration, at most once a second, and after failures with growing pauses up to a minute.
     public var nameRefreshInterval: Duration = .seconds(300)
 
+    /// Every option at its default.
     public init() {}
 }

@@ -20,7 +20,8 @@ struct PathEvaluator {
 
     /// The path to the network at large: the majority of `addresses` of one family, IPv4 before IPv6.
     mutating func path(
-        toMajorityOf addresses: [IPAddress], mark: UInt32
+        toMajorityOf addresses: [IPAddress],
+        mark: UInt32
     ) throws(NetlinkError) -> Evaluation {
         var votes = [Vote(addresses.filter { !$0.isIPv6 }), Vote(addresses.filter(\.isIPv6))]
         while votes.contains(where: { !$0.isDecided }) {

@@ -45,7 +45,10 @@ struct RouteJudge {
                 outcome = try way(question.query, route, second[position])
             }
             verdicts[question.index] = Verdict(
-                destination: addresses[question.index], outcome: outcome, lifetime: lifetime)
+                destination: addresses[question.index],
+                outcome: outcome,
+                lifetime: lifetime
+            )
         }
         return verdicts.compactMap(\.self)
     }
@@ -67,7 +70,8 @@ struct RouteJudge {
     /// What the first answer leaves open. An IPv4 socket repeats its lookup with the source it got, so rules on the source
     /// decide; an IPv6 route may expire, which only its entry tells. Local ways have neither question.
     private func secondAnswers(
-        _ queries: [RouteQuery], _ answers: [Result<Route, SystemError>]
+        _ queries: [RouteQuery],
+        _ answers: [Result<Route, SystemError>]
     ) throws(NetlinkError) -> [Result<Route, SystemError>?] {
         var second = [Result<Route, SystemError>?](repeating: nil, count: answers.count)
         var indices: [Int] = []
@@ -91,7 +95,9 @@ struct RouteJudge {
     }
 
     private mutating func way(
-        _ query: RouteQuery, _ first: Route, _ second: Result<Route, SystemError>?
+        _ query: RouteQuery,
+        _ first: Route,
+        _ second: Result<Route, SystemError>?
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle> {
         var route = first
         if query.destination.family == .ipv4, let second {
@@ -115,7 +121,9 @@ struct RouteJudge {
     }
 
     private mutating func way(
-        _ query: RouteQuery, _ route: Route, isOnLink: Bool
+        _ query: RouteQuery,
+        _ route: Route,
+        isOnLink: Bool
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle> {
         guard Self.carrying.contains(route.kind) else { return .failure(Verdict.Obstacle(.refused)) }
         guard let leg = route.nextHops.first, let link = try links.link(index: leg.interface) else {
@@ -135,15 +143,23 @@ struct RouteJudge {
         if let reason = try carrierObstacle(of: link) { return blocked(reason) }
         return .success(
             Verdict.Way(
-                link: link, gateway: leg.gateway, source: source, table: route.table,
-                mtu: route.mtu == 0 ? link.mtu : route.mtu, isLocal: isLocal))
+                link: link,
+                gateway: leg.gateway,
+                source: source,
+                table: route.table,
+                mtu: route.mtu == 0 ? link.mtu : route.mtu,
+                isLocal: isLocal
+            )
+        )
     }
 
     private static let carrying: [RouteKind] = [.unicast, .local, .broadcast, .anycast, .multicast]
 
     /// A route with several legs is good if one of them is; the lookup may have picked a dead one.
     private mutating func otherLeg(
-        _ query: RouteQuery, _ route: Route, not failed: UInt32?
+        _ query: RouteQuery,
+        _ route: Route,
+        not failed: UInt32?
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle>? {
         guard route.kind == .unicast, query.outputInterface == nil else { return nil }
         var query = query

@@ -3,8 +3,10 @@ extension NetworkPath {
     ///
     /// The list grows with the kernel, so it is not an enumeration; the raw value is the name.
     public struct UnsatisfiedReason: RawRepresentable, Hashable, Sendable {
+        /// The name, as JSON output has it.
         public let rawValue: String
 
+        /// Takes any name, known or not.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }

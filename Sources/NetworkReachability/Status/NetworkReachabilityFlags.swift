@@ -4,8 +4,10 @@
 /// On Linux `interventionRequired`, `connectionOnTraffic` and `connectionOnDemand` are never set, for the kernel does
 /// not know of them; they exist so that code which reads them goes on working.
 public struct NetworkReachabilityFlags: OptionSet, Hashable, Sendable {
+    /// The bits, as Apple numbers them.
     public let rawValue: UInt32
 
+    /// Takes any bits, known or not.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }

@@ -11,7 +11,10 @@ enum ReadSource {
     /// - Parameter owner: what keeps the descriptor open. It is held until Dispatch is done with the descriptor: closed
     ///   any earlier, its number could be another file's.
     static func watch<Owner: Sendable>(
-        _ descriptor: CInt, of owner: Owner, on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
+        _ descriptor: CInt,
+        of owner: Owner,
+        on queue: DispatchQueue,
+        _ handler: @escaping @Sendable () -> Void
     ) -> Cancellation {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         source.setEventHandler(handler: handler)

@@ -36,7 +36,8 @@ final class SystemResolver: HostResolver {
                 completion(
                     Result { () throws(NameLookup.Failure) in
                         try NameLookup.addresses(of: name, inside: namespace)
-                    })
+                    }
+                )
             }
             guard state.threads < Self.threadLimit else { return false }
             state.threads += 1

@@ -7,7 +7,9 @@ struct SystemTimekeeper: Timekeeper {
     var boot: Duration { SystemClock.boot }
 
     func schedule(
-        after delay: Duration, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void
+        after delay: Duration,
+        on queue: DispatchQueue,
+        _ action: @escaping @Sendable () -> Void
     ) -> Cancellation {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         let nanoseconds = Int(clamping: delay.nanoseconds)

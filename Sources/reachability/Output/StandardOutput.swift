@@ -21,7 +21,10 @@ enum StandardOutput {
 
     /// Calls `action` on `queue` when the reader of a pipe goes away, without waiting for the next line; the result must be
     /// held.
-    static func whenReaderLeaves(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> (any DispatchSourceRead)? {
+    static func whenReaderLeaves(
+        on queue: DispatchQueue,
+        _ action: @escaping @Sendable () -> Void
+    ) -> (any DispatchSourceRead)? {
         var status = stat()
         guard unsafe fstat(STDOUT_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return nil }
         // The writing end of a pipe is never readable; it becomes "ready" by its error alone.

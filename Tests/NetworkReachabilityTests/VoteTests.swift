@@ -1,0 +1,62 @@
+import Netlink
+import Testing
+
+@testable import NetworkReachability
+
+@Suite("The vote on the network at large")
+struct VoteTests {
+    private func addresses(_ count: Int) -> [IPAddress] {
+        (0..<count).map { IPAddress(WireAddress(ipv4: 0xc000_0200 + UInt32($0))) }
+    }
+
+    private func verdict(_ isSatisfied: Bool, interface: UInt32 = 2) -> Verdict {
+        let link = Link(index: interface, name: "eth\(interface)", flags: [.up, .carrier])
+        let way = Verdict.Way(link: link, source: WireAddress(ipv4: 1), mtu: 1500, isLocal: false)
+        return Verdict(
+            destination: IPAddress(WireAddress(ipv4: 2)),
+            outcome: isSatisfied ? .success(way) : .failure(Verdict.Obstacle(.noRoute))
+        )
+    }
+
+    @Test("It asks only as many as could decide")
+    func early() {
+        var vote = Vote(addresses(8))
+        #expect(!vote.isDecided)
+        #expect(vote.next.count == 5)
+        vote.count([true, true, true, true, false].map { verdict($0) })
+        #expect(!vote.isDecided)
+        #expect(vote.next.count == 1)
+        vote.count([verdict(true)])
+        #expect(vote.isDecided && vote.isWon)
+    }
+
+    @Test("Half is no majority")
+    func half() {
+        var vote = Vote(addresses(8))
+        vote.count(Array(repeating: verdict(true), count: 4) + Array(repeating: verdict(false), count: 4))
+        #expect(vote.isDecided && !vote.isWon)
+    }
+
+    @Test("It ends when it cannot be won any more")
+    func lost() {
+        var vote = Vote(addresses(5))
+        vote.count([verdict(false), verdict(false)])
+        #expect(!vote.isDecided)
+        vote.count([verdict(false)])
+        #expect(vote.isDecided && !vote.isWon)
+    }
+
+    @Test("Without candidates it is lost from the beginning")
+    func empty() {
+        #expect(Vote([]).isDecided)
+        #expect(!Vote([]).isWon)
+    }
+
+    @Test("The way is that of the interface most leave through")
+    func mostCommonWay() {
+        var vote = Vote(addresses(3))
+        vote.count([verdict(true, interface: 2), verdict(true, interface: 3), verdict(true, interface: 3)])
+        #expect(vote.mostCommonWay.count == 2)
+        #expect(vote.mostCommonWay.allSatisfy { (try? $0.outcome.get())?.link.index == 3 })
+    }
+}
