@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,6 +35,7 @@ static int close_keeping_errno(int descriptor) {
 int lab_memory_file(const void *bytes, size_t count) {
     int file = memfd_create("lab", MFD_CLOEXEC);
     if (file < 0) return -1;
+    fchmod(file, 0600);  // Some programs refuse settings that others may write.
     if (write(file, bytes, count) != (ssize_t)count || lseek(file, 0, SEEK_SET) != 0) return close_keeping_errno(file);
     return file;
 }
