@@ -35,10 +35,21 @@ package final class LabProcess {
         posix_spawn_file_actions_adddup2(&actions, outputWriter.number, 1)
         posix_spawn_file_actions_adddup2(&actions, errorWriter.number, 2)
 
+        // Dispatch's threads block signals, and children inherit that.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
         var pointers = ([program] + arguments).map { strdup($0) } + [nil]
         defer { pointers.forEach { free($0) } }
         var identifier = pid_t()
-        let code = posix_spawnp(&identifier, program, &actions, nil, &pointers, environ)
+        let code = posix_spawnp(&identifier, program, &actions, &attributes, &pointers, environ)
         guard code == 0 else { throw LabError.system("posix_spawn \(program)", code) }
 
         self.identifier = identifier

@@ -6,6 +6,8 @@ struct Phase {
     let script: String
     let packets: String
     let told: String
+    /// How long nothing more may be said once all agree.
+    var quiet = Duration.milliseconds(300)
 
     /// The phases of a scenario in their order.
     static func all(of scenario: Scenario) -> [Phase] {
@@ -17,7 +19,13 @@ struct Phase {
             }
         return [
             Phase(name: "before", script: "", packets: scenario.before, told: scenario.before),
-            Phase(name: "after", script: scenario.change, packets: scenario.after, told: told),
+            Phase(
+                name: "after",
+                script: scenario.change,
+                packets: scenario.after,
+                told: told,
+                quiet: scenario.quiet
+            ),
             Phase(name: "back", script: scenario.undo, packets: scenario.back, told: scenario.back),
         ]
     }

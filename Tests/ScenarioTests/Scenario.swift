@@ -40,7 +40,7 @@ struct Scenario: Sendable {
     var mayFlip = false
     /// How long packets may take to reach the state that the scenario claims.
     var patience = Duration.seconds(5)
-    /// How long nothing more may be said once all agree.
+    /// How long nothing more may be said once all agree on the change.
     var quiet = Duration.milliseconds(300)
 
     static let all = groups.flatMap(\.self)

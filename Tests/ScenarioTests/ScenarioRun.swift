@@ -54,11 +54,11 @@ final class ScenarioRun {
                     try Watcher(Target.hosts(of: scenario), in: stage.lab.client),
                 ]
             }
-            try checkAgreement(in: phase, since: start)
+            let agreeing = try checkAgreement(in: phase, since: start)
             let agreed = ContinuousClock.now
             try checkOneShots(in: phase, on: stage)
-            _ = try Watcher.read(watchers, within: scenario.quiet - (.now - agreed))
-            checkLines(of: phase)
+            _ = try Watcher.read(watchers, within: phase.quiet - (.now - agreed))
+            checkLines(of: phase, agreeing: agreeing)
         }
         try endWatching()
     }
@@ -86,7 +86,9 @@ final class ScenarioRun {
         watchers.lazy.compactMap { $0.lines[target]?.last?.said }.first
     }
 
-    private func checkAgreement(in phase: Phase, since start: ContinuousClock.Instant) throws {
+    /// The targets of which the last line is right, at once or soon.
+    private func checkAgreement(in phase: Phase, since start: ContinuousClock.Instant) throws -> Set<Target> {
+        var agreeing: Set<Target> = []
         for target in targets {
             outcome.checks += 1
             let expected = phase.expectation(of: target)
@@ -96,12 +98,14 @@ final class ScenarioRun {
             }
             let lines = watchers.lazy.compactMap { $0.lines[target] }.first ?? []
             if agreed {
+                agreeing.insert(target)
                 if lines.count > before { outcome.delays.append(.now - start) }
                 continue
             }
             let text = "\(phase.name) \(target.host ?? "at large"): \(expected) expected, \(describe(lines.last))"
             note(lines.count > before ? .wrong : .missing, text)
         }
+        return agreeing
     }
 
     private func checkOneShots(in phase: Phase, on stage: Stage) throws {
@@ -118,7 +122,7 @@ final class ScenarioRun {
     }
 
     /// No line too many since the phase before, and none that repeats the one before it.
-    private func checkLines(of phase: Phase) {
+    private func checkLines(of phase: Phase, agreeing: Set<Target>) {
         for target in targets {
             outcome.checks += 1
             let lines = watchers.lazy.compactMap { $0.lines[target] }.first ?? []
@@ -131,7 +135,7 @@ final class ScenarioRun {
                 let text = lines.dropFirst(known).map(describe).joined(separator: ", ")
                 note(.extra, "\(phase.name) \(target.host ?? "at large"): \(text)")
             }
-            if !agrees(said.last, with: phase.expectation(of: target), about: target), lines.count > known + changes {
+            if agreeing.contains(target), !agrees(said.last, with: phase.expectation(of: target), about: target) {
                 note(.wrong, "\(phase.name) \(target.host ?? "at large"): did not stay, \(describe(lines.last))")
             }
         }

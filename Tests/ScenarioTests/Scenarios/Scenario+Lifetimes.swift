@@ -12,6 +12,20 @@ extension Scenario {
             back: ""
         ),
         Scenario(
+            id: "m1-neighbour",
+            title: "neighbour in reach while the address is tentative",
+            setup: """
+                \(noIPv4); C addr del fd01::2/64 dev c0; C -6 route del default
+                C sysctl net.ipv6.conf.c0.accept_dad=1; C sysctl net.ipv6.conf.c0.dad_transmits=20
+                """,
+            change: "C addr add fd01::2/64 dev c0",
+            undo: "C addr del fd01::2/64 dev c0",
+            before: "",
+            after: "a",
+            back: "",
+            hosts: ["fd01::1"]
+        ),
+        Scenario(
             id: "m2",
             title: "address that somebody else has",
             setup: """
@@ -71,13 +85,13 @@ extension Scenario {
         Scenario(
             id: "m5-renewed",
             title: "IPv6 default route about to expire is renewed",
-            setup: "\(noIPv4); C route replace default via fd01::1 expires 2",
+            setup: "\(noIPv4); C route replace default via fd01::1 expires 5",
             change: "C route replace default via fd01::1 expires 100",
             undo: "C route replace default via fd01::1",
             before: "g6",
             after: "g6",
             back: "g6",
-            quiet: .milliseconds(2500)
+            quiet: .milliseconds(5000)
         ),
         Scenario(
             id: "m6",

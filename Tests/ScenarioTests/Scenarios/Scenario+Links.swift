@@ -113,6 +113,7 @@ extension Scenario {
             change: unplug,
             undo: plug,
             after: "g46",
+            mayFlip: true,
             quiet: .milliseconds(1300)
         ),
         Scenario(

@@ -26,6 +26,7 @@ extension Scenario {
             before: "g4",
             after: "g4",
             back: "g4",
+            mayFlip: true,
             quiet: .milliseconds(1300)
         ),
         Scenario(
@@ -84,6 +85,7 @@ extension Scenario {
             before: "g6",
             after: "g6",
             back: "g6",
+            mayFlip: true,
             quiet: .milliseconds(1300)
         ),
         Scenario(

@@ -35,12 +35,36 @@ extension Scenario {
             id: "r3-neighbour",
             title: "neighbour on the link with a link-local source alone",
             setup: "\(noIPv4); C -6 route del default",
-            change: "C addr del fd01::2/64 dev c0; C route add fd01::/64 dev c0",
+            change: "C route add fd01::/64 dev c0 metric 300; C addr del fd01::2/64 dev c0",
             undo: addresses6,
             before: "a",
             after: "a",
             back: "a",
             hosts: ["fd01::1"]
+        ),
+        Scenario(
+            id: "r3-gateway",
+            title: "the gateway itself, by its own route, with a link-local source alone",
+            change: "C addr del fd01::2/64 dev c0",
+            undo: addresses6,
+            before: "g46a",
+            after: "g4a",
+            back: "g46a",
+            hosts: ["fd01::1"]
+        ),
+        Scenario(
+            id: "r10",
+            title: "IPv4 link-local address alone, as without DHCP",
+            setup: """
+                \(noIPv6); \(noIPv4); R addr add 169.254.0.1/16 dev r0
+                C route add 10.1.0.0/24 dev c0; C route add default via 10.1.0.1
+                """,
+            change: "C addr add 169.254.7.7/16 dev c0 scope link",
+            undo: "C addr del 169.254.7.7/16 dev c0",
+            before: "",
+            after: "ab",
+            back: "",
+            hosts: ["169.254.0.1", "10.1.0.1"]
         ),
     ]
 }
