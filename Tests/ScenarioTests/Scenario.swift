@@ -17,12 +17,6 @@ struct Scenario: Sendable {
         case exception(told: String, because: String)
     }
 
-    /// What must be there for the scenario to be possible.
-    enum Need: String, Sendable {
-        case tun = "/dev/net/tun"
-        case radvd = "/usr/sbin/radvd"
-    }
-
     let id: String
     let title: String
     var uplinks = Topology.Uplinks.oneWithDefaults

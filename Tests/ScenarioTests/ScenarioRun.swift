@@ -6,7 +6,7 @@ final class ScenarioRun {
     struct Outcome: Sendable {
         var findings: [Finding] = []
         var checks = 0
-        /// How long after the change each expected line was there.
+        /// How long after the end of the change each expected line was written, where it was not written earlier.
         var delays: [Duration] = []
         var duration = Duration.zero
     }
@@ -28,7 +28,7 @@ final class ScenarioRun {
     static func outcome(of scenario: Scenario) -> Outcome {
         let start = ContinuousClock.now
         let run = ScenarioRun(scenario)
-        if let missing = scenario.needs.first(where: { access($0.rawValue, R_OK) != 0 }) {
+        if let missing = scenario.needs.first(where: { !$0.isMet }) {
             run.note(.skipped, "needs \(missing.rawValue)")
         } else {
             do {
@@ -44,8 +44,8 @@ final class ScenarioRun {
     private func play() throws {
         let stage = try Stage(scenario)
         for phase in Phase.all(of: scenario) {
-            let start = ContinuousClock.now
             try stage.play(phase.script)
+            let changed = StatusLine.monotonicNanoseconds()
             try checkTruth(of: phase, on: stage)
             guard Product.isMeasured else { continue }
             if watchers.isEmpty {
@@ -54,7 +54,7 @@ final class ScenarioRun {
                     try Watcher(Target.hosts(of: scenario), in: stage.lab.client),
                 ]
             }
-            let agreeing = try checkAgreement(in: phase, since: start)
+            let agreeing = try checkAgreement(in: phase, since: changed)
             let agreed = ContinuousClock.now
             try checkOneShots(in: phase, on: stage)
             _ = try Watcher.read(watchers, within: phase.quiet - (.now - agreed))
@@ -87,7 +87,7 @@ final class ScenarioRun {
     }
 
     /// The targets of which the last line is right, at once or soon.
-    private func checkAgreement(in phase: Phase, since start: ContinuousClock.Instant) throws -> Set<Target> {
+    private func checkAgreement(in phase: Phase, since changed: UInt64) throws -> Set<Target> {
         var agreeing: Set<Target> = []
         for target in targets {
             outcome.checks += 1
@@ -99,7 +99,9 @@ final class ScenarioRun {
             let lines = watchers.lazy.compactMap { $0.lines[target] }.first ?? []
             if agreed {
                 agreeing.insert(target)
-                if lines.count > before { outcome.delays.append(.now - start) }
+                if let line = lines.dropFirst(before).last, before > 0, line.monotonicNanoseconds > changed {
+                    outcome.delays.append(.nanoseconds(line.monotonicNanoseconds - changed))
+                }
                 continue
             }
             let text = "\(phase.name) \(target.host ?? "at large"): \(expected) expected, \(describe(lines.last))"

@@ -30,4 +30,11 @@ struct StatusLine: Decodable {
 
     /// What is compared with the truth.
     var said: Expectation { Expectation(status: status, connectionType: connectionType) }
+
+    /// The clock that `monotonicNanoseconds` is read from.
+    static func monotonicNanoseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
 }

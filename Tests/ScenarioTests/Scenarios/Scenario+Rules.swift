@@ -45,7 +45,8 @@ extension Scenario {
                 undo: "C rule del pref 100",
                 before: "g4",
                 after: "g4",
-                back: "g4"
+                back: "g4",
+                needs: [.otherUsers]
             ),
             Scenario(
                 id: "x3-output",
