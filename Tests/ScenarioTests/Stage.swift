@@ -11,6 +11,7 @@ import NetworkLab
 ///     C carrier w0 off                its cable
 ///     C reader w0 off                 its driver
 ///     C none nexthop list             waits until that ip command shows nothing
+///     C until DOWN link show c0       waits until that ip command shows the word
 ///     R radvd 60                      router advertisements with that lifetime; `R radvd TERM` ends them
 ///
 /// `$C`, `$R` and `$S` stand for the namespaces' paths.
@@ -71,7 +72,8 @@ final class Stage {
 
     /// The `ip` commands of a line, nil when it is something else.
     private static func ipCommands(_ words: [String]) -> [String]? {
-        guard let verb = words.first, !["sysctl", "tun", "carrier", "reader", "none", "radvd"].contains(verb) else {
+        guard let verb = words.first, !["sysctl", "tun", "carrier", "reader", "none", "until", "radvd"].contains(verb)
+        else {
             return nil
         }
         guard verb.hasSuffix("x"), let count = Int(verb.dropLast()) else { return [words.joined(separator: " ")] }
@@ -96,15 +98,25 @@ final class Stage {
                 cables[words[1]]?.detach()
             }
         case ("none", _):
-            let gone = try Deadline(after: .seconds(5)).poll {
-                try namespace.run("ip", Array(words.dropFirst())).output.isEmpty
-            }
-            guard gone else { throw LabError("still there: \(words.dropFirst())") }
+            try wait(for: words.dropFirst(), in: namespace) { $0.isEmpty }
+        case ("until", 3...):
+            try wait(for: words.dropFirst(2), in: namespace) { $0.contains(words[1]) }
         case ("radvd", 2):
             try advertise(words[1], in: namespace)
         default:
             throw LabError("no such command: \(words)")
         }
+    }
+
+    private func wait(
+        for command: ArraySlice<String>,
+        in namespace: LabNamespace,
+        _ condition: (String) -> Bool
+    ) throws {
+        let happened = try Deadline(after: .seconds(5)).poll {
+            condition(try namespace.run("ip", Array(command)).output)
+        }
+        guard happened else { throw LabError("waited in vain for \(command)") }
     }
 
     private func advertise(_ word: String, in namespace: LabNamespace) throws {
