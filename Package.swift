@@ -60,7 +60,8 @@ let package = Package(
             ],
             swiftSettings: safe
         ),
-        .target(name: "NetworkLab", dependencies: [], path: "Tests/NetworkLab", swiftSettings: strict),
+        .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
+        .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab", swiftSettings: strict),
         .testTarget(name: "NetlinkTests", dependencies: ["Netlink", "NetworkLab"], swiftSettings: strict),
         .testTarget(
             name: "NetworkReachabilityTests",

@@ -1,0 +1,166 @@
+import Glibc
+import NetworkLab
+
+/// One pass through a scenario. Blocks; for a thread of its own.
+final class ScenarioRun {
+    struct Outcome: Sendable {
+        var findings: [Finding] = []
+        var checks = 0
+        /// How long after the end of the change each expected line was written, where it was not written earlier.
+        var delays: [Duration] = []
+        var duration = Duration.zero
+    }
+
+    /// The kernel may tell of a lost carrier one second late, of a bridge without live port two.
+    private static let lateness = Duration.milliseconds(2500)
+
+    private let scenario: Scenario
+    private let targets: [Target]
+    private var outcome = Outcome()
+    private var watchers: [Watcher] = []
+    private var spoken: [Target: Int] = [:]
+
+    private init(_ scenario: Scenario) {
+        self.scenario = scenario
+        targets = [.large] + Target.hosts(of: scenario)
+    }
+
+    static func outcome(of scenario: Scenario) -> Outcome {
+        let start = ContinuousClock.now
+        let run = ScenarioRun(scenario)
+        if let missing = scenario.needs.first(where: { !$0.isMet }) {
+            run.note(.skipped, "needs \(missing.rawValue)")
+        } else {
+            do {
+                try run.play()
+            } catch {
+                run.note(.broken, "\(error)")
+            }
+        }
+        run.outcome.duration = .now - start
+        return run.outcome
+    }
+
+    private func play() throws {
+        let stage = try Stage(scenario)
+        for phase in Phase.all(of: scenario) {
+            try stage.play(phase.script)
+            let changed = StatusLine.monotonicNanoseconds()
+            try checkTruth(of: phase, on: stage)
+            guard Product.isMeasured else { continue }
+            if watchers.isEmpty {
+                watchers = [
+                    try Watcher([.large], in: stage.lab.client),
+                    try Watcher(Target.hosts(of: scenario), in: stage.lab.client),
+                ]
+            }
+            let agreeing = try checkAgreement(in: phase, since: changed)
+            let agreed = ContinuousClock.now
+            try checkOneShots(in: phase, on: stage)
+            _ = try Watcher.read(watchers, within: phase.quiet - (.now - agreed))
+            checkLines(of: phase, agreeing: agreeing)
+        }
+        try endWatching()
+    }
+
+    private func note(_ kind: Finding.Kind, _ text: String) {
+        outcome.findings.append(Finding(kind: kind, text: text))
+    }
+
+    private func checkTruth(of phase: Phase, on stage: Stage) throws {
+        let reached = try Target.reached(
+            targets,
+            by: stage.lab.oracle,
+            claimed: phase.packets,
+            within: scenario.patience
+        )
+        guard let reached else { return }
+        outcome.checks += targets.count
+        let pattern = String(targets.filter(reached.contains).map(\.letter))
+        if pattern != phase.packets.filter({ $0 != "w" }) {
+            note(.truth, "\(phase.name): claims '\(phase.packets)', packets '\(pattern)'")
+        }
+    }
+
+    private func lastSaid(_ target: Target) -> Expectation? {
+        watchers.lazy.compactMap { $0.lines[target]?.last?.said }.first
+    }
+
+    /// The targets of which the last line is right, at once or soon.
+    private func checkAgreement(in phase: Phase, since changed: UInt64) throws -> Set<Target> {
+        var agreeing: Set<Target> = []
+        for target in targets {
+            outcome.checks += 1
+            let expected = phase.expectation(of: target)
+            let before = spoken[target] ?? 0
+            let agreed = try Watcher.read(watchers, within: ScenarioRun.lateness) {
+                agrees(lastSaid(target), with: expected, about: target)
+            }
+            let lines = watchers.lazy.compactMap { $0.lines[target] }.first ?? []
+            if agreed {
+                agreeing.insert(target)
+                if let line = lines.dropFirst(before).last, before > 0, line.monotonicNanoseconds > changed {
+                    outcome.delays.append(.nanoseconds(line.monotonicNanoseconds - changed))
+                }
+                continue
+            }
+            let text = "\(phase.name) \(target.host ?? "at large"): \(expected) expected, \(describe(lines.last))"
+            note(lines.count > before ? .wrong : .missing, text)
+        }
+        return agreeing
+    }
+
+    private func checkOneShots(in phase: Phase, on stage: Stage) throws {
+        for target in targets {
+            outcome.checks += 1
+            let expected = phase.expectation(of: target)
+            let answer = try Product.ask(target, in: stage.lab.client)
+            let status: CInt = ["reachable": 0, "notReachable": 1][answer.line.status] ?? 2
+            if !agrees(answer.line.said, with: expected, about: target) || answer.status != status {
+                let text = "\(expected) expected, \(describe(answer.line)), exit status \(answer.status)"
+                note(.oneShot, "\(phase.name) \(target.host ?? "at large"): \(text)")
+            }
+        }
+    }
+
+    /// No line too many since the phase before, and none that repeats the one before it.
+    private func checkLines(of phase: Phase, agreeing: Set<Target>) {
+        for target in targets {
+            outcome.checks += 1
+            let lines = watchers.lazy.compactMap { $0.lines[target] }.first ?? []
+            let said = lines.map(\.said)
+            let known = spoken[target] ?? 0
+            spoken[target] = lines.count
+            let changes = known == 0 || said[known - 1] != said.last ? 1 : 0
+            let repeats = zip(said, said.dropFirst()).dropFirst(max(known - 1, 0)).contains { $0 == $1 }
+            if repeats || (!scenario.mayFlip && lines.count - known > changes) {
+                let text = lines.dropFirst(known).map(describe).joined(separator: ", ")
+                note(.extra, "\(phase.name) \(target.host ?? "at large"): \(text)")
+            }
+            if agreeing.contains(target), !agrees(said.last, with: phase.expectation(of: target), about: target) {
+                note(.wrong, "\(phase.name) \(target.host ?? "at large"): did not stay, \(describe(lines.last))")
+            }
+        }
+    }
+
+    private func endWatching() throws {
+        for watcher in watchers {
+            outcome.checks += 1
+            watcher.process.signal(SIGTERM)
+            let result = try watcher.process.wait(within: .seconds(2))
+            if result.status != 0 || !result.errors.isEmpty {
+                note(.broken, "watch ended with \(result.status): \(result.errors)")
+            }
+        }
+    }
+
+    /// The type of the way counts for the standard targets; the own addresses of the client have none to speak of.
+    private func agrees(_ said: Expectation?, with expected: Expectation, about target: Target) -> Bool {
+        "g46".contains(target.letter) ? said == expected : said?.status == expected.status
+    }
+
+    private func describe(_ line: StatusLine?) -> String {
+        guard let line else { return "nothing said" }
+        return "\(line.said)\(line.interface.map { " \($0)" } ?? "")\(line.reason.map { " (\($0))" } ?? "")"
+    }
+}

@@ -1,0 +1,107 @@
+extension Scenario {
+    /// Addresses that are deleted and added.
+    static let addresses = [
+        Scenario(
+            id: "c1",
+            title: "last IPv4 address deleted",
+            change: "C addr del 10.1.0.2/24 dev c0",
+            undo: "C addr add 10.1.0.2/24 dev c0; C route add default via 10.1.0.1",
+            after: "g6"
+        ),
+        Scenario(
+            id: "c1-alone",
+            title: "last IPv4 address deleted where there is no IPv6",
+            setup: noIPv6,
+            change: "C addr del 10.1.0.2/24 dev c0",
+            undo: "C addr add 10.1.0.2/24 dev c0; C route add default via 10.1.0.1",
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "c2",
+            title: "second address of another network deleted",
+            setup: "C addr add 10.9.0.2/24 dev c0",
+            change: "C addr del 10.9.0.2/24 dev c0",
+            undo: "C addr add 10.9.0.2/24 dev c0",
+            after: "g46"
+        ),
+        Scenario(
+            id: "c3",
+            title: "last global IPv6 address deleted, default route stays",
+            change: "C addr del fd01::2/64 dev c0",
+            undo: addresses6,
+            after: "g4"
+        ),
+        Scenario(
+            id: "c3-alone",
+            title: "last global IPv6 address deleted where there is no IPv4",
+            setup: noIPv4,
+            change: "C addr del fd01::2/64 dev c0",
+            undo: addresses6,
+            before: "g6",
+            after: "",
+            back: "g6"
+        ),
+        Scenario(
+            id: "c4",
+            title: "all addresses flushed",
+            change: "C addr flush dev c0",
+            undo: "C addr add 10.1.0.2/24 dev c0; \(addresses6); C route add default via 10.1.0.1",
+            after: ""
+        ),
+        Scenario(
+            id: "c5",
+            title: "address deleted that the default route prefers",
+            setup: """
+                \(noIPv6); C addr add 10.1.0.3/32 dev c0
+                C route replace default via 10.1.0.1 src 10.1.0.3
+                """,
+            change: "C addr del 10.1.0.3/32 dev c0",
+            undo: "C route add default via 10.1.0.1",
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "r9",
+            title: "primary address deleted and its secondary with it",
+            setup: "\(noIPv6); C addr add 10.1.0.3/24 dev c0",
+            change: "C addr del 10.1.0.2/24 dev c0",
+            undo: "C addr add 10.1.0.2/24 dev c0; C route add default via 10.1.0.1",
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "r9-promoted",
+            title: "primary address deleted, its secondary promoted",
+            setup: "\(noIPv6); C sysctl net.ipv4.conf.c0.promote_secondaries=1; C addr add 10.1.0.3/24 dev c0",
+            change: "C addr del 10.1.0.2/24 dev c0",
+            undo: "C addr add 10.1.0.2/24 dev c0",
+            before: "g4",
+            after: "g4",
+            back: "g4"
+        ),
+        Scenario(
+            id: "m8",
+            title: "IPv6 disabled and enabled on the uplink",
+            change: noIPv6,
+            undo: "C sysctl net.ipv6.conf.c0.disable_ipv6=0; \(addresses6); C route add default via fd01::1",
+            after: "g4"
+        ),
+        Scenario(
+            id: "m8-alone",
+            title: "IPv6 disabled everywhere where there is no IPv4",
+            setup: noIPv4,
+            change: "C sysctl net.ipv6.conf.all.disable_ipv6=1",
+            undo: """
+                C sysctl net.ipv6.conf.all.disable_ipv6=0
+                \(addresses6); C route add default via fd01::1
+                """,
+            before: "g6",
+            after: "",
+            back: "g6"
+        ),
+    ]
+}

@@ -1,0 +1,146 @@
+import NetworkLab
+
+extension Scenario {
+    /// Routes with two legs.
+    static let multipath = [
+        Scenario(
+            id: "l1",
+            title: "one leg of an IPv4 route unplugged",
+            uplinks: .two,
+            setup: legs4,
+            change: unplug,
+            undo: plug,
+            before: "g4",
+            after: "?",
+            back: "g4",
+            measure: .exception(told: "g4", because: deadLegs),
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "l1-ignored",
+            title: "one leg of an IPv4 route unplugged where routes without carrier are ignored",
+            uplinks: .two,
+            setup: "\(legs4); C sysctl net.ipv4.conf.all.ignore_routes_with_linkdown=1",
+            change: unplug,
+            undo: plug,
+            before: "g4",
+            after: "g4",
+            back: "g4",
+            mayFlip: true,
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "l1-off",
+            title: "one leg of an IPv4 route switched off",
+            uplinks: .two,
+            setup: legs4,
+            change: "C link set c0 down",
+            undo: "C link set c0 up",
+            before: "g4",
+            after: "g4",
+            back: "g4"
+        ),
+        Scenario(
+            id: "l1-both",
+            title: "both legs of an IPv4 route unplugged",
+            uplinks: .two,
+            setup: legs4,
+            change: "\(unplug); R link set r1 down",
+            undo: "\(plug); R link set r1 up",
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "l1-gone",
+            title: "both legs of an IPv4 route switched off",
+            uplinks: .two,
+            setup: legs4,
+            change: "C link set c0 down; C link set c1 down",
+            undo: "C link set c1 up; C route add default via 10.2.0.1",
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "l2",
+            title: "one leg of an IPv6 route unplugged",
+            uplinks: .two,
+            setup: legs6,
+            change: unplug,
+            undo: plug,
+            before: "g6",
+            after: "?",
+            back: "g6",
+            measure: .exception(told: "g6", because: deadLegs),
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "l2-ignored",
+            title: "one leg of an IPv6 route unplugged where routes without carrier are ignored",
+            uplinks: .two,
+            setup: "\(legs6); C sysctl net.ipv6.conf.all.ignore_routes_with_linkdown=1",
+            change: unplug,
+            undo: plug,
+            before: "g6",
+            after: "g6",
+            back: "g6",
+            mayFlip: true,
+            quiet: .milliseconds(1300)
+        ),
+        Scenario(
+            id: "l2-off",
+            title: "one leg of an IPv6 route switched off",
+            uplinks: .two,
+            setup: legs6,
+            change: "C link set c0 down",
+            undo: "C link set c0 up",
+            before: "g6",
+            after: "g6",
+            back: "g6"
+        ),
+        Scenario(
+            id: "l2-both",
+            title: "both legs of an IPv6 route unplugged",
+            uplinks: .two,
+            setup: legs6,
+            change: "\(unplug); R link set r1 down",
+            undo: "\(plug); R link set r1 up; R addr add fd02::1/64 dev r1 nodad",
+            before: "g6",
+            after: "",
+            back: "g6"
+        ),
+        Scenario(
+            id: "l2-gone",
+            title: "both legs of an IPv6 route switched off",
+            uplinks: .two,
+            setup: legs6,
+            change: "C link set c0 down; C link set c1 down",
+            undo: "C link set c0 up; \(addresses6); C route add default via fd01::1",
+            before: "g6",
+            after: "",
+            back: "g6"
+        ),
+        Scenario(
+            id: "l3",
+            title: "a leg added to a route and taken away",
+            uplinks: .two,
+            setup: noIPv6,
+            change: "C route replace default nexthop via 10.1.0.1 nexthop via 10.2.0.1",
+            undo: "C route replace default via 10.2.0.1",
+            before: "g4",
+            after: "g4",
+            back: "g4"
+        ),
+    ]
+
+    private static let deadLegs = "the kernel goes on choosing the dead leg for some flows"
+
+    private static let legs4 =
+        "\(noIPv6); C route replace default nexthop via 10.1.0.1 nexthop via 10.2.0.1"
+
+    private static let legs6 = """
+        \(noIPv4); C addr del 10.2.0.2/24 dev c1; C -6 route del default
+        C -6 route add default nexthop via fd01::1 nexthop via fd02::1
+        """
+}

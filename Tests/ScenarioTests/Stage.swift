@@ -1,0 +1,141 @@
+import Glibc
+import NetworkLab
+
+/// Where a scenario's scripts are played. Each command begins with its namespace, `C`lient, `R`outer or `S`erver:
+///
+///     C link set c0 down              an ip command; neighbours of the same namespace share one `ip -batch`
+///     C -6 rule add pref 100 ...      the same with a family
+///     C 100x link set c0 down, ...    ip commands, repeated
+///     C sysctl net.ipv4.ip_forward=1
+///     C tun w0 519                    a modem link of that hardware type to the router's w0p
+///     C carrier w0 off                its cable
+///     C reader w0 off                 its driver
+///     C none nexthop list             waits until that ip command shows nothing
+///     C until DOWN link show c0       waits until that ip command shows the word
+///     R radvd 60                      router advertisements with that lifetime; `R radvd TERM` ends them
+///
+/// `$C`, `$R` and `$S` stand for the namespaces' paths.
+final class Stage {
+    let lab: Topology
+    private var cables: [String: TunCable] = [:]
+    private var radvd: LabProcess?
+    private let radvdMarker = "/tmp/scenario-radvd-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+
+    init(_ scenario: Scenario) throws {
+        lab = try Topology(scenario.uplinks)
+        try play(scenario.setup)
+    }
+
+    deinit {
+        lab.close()
+        unlink(radvdMarker)
+    }
+
+    func play(_ script: String) throws {
+        var batch: (namespace: LabNamespace, commands: [String])?
+        func flush() throws {
+            try batch?.namespace.ip(batch?.commands ?? [])
+            batch = nil
+        }
+        for line in script.split(whereSeparator: { $0 == ";" || $0 == "\n" }) {
+            let words = line.split(separator: " ").map(String.init)
+            guard let first = words.first else { continue }
+            let namespace = try namespace(first)
+            guard let commands = Stage.ipCommands(Array(words.dropFirst())) else {
+                try flush()
+                try perform(Array(words.dropFirst()), in: namespace)
+                continue
+            }
+            if batch?.namespace !== namespace {
+                try flush()
+                batch = (namespace, [])
+            }
+            batch?.commands += commands.map(resolvingPaths)
+        }
+        try flush()
+    }
+
+    private func namespace(_ letter: String) throws -> LabNamespace {
+        switch letter {
+        case "C": lab.client
+        case "R": lab.router
+        case "S": lab.server
+        default: throw LabError("no namespace \(letter)")
+        }
+    }
+
+    private func resolvingPaths(_ command: String) -> String {
+        command.split(separator: " ")
+            .map { ["$C": lab.client.path, "$R": lab.router.path, "$S": lab.server.path][$0] ?? String($0) }
+            .joined(separator: " ")
+    }
+
+    /// The `ip` commands of a line, nil when it is something else.
+    private static func ipCommands(_ words: [String]) -> [String]? {
+        guard let verb = words.first, !["sysctl", "tun", "carrier", "reader", "none", "until", "radvd"].contains(verb)
+        else {
+            return nil
+        }
+        guard verb.hasSuffix("x"), let count = Int(verb.dropLast()) else { return [words.joined(separator: " ")] }
+        let commands = words.dropFirst().joined(separator: " ").split(separator: ",").map(String.init)
+        return repeatElement(commands, count: count).flatMap(\.self)
+    }
+
+    private func perform(_ words: [String], in namespace: LabNamespace) throws {
+        switch (words[0], words.count) {
+        case ("sysctl", 2):
+            let parts = words[1].split(separator: "=").map(String.init)
+            try namespace.sysctl(parts[0], parts[1])
+        case ("tun", 3):
+            let kind = CInt(words[2]).flatMap(TunCable.Kind.init) ?? .none
+            cables[words[1]] = try TunCable(words[1], kind: kind, from: namespace, to: lab.router, as: words[1] + "p")
+        case ("carrier", 3):
+            try cables[words[1]]?.setCarrier(words[2] == "on")
+        case ("reader", 3):
+            if words[2] == "on" {
+                try cables[words[1]]?.attach()
+            } else {
+                cables[words[1]]?.detach()
+            }
+        case ("none", _):
+            try wait(for: words.dropFirst(), in: namespace) { $0.isEmpty }
+        case ("until", 3...):
+            try wait(for: words.dropFirst(2), in: namespace) { $0.contains(words[1]) }
+        case ("radvd", 2):
+            try advertise(words[1], in: namespace)
+        default:
+            throw LabError("no such command: \(words)")
+        }
+    }
+
+    private func wait(
+        for command: ArraySlice<String>,
+        in namespace: LabNamespace,
+        _ condition: (String) -> Bool
+    ) throws {
+        let happened = try Deadline(after: .seconds(5)).poll {
+            condition(try namespace.run("ip", Array(command)).output)
+        }
+        guard happened else { throw LabError("waited in vain for \(command)") }
+    }
+
+    private func advertise(_ word: String, in namespace: LabNamespace) throws {
+        guard let lifetime = Int(word) else {
+            radvd?.signal(word == "KILL" ? SIGKILL : SIGTERM)
+            _ = try radvd?.wait(within: .seconds(3))
+            radvd = nil
+            return
+        }
+        let settings = """
+            interface r0 {
+                AdvSendAdvert on; MinRtrAdvInterval 3; MaxRtrAdvInterval 4; AdvDefaultLifetime \(lifetime);
+                prefix fd01::/64 { AdvOnLink on; AdvAutonomous on; };
+            };
+            """
+        radvd = try namespace.start(
+            "/usr/sbin/radvd",
+            ["-n", "-C", "/dev/stdin", "-p", radvdMarker, "-m", "stderr"],
+            input: settings
+        )
+    }
+}
