@@ -6,6 +6,7 @@ One listener runs at a time, in alternate rounds: together they would keep each 
 import random
 import time
 from collections import defaultdict
+from collections.abc import Callable
 
 from .context import Context, Goal
 from .listener import Listener, Program
@@ -58,18 +59,22 @@ def _all(result: dict, clock: str, kind: str) -> list[int]:
     return [value for by_kind in result[clock] for value in by_kind.get(kind, [])]
 
 
-def _ratio(results: dict, name: str, clock: str, share: float) -> float:
+def _ratio(results: dict, name: str, clock: str, statistic: Callable) -> float:
     """The geometric mean over the kinds that both have told."""
     return geometric_mean(
-        percentile(own, share) / percentile(floor, share)
+        statistic(own) / statistic(floor)
         for kind in _KINDS
         if (own := _all(results[name], clock, kind)) and (floor := _all(results["receive-print"], clock, kind))
     )
 
 
 def _ratio_of_round(results: dict, name: str, number: int) -> float:
-    pairs = [(results[each]["printed"][number]) for each in (name, "receive-print")]
-    return geometric_mean(median(pairs[0][kind]) / median(pairs[1][kind]) for kind in _KINDS if all(kind in p for p in pairs))
+    own, floor = (results[each]["printed"][number] for each in (name, "receive-print"))
+    return geometric_mean(median(own[kind]) / median(floor[kind]) for kind in _KINDS if kind in own and kind in floor)
+
+
+def _p90(values: list[int]) -> float:
+    return percentile(values, 0.9)
 
 
 def summary(results: dict) -> dict:
@@ -79,13 +84,13 @@ def summary(results: dict) -> dict:
         rounds = [_ratio_of_round(results, name, number) for number in range(len(result["printed"]))]
         output[name] = {
             "kinds": {
-                kind: {"median": median(values), "p90": percentile(values, 0.9), "count": len(values)}
+                kind: {"median": median(values), "p90": _p90(values), "count": len(values)}
                 for kind in _KINDS
                 if (values := _all(result, "printed", kind))
             },
-            "ratioOfMedians": _ratio(results, name, "printed", 0.5),
-            "ratioOfP90": _ratio(results, name, "printed", 0.9),
-            "ratioOfMediansAtReader": _ratio(results, name, "read", 0.5),
+            "ratioOfMedians": _ratio(results, name, "printed", median),
+            "ratioOfP90": _ratio(results, name, "printed", _p90),
+            "ratioOfMediansAtReader": _ratio(results, name, "read", median),
             "ratioByRound": {"p25": percentile(rounds, 0.25), "p75": percentile(rounds, 0.75)},
             "missed": result["missed"],
             "unexpected": result["unexpected"],
@@ -96,8 +101,8 @@ def summary(results: dict) -> dict:
 def report(summary: dict) -> list[str]:
     floor = summary["receive-print"]
     names = list(summary)
-    rows = [["change -> printed line, us: median / p90"] + [title for name in names for title in (name, "ratio")][:1]]
-    rows[0] += [title for name in names[1:] for title in (name, "ratio")]
+    header = ["change -> printed line, us: median / p90", names[0]]
+    rows = [header + [title for name in names[1:] for title in (name, "ratio")]]
     for kind in _KINDS:
         row = [kind]
         for name in names:
@@ -116,9 +121,10 @@ def report(summary: dict) -> list[str]:
         ["  quartiles over the rounds", ""]
         + [text for name in names[1:] for text in ("", "{p25:.2f}-{p75:.2f}".format(**summary[name]["ratioByRound"]))]
     )
-    rows.append(["missed / unexpected lines", ""] + [
-        text for name in names[1:] for text in (f"{summary[name]['missed']} / {summary[name]['unexpected']}", "")
-    ])
+    rows.append(
+        ["changes missed / unexpected lines", ""]
+        + [text for name in names[1:] for text in (f"{summary[name]['missed']} / {summary[name]['unexpected']}", "")]
+    )
     return table(rows)
 
 

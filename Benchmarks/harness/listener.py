@@ -139,11 +139,11 @@ class Listener:
         return len(list(self._file("fd").iterdir()))
 
     def wakeups(self) -> int:
-        """Context switches of all threads."""
+        """How often its threads went to sleep of their own accord, and so had to be woken."""
         total = 0
         for task in self._file("task").iterdir():
             for line in (task / "status").read_text().splitlines():
-                if "ctxt_switches" in line:
+                if line.startswith("voluntary_ctxt_switches"):
                     total += int(line.split()[1])
         return total
 

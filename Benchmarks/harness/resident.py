@@ -42,15 +42,9 @@ def summary(results: dict) -> dict:
 def report(summary: dict) -> list[str]:
     rows = [["at rest", "RSS MB", "PSS MB", "descriptors", "threads", f"wakeups in {_IDLE_SECONDS} s", "CPU us"]]
     for name, values in summary.items():
-        rows.append([
-            name,
-            f"{values['residentKilobytes'] / 1024:.1f}",
-            f"{values['proportionalKilobytes'] / 1024:.1f}",
-            str(values["descriptors"]),
-            str(values["threads"]),
-            str(values["wakeups"]),
-            f"{values['idleMicroseconds']:.0f}",
-        ])
+        memory = [f"{values[key] / 1024:.1f}" for key in ("residentKilobytes", "proportionalKilobytes")]
+        counts = [str(values[key]) for key in ("descriptors", "threads", "wakeups")]
+        rows.append([name, *memory, *counts, f"{values['idleMicroseconds']:.0f}"])
     return table(rows)
 
 

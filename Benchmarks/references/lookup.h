@@ -3,36 +3,46 @@
 
 #include "netlink.h"
 
-/// Where packets would leave.
+/// Where packets would leave. All bytes count when two are compared, so there is no padding in it.
 struct path {
     int reachable;
     int family;
     int interface;
+    char name[IF_NAMESIZE];
     unsigned char gateway[16], source[16];
+};
+
+struct link {
+    int index;
+    unsigned flags;
+    char name[IF_NAMESIZE];
 };
 
 /// Links already asked for within one evaluation.
 struct links {
     int count;
-    struct { int index; unsigned flags; } known[8];
+    struct link known[8];
 };
 
-static inline unsigned link_flags(int fd, struct links *links, int index) {
+static inline struct link link_of(int fd, struct links *links, int index) {
     for (int i = 0; i < links->count; i++)
-        if (links->known[i].index == index) return links->known[i].flags;
+        if (links->known[i].index == index) return links->known[i];
     struct { struct nlmsghdr header; struct ifinfomsg info; } request = {
         .header = {.nlmsg_len = sizeof request, .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST},
         .info = {.ifi_index = index},
     };
     char answer[16384];
-    unsigned flags = 0;
-    if (ask(fd, &request.header, answer, sizeof answer) == 0)
-        flags = ((struct ifinfomsg *)NLMSG_DATA(answer))->ifi_flags;
-    if (links->count < 8) {
-        links->known[links->count].index = index;
-        links->known[links->count++].flags = flags;
+    struct link link = {.index = index};
+    if (ask(fd, &request.header, answer, sizeof answer) == 0) {
+        struct nlmsghdr *header = (struct nlmsghdr *)answer;
+        struct ifinfomsg *info = NLMSG_DATA(header);
+        link.flags = info->ifi_flags;
+        int remaining = IFLA_PAYLOAD(header);
+        for (struct rtattr *a = IFLA_RTA(info); RTA_OK(a, remaining); a = RTA_NEXT(a, remaining))
+            if (a->rta_type == IFLA_IFNAME) strncpy(link.name, RTA_DATA(a), sizeof link.name - 1);
     }
-    return flags;
+    if (links->count < 8) links->known[links->count++] = link;
+    return link;
 }
 
 /// A plain route lookup, from `source` if given. False without a unicast or local route.
@@ -79,8 +89,10 @@ static inline bool has_path(int fd, struct links *links, int family, const void 
     if (!look_up(fd, family, destination, NULL, path) || !source_is_usable(path)) return false;
     struct path repeated;  // As an IPv4 socket does, which meets rules on the source only then.
     if (family == AF_INET && !look_up(fd, family, destination, path->source, &repeated)) return false;
+    struct link link = link_of(fd, links, path->interface);
+    memcpy(path->name, link.name, sizeof path->name);
     unsigned needed = IFF_UP | IFF_LOWER_UP;
-    return (link_flags(fd, links, path->interface) & needed) == needed;
+    return (link.flags & needed) == needed;
 }
 
 /// The path of a majority of well-known public addresses, IPv4 or else IPv6.
@@ -92,7 +104,7 @@ static inline struct path evaluate(int fd, int last_interface) {
     const struct { int family, count; const char *const *texts; } sets[] = {{AF_INET, 8, ipv4}, {AF_INET6, 5, ipv6}};
 
     struct links links = {0};
-    link_flags(fd, &links, last_interface);  // The barrier: waits for the change that rang the bell.
+    link_of(fd, &links, last_interface);  // The barrier: waits for the change that rang the bell.
     for (int set = 0; set < 2; set++) {
         struct path found = {0};
         int yes = 0, no = 0, majority = sets[set].count / 2 + 1;
@@ -104,7 +116,7 @@ static inline struct path evaluate(int fd, int last_interface) {
             else if (yes++ == 0) found = path;
         }
         if (yes >= majority) {
-            found.reachable = true;
+            found.reachable = 1;
             return found;
         }
     }
@@ -112,13 +124,13 @@ static inline struct path evaluate(int fd, int last_interface) {
 }
 
 static inline void print_path(const struct path *path) {
-    char line[256], interface[IF_NAMESIZE] = "-", gateway[INET6_ADDRSTRLEN] = "-", source[INET6_ADDRSTRLEN] = "-";
+    char line[256], gateway[INET6_ADDRSTRLEN] = "-", source[INET6_ADDRSTRLEN] = "-";
     if (path->reachable) {
-        if_indextoname(path->interface, interface);
         inet_ntop(path->family, path->gateway, gateway, sizeof gateway);
         inet_ntop(path->family, path->source, source, sizeof source);
     }
     int length = snprintf(line, sizeof line, "%lld %s %s %s %s\n", monotonic_nanoseconds(),
-                          path->reachable ? "reachable" : "notReachable", interface, gateway, source);
+                          path->reachable ? "reachable" : "notReachable", path->reachable ? path->name : "-",
+                          gateway, source);
     if (write(STDOUT_FILENO, line, length) < 0) fail("write");
 }
