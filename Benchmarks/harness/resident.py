@@ -1,0 +1,56 @@
+"""What a listener holds while nothing happens: memory, descriptors, threads; and how often it wakes."""
+
+import time
+from contextlib import ExitStack
+
+from .context import Context, Goal
+from .listener import Listener
+from .statistics import table
+
+_TARGETS = 500
+_IDLE_SECONDS = 20
+
+
+def measure(context: Context) -> dict:
+    programs = {"lookup-print": context.lookup_print}
+    if context.binary:
+        targets = [f"198.51.{100 + number // 250}.{number % 250 + 1}" for number in range(_TARGETS)]
+        programs["reachability"] = context.watch("--paths")
+        programs[f"reachability, {_TARGETS} targets"] = context.watch("--paths", *targets)
+    with ExitStack() as stack:
+        listeners = {name: stack.enter_context(Listener(program)) for name, program in programs.items()}
+        time.sleep(3)
+        before = {name: (listener.wakeups(), listener.cpu()) for name, listener in listeners.items()}
+        time.sleep(_IDLE_SECONDS)
+        return {
+            name: {
+                "wakeups": listener.wakeups() - before[name][0],
+                "idleMicroseconds": (listener.cpu() - before[name][1]) / 1000,
+                "residentKilobytes": listener.status("VmRSS"),
+                "proportionalKilobytes": listener.proportional_memory(),
+                "descriptors": listener.descriptors(),
+                "threads": listener.status("Threads"),
+            }
+            for name, listener in listeners.items()
+        }
+
+
+def summary(results: dict) -> dict:
+    return results
+
+
+def report(summary: dict) -> list[str]:
+    rows = [["at rest", "RSS MB", "PSS MB", "descriptors", "threads", f"wakeups in {_IDLE_SECONDS} s", "CPU us"]]
+    for name, values in summary.items():
+        memory = [f"{values[key] / 1024:.1f}" for key in ("residentKilobytes", "proportionalKilobytes")]
+        counts = [str(values[key]) for key in ("descriptors", "threads", "wakeups")]
+        rows.append([name, *memory, *counts, f"{values['idleMicroseconds']:.0f}"])
+    return table(rows)
+
+
+def goals(summary: dict) -> list[Goal]:
+    return [
+        Goal(f"wakeups at rest, {name}", values["wakeups"], 0)
+        for name, values in summary.items()
+        if name.startswith("reachability")
+    ]
