@@ -41,8 +41,8 @@ enum { cnetlink_new_network_namespace = 0x40000000 };
 /* ppoll(2), poll(2) with a limit finer than a millisecond, is declared only for _GNU_SOURCE. */
 static inline int cnetlink_wait_readable(int fd, const struct timespec *limit) {
     struct pollfd poll = {.fd = fd, .events = POLLIN};
-    struct timespec rest = *limit;
-    return (int)syscall(SYS_ppoll, &poll, 1, &rest, (void *)0, 0);
+    struct timespec rest = limit ? *limit : (struct timespec){0, 0};
+    return (int)syscall(SYS_ppoll, &poll, 1, limit ? &rest : (void *)0, (void *)0, 0);
 }
 
 /* ioctl(2) is variadic. SIOCGSKNS answers with a new descriptor of the socket's network namespace. */

@@ -7,6 +7,11 @@ struct RequestBuilder: Sendable {
     private(set) var bytes: [UInt8] = []
     private var start = 0
 
+    /// - Parameter capacity: Bytes to make room for.
+    init(capacity: Int = 64) {
+        bytes.reserveCapacity(capacity)
+    }
+
     /// Begins a request; what is appended next belongs to it.
     mutating func begin(_ kind: MessageKind, flags: Int32 = 0, sequence: UInt32) {
         start = bytes.count
@@ -30,6 +35,16 @@ struct RequestBuilder: Sendable {
         append(rtattr(rta_len: UInt16(MemoryLayout<rtattr>.size + value.count), rta_type: UInt16(type)))
         bytes.append(contentsOf: value)
         close()
+    }
+
+    /// An address in network order.
+    mutating func append(attribute type: Int, _ address: WireAddress) {
+        switch address.family {
+        case .ipv4:
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: address.bits).bigEndian) { append(attribute: type, $0) }
+        case .ipv6:
+            withUnsafeBytes(of: address.bits.bigEndian) { append(attribute: type, $0) }
+        }
     }
 
     mutating func append(attribute type: Int, _ value: UInt32) {

@@ -37,11 +37,7 @@ struct QuestionSocket: ~Copyable {
 
     private mutating func link(index: UInt32, name: String?) throws(NetlinkError) -> Link? {
         var request = RequestBuilder()
-        request.begin(.getLink, sequence: nextSequence())
-        request.append(ifinfomsg(index: index))
-        if let name { request.append(attribute: IFLA_IFNAME, text: name) }
-        // Statistics and VF lists are long and not wanted.
-        request.append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+        request.append(link: index, name: name, sequence: nextSequence())
         return try answer(to: request, as: Link.init(body:))
     }
 
@@ -59,30 +55,49 @@ struct QuestionSocket: ~Copyable {
         return links
     }
 
-    /// Looks several ways up in one round; the answers stand in the order of the questions.
-    mutating func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
-        var routes: [Result<Route, SystemError>] = []
-        for start in stride(from: 0, to: queries.count, by: Self.roundLimit) {
-            routes += try round(queries[start..<min(start + Self.roundLimit, queries.count)])
-        }
-        return routes
+    /// Asks for links, then looks ways up, all in one round where that fits; the answers stand in the order of the questions.
+    mutating func routes(
+        _ queries: [RouteQuery],
+        after links: [UInt32] = []
+    ) throws(NetlinkError) -> RouteAnswers {
+        var answers = RouteAnswers(links: [], routes: [])
+        var links = links
+        var rest = queries[...]
+        repeat {
+            let part = rest.prefix(Self.roundLimit)
+            rest = rest.dropFirst(Self.roundLimit)
+            try round(links, part, into: &answers)
+            links = []
+        } while !rest.isEmpty
+        return answers
     }
 
     /// So many answers fit into the smallest receive buffer; one too many would be lost.
     private static let roundLimit = 64
 
     private mutating func round(
-        _ queries: ArraySlice<RouteQuery>
-    ) throws(NetlinkError) -> [Result<Route, SystemError>] {
-        var request = RequestBuilder()
+        _ links: [UInt32],
+        _ queries: ArraySlice<RouteQuery>,
+        into answers: inout RouteAnswers
+    ) throws(NetlinkError) {
+        let count = links.count + queries.count
+        if count == 0 { return }
+        var request = RequestBuilder(capacity: count * 64)
+        for index in links { request.append(link: index, name: nil, sequence: nextSequence()) }
         for query in queries { request.append(query, sequence: nextSequence()) }
+        var found = [Link?](repeating: nil, count: links.count)
         var routes = [Result<Route, SystemError>](repeating: .failure(.badMessage), count: queries.count)
-        try exchange(request, count: queries.count) { index, answer in
-            routes[index] = answer.flatMap { body in
-                Route(body: body).map(Result.success) ?? .failure(.badMessage)
+        try exchange(request, count: count) { index, answer in
+            if index < found.count {
+                found[index] = (try? answer.get()).flatMap(Link.init(body:))
+            } else {
+                routes[index - found.count] = answer.flatMap { body in
+                    Route(body: body).map(Result.success) ?? .failure(.badMessage)
+                }
             }
         }
-        return routes
+        answers.links += found
+        answers.routes += routes
     }
 
     /// Asks for a next hop object; nil when there is none.
@@ -163,7 +178,7 @@ struct QuestionSocket: ~Copyable {
 }
 
 extension ifinfomsg {
-    fileprivate init(index: UInt32) {
+    init(index: UInt32) {
         self.init(
             ifi_family: 0,
             __ifi_pad: 0,
@@ -176,6 +191,14 @@ extension ifinfomsg {
 }
 
 extension RequestBuilder {
+    fileprivate mutating func append(link index: UInt32, name: String?, sequence: UInt32) {
+        begin(.getLink, sequence: sequence)
+        append(ifinfomsg(index: index))
+        if let name { append(attribute: IFLA_IFNAME, text: name) }
+        // Statistics and VF lists are long and not wanted.
+        append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+    }
+
     mutating func append(_ query: RouteQuery, sequence: UInt32) {
         begin(.getRoute, sequence: sequence)
         let family = query.destination.family
@@ -195,8 +218,8 @@ extension RequestBuilder {
                 rtm_flags: UInt32(flags)
             )
         )
-        append(attribute: Int(RTA_DST.rawValue), query.destination.bytes)
-        if let source = query.source { append(attribute: Int(RTA_SRC.rawValue), source.bytes) }
+        append(attribute: Int(RTA_DST.rawValue), query.destination)
+        if let source = query.source { append(attribute: Int(RTA_SRC.rawValue), source) }
         if let interface = query.outputInterface { append(attribute: Int(RTA_OIF.rawValue), interface) }
         if query.mark != 0 { append(attribute: Int(RTA_MARK.rawValue), query.mark) }
     }

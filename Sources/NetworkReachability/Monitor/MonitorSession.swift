@@ -55,7 +55,9 @@ struct MonitorSession {
 
     /// What is known of interfaces is not true any more.
     mutating func forgetInterfaces() {
+        let guess = interfaces.lastUsed
         interfaces = InterfaceTable()
+        interfaces.lastUsed = guess
     }
 
     /// The connection, while it listens.
@@ -67,7 +69,7 @@ struct MonitorSession {
             let connection = try connect()
             // Only while listening is it known when an interface changes.
             let known = isListening ? interfaces : InterfaceTable()
-            var evaluator = try PathEvaluator(kernel: connection, interfaces: known)
+            var evaluator = PathEvaluator(kernel: connection, interfaces: known)
             var evaluations: [Evaluation] = []
             for record in records {
                 var evaluation = try Self.evaluate(record, with: &evaluator)

@@ -10,6 +10,18 @@ struct LinkTable {
         self.kernel = kernel
     }
 
+    /// Looks ways up, after asking for the links that are likely to matter and have not been asked for: a barrier, and a
+    /// question less later.
+    mutating func routes(
+        _ queries: [RouteQuery],
+        expecting links: [UInt32] = []
+    ) throws(NetlinkError) -> [Result<Route, SystemError>] {
+        let links = links.filter { known[$0] == nil }
+        let answers = try kernel.routes(queries, after: links)
+        for (index, link) in zip(links, answers.links) { known[index] = .some(link) }
+        return answers.routes
+    }
+
     mutating func link(index: UInt32) throws(NetlinkError) -> Link? {
         if let known = known[index] { return known }
         let link = try kernel.link(index: index)

@@ -7,13 +7,15 @@ struct PathEvaluator {
     private var interfaces: InterfaceTable
 
     /// - Parameter interfaces: what earlier evaluations learned of interfaces, as long as no link has changed.
-    init(kernel: any KernelConnection, interfaces: InterfaceTable) throws(NetlinkError) {
+    init(kernel: any KernelConnection, interfaces: InterfaceTable) {
         self.kernel = kernel
         self.interfaces = interfaces
         links = LinkTable(kernel)
-        // Notifications can come before the state they announce; after this round trip the state is there.
-        _ = try kernel.link(index: 1)
     }
+
+    /// Notifications can come before the state they announce; after a link has been asked for, the state is there. So no way
+    /// is looked up before that: the links that packets left through last are asked for, or the loopback link.
+    private var expected: [UInt32] { interfaces.lastUsed.isEmpty ? [1] : interfaces.lastUsed }
 
     /// What is known of interfaces now, for the next evaluation.
     var learned: InterfaceTable { interfaces }
@@ -53,7 +55,7 @@ struct PathEvaluator {
     }
 
     private mutating func judge(_ addresses: [IPAddress], mark: UInt32) throws(NetlinkError) -> [Verdict] {
-        var judge = RouteJudge(kernel: kernel, mark: mark, links: links)
+        var judge = RouteJudge(kernel: kernel, mark: mark, links: links, expected: expected)
         defer { links = judge.links }
         return try judge.judge(addresses)
     }
@@ -81,6 +83,7 @@ struct PathEvaluator {
         path.source = IPAddress(way.source, zone: way.source.isLinkLocal ? way.link.name : nil)
         path.table = way.table
         path.mtu = way.mtu
+        interfaces.noteUse(of: way.link)
         let known = interfaces.entry(for: way.link, kernel: kernel)
         path.interface = known.interface
         if way.isLocal {

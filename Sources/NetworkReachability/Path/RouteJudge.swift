@@ -8,11 +8,16 @@ struct RouteJudge {
     private let mark: UInt32
     /// How many tunnels lead to the addresses asked about.
     private let depth: Int
+    /// The links that ways are likely to lead over, asked for in the same round as the ways.
+    private let expected: [UInt32]
     var links: LinkTable
 
     private static let tunnelLimit = 3
 
-    init(kernel: any KernelConnection, mark: UInt32, links: LinkTable, depth: Int = 0) {
+    init(
+        kernel: any KernelConnection, mark: UInt32, links: LinkTable, expected: [UInt32] = [], depth: Int = 0
+    ) {
+        self.expected = expected
         self.kernel = kernel
         self.mark = mark
         self.links = links
@@ -32,7 +37,7 @@ struct RouteJudge {
                 verdicts.append(Verdict(destination: address, outcome: .failure(obstacle)))
             }
         }
-        let answers = try kernel.routes(open.map(\.query))
+        let answers = try links.routes(open.map(\.query), expecting: expected)
         let second = try secondAnswers(open.map(\.query), answers)
         for (position, question) in open.enumerated() {
             var lifetime: Duration?

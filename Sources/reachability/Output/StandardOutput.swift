@@ -19,18 +19,15 @@ enum StandardOutput {
         }
     }
 
-    /// Calls `action` on `queue` when the reader of a pipe goes away, without waiting for the next line; the result must be
-    /// held.
-    static func whenReaderLeaves(
-        on queue: DispatchQueue,
-        _ action: @escaping @Sendable () -> Void
-    ) -> (any DispatchSourceRead)? {
+    /// Calls `action` when the reader of a pipe goes away, without waiting for the next line.
+    static func whenReaderLeaves(_ action: @escaping @Sendable () -> Void) {
         var status = stat()
-        guard unsafe fstat(STDOUT_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return nil }
-        // The writing end of a pipe is never readable; it becomes "ready" by its error alone.
-        let source = DispatchSource.makeReadSource(fileDescriptor: STDOUT_FILENO, queue: queue)
-        source.setEventHandler(handler: action)
-        source.activate()
-        return source
+        guard unsafe fstat(STDOUT_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return }
+        // The writing end of a pipe is "ready" for nothing but its error. Dispatch does not tell of that, so a thread waits.
+        DispatchQueue(label: "reachability.reader").async {
+            var pipe = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            while unsafe poll(&pipe, 1, -1) < 0, errno == EINTR {}
+            action()
+        }
     }
 }
