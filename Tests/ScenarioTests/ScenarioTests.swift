@@ -18,7 +18,7 @@ struct ScenarioTests {
 
     @Test("The product agrees with packets", arguments: chosen)
     func agreement(scenario: Scenario) async throws {
-        try await ScenarioTests.gate.run {
+        try await ScenarioTests.gate.run(alone: scenario.alone) {
             let outcome = try await LabThread.detached { ScenarioRun.outcome(of: scenario) }
             Report.add(outcome, of: scenario)
             for finding in outcome.findings where finding.kind != .skipped {

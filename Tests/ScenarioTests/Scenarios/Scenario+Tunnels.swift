@@ -45,8 +45,7 @@ extension Scenario {
             undo: plug,
             before: "g4",
             after: "",
-            back: "g4",
-            measure: .kernelCannotKnow
+            back: "g4"
         ),
         Scenario(
             id: "p1",
