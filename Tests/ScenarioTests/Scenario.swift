@@ -45,7 +45,7 @@ struct Scenario: Sendable {
         links, carriers, flaps, devices, uplinkPairs, addresses, lifetimes, sources, defaultRoutes, partialRoutes,
         swaps,
         refusals, rules, sourceRules, tables, nextHops, nextHopGroups, multipath, stacked, tunnels, modems, locals,
-        unknowable, irrelevant,
+        unusual, unknowable, irrelevant,
     ]
 }
 
