@@ -55,6 +55,11 @@ package final class EventSocket: @unchecked Sendable {
         return burst
     }
 
+    /// Makes short waits of the calling thread, which is to be a listener's own, end on time.
+    package static func prepareThread() {
+        cnetlink_end_waits_on_time()
+    }
+
     /// Blocks until there is something to read, for as long as it takes.
     package func wait() {
         _ = cnetlink_wait_readable(descriptor, nil)

@@ -15,8 +15,8 @@ struct QuestionSocket: ~Copyable {
         socket = try NetlinkSocket(family: family)
         socket.setReceiveBuffer(bytes: 1 << 20)
         socket.setReceiveTimeout(seconds: 5)
-        // A dump's datagram is as long as the largest read so far, 32 KiB at the most.
-        buffer = .allocate(byteCount: 32 << 10, alignment: 16)
+        // A dump's datagram is at most 32 KiB long.
+        buffer = .allocate(byteCount: 128 << 10, alignment: 16)
     }
 
     deinit {
@@ -139,24 +139,43 @@ struct QuestionSocket: ~Copyable {
         try socket.send(request.bytes)
         var missing = count
         while missing > 0 {
-            let datagram: (count: Int, sender: UInt32)
-            do {
-                datagram = try socket.receive(into: buffer)
-            } catch {
-                throw NetlinkError("read the kernel's answer", error)
-            }
-            guard datagram.sender == 0 else { continue }
-            var rest = UnsafeRawBufferPointer(buffer).bytes(from: 0, length: datagram.count)
-            while let header = MessageHeader(rest) {
-                let body = rest.bytes(from: MessageHeader.size, length: header.length - MessageHeader.size)
-                let index = Int(header.sequence &- first)
-                if header.port == socket.port, index < count {
-                    missing -= deliver(header, body, to: { take(index, $0) })
+            try receive(isMany: count > 1) { datagram in
+                var rest = datagram
+                while let header = MessageHeader(rest) {
+                    let body = rest.bytes(from: MessageHeader.size, length: header.length - MessageHeader.size)
+                    let index = Int(header.sequence &- first)
+                    if header.port == socket.port, index < count {
+                        missing -= deliver(header, body, to: { take(index, $0) })
+                    }
+                    rest = rest.bytes(from: header.length.alignedToAttribute)
                 }
-                rest = rest.bytes(from: header.length.alignedToAttribute)
             }
         }
     }
+
+    /// Hands over the kernel's next datagram, or all that are there.
+    private func receive(
+        isMany: Bool,
+        _ take: (UnsafeRawBufferPointer) -> Void
+    ) throws(NetlinkError) {
+        let all = UnsafeRawBufferPointer(buffer)
+        do throws(SystemError) {
+            if isMany {
+                var lengths = [UInt32](repeating: 0, count: Self.partCount)
+                let size = buffer.count / Self.partCount
+                let count = try socket.receiveMany(into: buffer, size: size, lengths: &lengths)
+                for index in 0..<count { take(all.bytes(from: index * size, length: Int(lengths[index]))) }
+            } else {
+                let datagram = try socket.receive(into: buffer)
+                if datagram.sender == 0 { take(all.bytes(from: 0, length: datagram.count)) }
+            }
+        } catch {
+            throw NetlinkError("read the kernel's answer", error)
+        }
+    }
+
+    /// Into so many parts the buffer is cut for the answers of a round, 8 KiB each; those of a dump are longer.
+    private static let partCount = 16
 
     /// Hands one message over and says how many requests it finishes.
     private func deliver(

@@ -35,6 +35,11 @@ struct LinkTable {
         return try kernel.link(named: zone)
     }
 
+    /// Whether one of the links asked for so far carries packets, the loopback link aside.
+    var hasCarrierSomewhere: Bool {
+        known.values.contains { link in link.map { !$0.isLoopback && $0.obstacle == nil } ?? false }
+    }
+
     /// Every link of the namespace, asked for only when one of them must explain something.
     mutating func links() throws(NetlinkError) -> [Link] {
         if let all { return all }

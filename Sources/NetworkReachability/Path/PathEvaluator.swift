@@ -109,7 +109,7 @@ struct PathEvaluator {
 
     /// Says more than "no route" where the links do: routes go when their link does, and leave no trace.
     private mutating func explained(_ obstacle: Verdict.Obstacle) throws(NetlinkError) -> Verdict.Obstacle {
-        guard obstacle.reason == .noRoute else { return obstacle }
+        guard obstacle.reason == .noRoute, !links.hasCarrierSomewhere else { return obstacle }
         let candidates = try links.links().filter { !$0.isLoopback }
         let up = candidates.filter(\.isUp)
         if candidates.isEmpty { return Verdict.Obstacle(.noInterface) }

@@ -18,6 +18,7 @@ final class EventThread: Sendable {
         do {
             // The thread holds the socket: its descriptor is closed when both the connection and the thread are done with it.
             try Thread.detach { [self] in
+                EventSocket.prepareThread()
                 while !hasEnded.withLock({ $0 }) {
                     events.wait()
                     queue.sync { [self] in
