@@ -42,20 +42,14 @@ extension NetworkReachabilityManager {
     /// - Throws: ``NetworkReachabilityError`` when a namespace cannot be entered or no addresses are given. Netlink denied
     ///   by a sandbox is no error: the status is unknown until it works.
     public convenience init(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
-        guard !options.addressesAtLarge.isEmpty else { throw .noAddressesAtLarge }
-        try self.init(.atLarge(options.addressesAtLarge), options: options)
+        try self.init(Target(options: options), options: options)
     }
 
     /// A manager of a host, given by name or by address literal.
     ///
     /// - Throws: ``NetworkReachabilityError`` when `host` is neither, or when a namespace cannot be entered.
     public convenience init(host: String, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
-        if let address = IPAddress(host) {
-            try self.init(address: address, options: options)
-        } else {
-            guard HostName.isValid(host) else { throw .invalidHost(host) }
-            try self.init(.name(host), options: options)
-        }
+        try self.init(Target(host: host, options: options), options: options)
     }
 
     /// A manager of an address.
@@ -63,20 +57,13 @@ extension NetworkReachabilityManager {
     /// - Throws: ``NetworkReachabilityError`` when it is link-local IPv6 without a zone, or when a namespace cannot be
     ///   entered.
     public convenience init(address: IPAddress, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
-        if address.isUnspecified {
-            try self.init(options: options)
-        } else if address.isIPv6, address.isLinkLocal, address.zone == nil {
-            throw .zoneRequired(address.description)
-        } else {
-            try self.init(.address(address), options: options)
-        }
+        try self.init(Target(address: address, options: options), options: options)
     }
 
     private convenience init(
-        _ destination: Target.Destination,
+        _ target: Target,
         options: NetworkReachabilityOptions
     ) throws(NetworkReachabilityError) {
-        let target = Target(destination, mark: options.firewallMark, refreshInterval: options.nameRefreshInterval)
         let monitor = try MonitorRegistry.monitor(of: options.networkNamespace, logger: options.logger)
         self.init(target, monitor: monitor, options: options)
     }
