@@ -3,7 +3,9 @@ package import NetworkReachability
 
 extension ManualClock: Timekeeper {
     package func schedule(
-        after delay: Duration, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void
+        after delay: Duration,
+        on queue: DispatchQueue,
+        _ action: @escaping @Sendable () -> Void
     ) -> Cancellation {
         let once = OneShot(action)
         let id = addTimer(after: delay, queue) { once.run() }

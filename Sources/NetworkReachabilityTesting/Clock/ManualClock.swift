@@ -1,6 +1,6 @@
 import Dispatch
-import NetworkReachability
 import Netlink
+import NetworkReachability
 
 /// Time that passes when a test says so.
 ///

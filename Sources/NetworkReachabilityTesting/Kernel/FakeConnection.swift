@@ -1,6 +1,6 @@
 import Dispatch
-import NetworkReachability
 import Netlink
+import NetworkReachability
 
 /// A connection to a fake kernel. It counts as open until it is let go.
 final class FakeConnection: KernelConnection {
@@ -70,7 +70,12 @@ final class FakeConnection: KernelConnection {
 
     func stopListening() {
         let id = id
-        kernel.state.withLock { $0.connections[id]?.close() }
+        // What the closure owns is let go outside the lock.
+        let ear = kernel.state.withLock { state in
+            defer { state.connections[id]?.close() }
+            return state.connections[id]
+        }
+        withExtendedLifetime(ear) {}
     }
 
     func nextBurst(within limit: Duration) -> EventBurst? {
@@ -89,7 +94,8 @@ final class FakeConnection: KernelConnection {
     }
 
     private func ask<Answer: Sendable>(
-        count: Int = 1, _ answer: (inout FakeKernel.State, UInt64) -> Answer
+        count: Int = 1,
+        _ answer: (inout FakeKernel.State, UInt64) -> Answer
     ) throws(NetlinkError) -> Answer {
         let id = id
         let outcome: Result<Answer, NetlinkError> = kernel.state.withLock { state in

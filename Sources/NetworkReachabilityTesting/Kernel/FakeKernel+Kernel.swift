@@ -1,6 +1,6 @@
 package import Dispatch
-package import NetworkReachability
 package import Netlink
+package import NetworkReachability
 
 extension FakeKernel: Kernel {
     package func connect() throws(NetlinkError) -> any KernelConnection {

@@ -21,7 +21,12 @@ extension FakeKernel {
 
         /// The loopback device; every fake kernel has one named `lo`.
         public static let loopback = LinkKind(
-            hardwareType: .loopback, flags: .loopback, usableState: .unknown, mtu: 65536, makesLinkLocalAddress: false)
+            hardwareType: .loopback,
+            flags: .loopback,
+            usableState: .unknown,
+            mtu: 65536,
+            makesLinkLocalAddress: false
+        )
 
         /// A network card.
         public static let ethernet = LinkKind(parentBus: "pci")
@@ -31,20 +36,32 @@ extension FakeKernel {
 
         /// A Wi-Fi station.
         public static let wiFi = LinkKind(
-            hardware: LinkHardware(wireless: .station, deviceType: "wlan"), parentBus: "pci")
+            hardware: LinkHardware(wireless: .station, deviceType: "wlan"),
+            parentBus: "pci"
+        )
 
         /// Wi-Fi that serves others, not an uplink.
         public static let wiFiAccessPoint = LinkKind(
-            hardware: LinkHardware(wireless: .accessPoint, deviceType: "wlan"), parentBus: "pci")
+            hardware: LinkHardware(wireless: .accessPoint, deviceType: "wlan"),
+            parentBus: "pci"
+        )
 
         /// A modem behind the kernel's wwan subsystem.
         public static let wwan = LinkKind(
-            hardwareType: .none, driverKind: "wwan", hardware: LinkHardware(deviceType: "wwan", driver: "wwan"),
-            flags: .pointToPoint, usableState: .unknown, hasHardwareAddress: false)
+            hardwareType: .none,
+            driverKind: "wwan",
+            hardware: LinkHardware(deviceType: "wwan", driver: "wwan"),
+            flags: .pointToPoint,
+            usableState: .unknown,
+            hasHardwareAddress: false
+        )
 
         /// A modem at a USB port that looks like a network card (`qmi_wwan`).
         public static let usbModem = LinkKind(
-            hardware: LinkHardware(deviceType: "wwan", driver: "qmi_wwan"), parentBus: "usb", usableState: .unknown)
+            hardware: LinkHardware(deviceType: "wwan", driver: "qmi_wwan"),
+            parentBus: "usb",
+            usableState: .unknown
+        )
 
         /// One end of a virtual cable, as containers have it.
         public static let veth = LinkKind(driverKind: "veth")
@@ -63,19 +80,34 @@ extension FakeKernel {
 
         /// A tunnel served by a program, as most VPN clients are.
         public static let tun = LinkKind(
-            hardwareType: .none, driverKind: "tun", flags: .pointToPoint, usableState: .unknown,
-            hasHardwareAddress: false)
+            hardwareType: .none,
+            driverKind: "tun",
+            flags: .pointToPoint,
+            usableState: .unknown,
+            hasHardwareAddress: false
+        )
 
         /// A WireGuard tunnel; it always has a carrier.
         public static let wireGuard = LinkKind(
-            hardwareType: .none, driverKind: "wireguard", hardware: LinkHardware(deviceType: "wireguard"),
-            flags: .pointToPoint, usableState: .unknown, mtu: 1420, hasHardwareAddress: false,
-            makesLinkLocalAddress: false)
+            hardwareType: .none,
+            driverKind: "wireguard",
+            hardware: LinkHardware(deviceType: "wireguard"),
+            flags: .pointToPoint,
+            usableState: .unknown,
+            mtu: 1420,
+            hasHardwareAddress: false,
+            makesLinkLocalAddress: false
+        )
 
         /// A point-to-point connection over a serial line, PPPoE or a modem.
         public static let ppp = LinkKind(
-            hardwareType: .ppp, driverKind: "ppp", flags: .pointToPoint, usableState: .unknown,
-            hasHardwareAddress: false, makesLinkLocalAddress: false)
+            hardwareType: .ppp,
+            driverKind: "ppp",
+            flags: .pointToPoint,
+            usableState: .unknown,
+            hasHardwareAddress: false,
+            makesLinkLocalAddress: false
+        )
 
         /// A VXLAN tunnel; it always has a carrier.
         public static let vxlan = LinkKind(driverKind: "vxlan", usableState: .unknown, mtu: 1450)

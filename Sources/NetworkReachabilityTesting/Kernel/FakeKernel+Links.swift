@@ -11,11 +11,21 @@ extension FakeKernel {
     ///   - lower: the link it runs over (a VLAN, a macvlan).
     ///   - controller: the bridge or bond it is a port of.
     public func addLink(
-        _ name: String, kind: LinkKind = .ethernet, isUp: Bool = true, carrier: Bool = true, over lower: String? = nil,
+        _ name: String,
+        kind: LinkKind = .ethernet,
+        isUp: Bool = true,
+        carrier: Bool = true,
+        over lower: String? = nil,
         portOf controller: String? = nil
     ) {
         let specification = LinkSpecification(
-            name: name, kind: kind, isUp: isUp, hasCarrier: carrier, lower: lower, controller: controller)
+            name: name,
+            kind: kind,
+            isUp: isUp,
+            hasCarrier: carrier,
+            lower: lower,
+            controller: controller
+        )
         change { network throws(Refusal) in try network.addLink(specification) }
     }
 

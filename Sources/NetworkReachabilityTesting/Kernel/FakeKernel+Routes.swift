@@ -16,17 +16,34 @@ extension FakeKernel {
     ///   - lifetime: how long it lasts, IPv6 only. When it is over, lookups fail and nobody is told; the message of
     ///     the removal comes 30 seconds later.
     public func addRoute(
-        _ destination: String, via gateway: String? = nil, on link: String? = nil, metric: UInt32? = nil,
-        table: UInt32 = 254, kind: RouteKind = .unicast, source: String? = nil, expiresAfter lifetime: Duration? = nil
+        _ destination: String,
+        via gateway: String? = nil,
+        on link: String? = nil,
+        metric: UInt32? = nil,
+        table: UInt32 = 254,
+        kind: RouteKind = .unicast,
+        source: String? = nil,
+        expiresAfter lifetime: Duration? = nil
     ) {
         place(
-            destination, [Leg(via: gateway, on: link)], metric: metric, table: table, kind: kind, source: source,
-            lifetime: lifetime, .add)
+            destination,
+            [Leg(via: gateway, on: link)],
+            metric: metric,
+            table: table,
+            kind: kind,
+            source: source,
+            lifetime: lifetime,
+            .add
+        )
     }
 
     /// Adds a route with several legs.
     public func addRoute(
-        _ destination: String, legs: [Leg], metric: UInt32? = nil, table: UInt32 = 254, source: String? = nil
+        _ destination: String,
+        legs: [Leg],
+        metric: UInt32? = nil,
+        table: UInt32 = 254,
+        source: String? = nil
     ) {
         place(destination, legs, metric: metric, table: table, kind: .unicast, source: source, lifetime: nil, .add)
     }
@@ -42,43 +59,89 @@ extension FakeKernel {
 
     /// Puts a route in the place of one of the same prefix and metric in one step, or adds it.
     public func replaceRoute(
-        _ destination: String, via gateway: String? = nil, on link: String? = nil, metric: UInt32? = nil,
-        table: UInt32 = 254, kind: RouteKind = .unicast, source: String? = nil, expiresAfter lifetime: Duration? = nil
+        _ destination: String,
+        via gateway: String? = nil,
+        on link: String? = nil,
+        metric: UInt32? = nil,
+        table: UInt32 = 254,
+        kind: RouteKind = .unicast,
+        source: String? = nil,
+        expiresAfter lifetime: Duration? = nil
     ) {
         place(
-            destination, [Leg(via: gateway, on: link)], metric: metric, table: table, kind: kind, source: source,
-            lifetime: lifetime, .replace)
+            destination,
+            [Leg(via: gateway, on: link)],
+            metric: metric,
+            table: table,
+            kind: kind,
+            source: source,
+            lifetime: lifetime,
+            .replace
+        )
     }
 
     /// Adds a route behind those of the same prefix and metric; IPv6 makes one route of all their legs.
     public func appendRoute(
-        _ destination: String, via gateway: String, on link: String? = nil, metric: UInt32? = nil, table: UInt32 = 254
+        _ destination: String,
+        via gateway: String,
+        on link: String? = nil,
+        metric: UInt32? = nil,
+        table: UInt32 = 254
     ) {
         place(
-            destination, [Leg(via: gateway, on: link)], metric: metric, table: table, kind: .unicast, source: nil,
-            lifetime: nil, .append)
+            destination,
+            [Leg(via: gateway, on: link)],
+            metric: metric,
+            table: table,
+            kind: .unicast,
+            source: nil,
+            lifetime: nil,
+            .append
+        )
     }
 
     /// Removes the first route that fits what is given, the one with the lowest metric if nothing else tells them apart.
     public func removeRoute(
-        _ destination: String, via gateway: String? = nil, on link: String? = nil, metric: UInt32? = nil,
-        table: UInt32 = 254, kind: RouteKind = .unicast
+        _ destination: String,
+        via gateway: String? = nil,
+        on link: String? = nil,
+        metric: UInt32? = nil,
+        table: UInt32 = 254,
+        kind: RouteKind = .unicast
     ) {
         change { network throws(Refusal) in
             let request = try FakeKernel.request(
-                destination, [Leg(via: gateway, on: link)], metric: metric, table: table, kind: kind, source: nil)
+                destination,
+                [Leg(via: gateway, on: link)],
+                metric: metric,
+                table: table,
+                kind: kind,
+                source: nil
+            )
             try network.removeRoute(request)
         }
     }
 
     private func place(
-        _ destination: String, _ legs: [Leg], metric: UInt32?, table: UInt32, kind: RouteKind, source: String?,
-        lifetime: Duration?, _ placement: FakeNetwork.Placement
+        _ destination: String,
+        _ legs: [Leg],
+        metric: UInt32?,
+        table: UInt32,
+        kind: RouteKind,
+        source: String?,
+        lifetime: Duration?,
+        _ placement: FakeNetwork.Placement
     ) {
         let end = lifetime.map { clock.monotonic + $0 }
         change { network throws(Refusal) in
             var request = try FakeKernel.request(
-                destination, legs, metric: metric, table: table, kind: kind, source: source)
+                destination,
+                legs,
+                metric: metric,
+                table: table,
+                kind: kind,
+                source: source
+            )
             request.end = end
             try network.place(request, placement)
         }
@@ -90,7 +153,12 @@ extension FakeKernel {
     }
 
     private static func request(
-        _ destination: String, _ legs: [Leg], metric: UInt32?, table: UInt32, kind: RouteKind, source: String?
+        _ destination: String,
+        _ legs: [Leg],
+        metric: UInt32?,
+        table: UInt32,
+        kind: RouteKind,
+        source: String?
     ) throws(Refusal) -> RouteRequest {
         var parsed: [(gateway: WireAddress?, link: String?)] = []
         for leg in legs where leg.gateway != nil || leg.link != nil {
@@ -100,7 +168,13 @@ extension FakeKernel {
         let source = try source.map { text throws(Refusal) in try address(text) }
         let prefix = try Prefix(parsing: destination, family: family)
         return RouteRequest(
-            prefix: prefix, table: table, metric: metric, kind: kind.kind, legs: parsed, source: source)
+            prefix: prefix,
+            table: table,
+            metric: metric,
+            kind: kind.kind,
+            legs: parsed,
+            source: source
+        )
     }
 
     static func address(_ text: String) throws(Refusal) -> WireAddress {

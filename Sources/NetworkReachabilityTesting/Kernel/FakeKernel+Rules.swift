@@ -13,8 +13,14 @@ extension FakeKernel {
     ///   - action: what happens to them.
     ///   - suppressedLength: results with this prefix length or less are passed over; 0 passes default routes over.
     public func addRule(
-        _ family: Family = .ipv4, priority: UInt32? = nil, from source: String? = nil, to destination: String? = nil,
-        mark: UInt32? = nil, inverted: Bool = false, _ action: RuleAction, suppressingPrefixLength suppressedLength: Int? = nil
+        _ family: Family = .ipv4,
+        priority: UInt32? = nil,
+        from source: String? = nil,
+        to destination: String? = nil,
+        mark: UInt32? = nil,
+        inverted: Bool = false,
+        _ action: RuleAction,
+        suppressingPrefixLength suppressedLength: Int? = nil
     ) {
         change { network throws(Refusal) in
             var rule = FakeNetwork.Rule(family: family.addressFamily, priority: 0, action: action.action)

@@ -1,6 +1,6 @@
 import Dispatch
-import NetworkReachability
 import Netlink
+import NetworkReachability
 
 extension FakeKernel {
     /// All that changes of a fake kernel, only ever touched under its lock.

@@ -2,7 +2,10 @@ import Netlink
 
 extension FakeNetwork {
     mutating func addAddress(
-        _ prefix: Prefix, to name: String, isTentative: Bool = false, isDeprecated: Bool = false
+        _ prefix: Prefix,
+        to name: String,
+        isTentative: Bool = false,
+        isDeprecated: Bool = false
     ) throws(Refusal) {
         let index = try index(of: name)
         guard !prefix.address.isUnspecified, !prefix.address.isMulticast else {
@@ -46,7 +49,9 @@ extension FakeNetwork {
 
     /// Duplicate address detection ends well, or the preferred lifetime does.
     mutating func update(
-        _ address: WireAddress, on name: String, _ change: (inout Address) -> Void
+        _ address: WireAddress,
+        on name: String,
+        _ change: (inout Address) -> Void
     ) throws(Refusal) {
         let index = try index(of: name)
         guard let position = addresses.firstIndex(where: { $0.interface == index && $0.address == address }) else {
@@ -78,7 +83,8 @@ extension FakeNetwork {
     /// IPv4 keeps the order of arrival; IPv6 keeps the wider scope first, and the newest first within one.
     private mutating func insert(_ address: Address) {
         let scope = address.address.sourceScope
-        let position = address.family == .ipv4
+        let position =
+            address.family == .ipv4
             ? nil : addresses.firstIndex { $0.family == .ipv6 && $0.address.sourceScope <= scope }
         addresses.insert(address, at: position ?? addresses.endIndex)
     }

@@ -27,7 +27,13 @@ extension FakeNetwork {
         if kind == .local {
             let loopback = Leg(interface: 1)
             return try ipv4Answer(
-                query, finding, kind, loopback, source: finding.entry.source ?? destination, showsGateway: false)
+                query,
+                finding,
+                kind,
+                loopback,
+                source: finding.entry.source ?? destination,
+                showsGateway: false
+            )
         }
         let source = finding.entry.source ?? ipv4Source(for: finding.leg, scope: finding.entry.scope)
         if destination.isLimitedBroadcast {
@@ -52,7 +58,9 @@ extension FakeNetwork {
     }
 
     private func ipv4Finding(
-        _ query: RouteQuery, in tables: [UInt32], calling name: UInt32
+        _ query: RouteQuery,
+        in tables: [UInt32],
+        calling name: UInt32
     ) throws(SystemError) -> Finding? {
         let fitting = entries.enumerated().filter {
             $0.element.family == .ipv4 && tables.contains($0.element.table)
@@ -73,7 +81,8 @@ extension FakeNetwork {
             let preferred = usable.filter { leg in
                 query.source != nil && query.source == ipv4Source(for: leg, scope: entry.scope)
             }
-            let chosen = query.outputInterface == nil
+            let chosen =
+                query.outputInterface == nil
                 ? FakeNetwork.choose(query, among: preferred.isEmpty ? usable : preferred) : usable.first
             if let chosen { return Finding(entry: entry, leg: chosen, table: name) }
         }
@@ -81,21 +90,32 @@ extension FakeNetwork {
     }
 
     private func ipv4Answer(
-        _ query: RouteQuery, _ finding: Finding, _ kind: RouteKind, _ leg: Leg, source: WireAddress?,
+        _ query: RouteQuery,
+        _ finding: Finding,
+        _ kind: RouteKind,
+        _ leg: Leg,
+        source: WireAddress?,
         showsGateway: Bool
     ) throws(SystemError) -> Route {
         if query.wantsEntry {
             return Route(
-                kind: kind, table: finding.table, prefixLength: UInt8(finding.entry.prefix.length),
-                nextHops: legs(of: finding.entry).map(\.answer), nextHopID: finding.entry.object,
-                source: finding.entry.source)
+                kind: kind,
+                table: finding.table,
+                prefixLength: UInt8(finding.entry.prefix.length),
+                nextHops: legs(of: finding.entry).map(\.answer),
+                nextHopID: finding.entry.object,
+                source: finding.entry.source
+            )
         }
         let gateway = showsGateway ? leg.gateway : nil
         return Route(
-            kind: kind, table: finding.table, prefixLength: 32,
+            kind: kind,
+            table: finding.table,
+            prefixLength: 32,
             nextHops: [NextHop(interface: leg.interface, gateway: gateway)],
             // A source that was given is not given back.
-            source: query.source == nil ? source : nil)
+            source: query.source == nil ? source : nil
+        )
     }
 
     /// 0.0.0.0 is this very host (RFC 1122), whatever the routes are.
@@ -103,8 +123,11 @@ extension FakeNetwork {
         if query.wantsEntry { throw .hostUnreachable }
         let own = output.flatMap { ipv4Source(for: Leg(interface: $0.link.index), scope: .host) }
         return Route(
-            kind: .local, prefixLength: 32, nextHops: [NextHop(interface: 1)],
-            source: query.source == nil ? own ?? WireAddress(ipv4: 0x7f00_0001) : nil)
+            kind: .local,
+            prefixLength: 32,
+            nextHops: [NextHop(interface: 1)],
+            source: query.source == nil ? own ?? WireAddress(ipv4: 0x7f00_0001) : nil
+        )
     }
 
     private func onLinkAnswer(_ query: RouteQuery, _ device: Device) throws(SystemError) -> Route {
@@ -114,8 +137,11 @@ extension FakeNetwork {
             destination.isLimitedBroadcast ? .broadcast : destination.isMulticast ? .multicast : .unicast
         let leg = Leg(interface: device.link.index)
         return Route(
-            kind: kind, prefixLength: 32, nextHops: [leg.answer],
-            source: query.source == nil ? ipv4Source(for: leg, scope: .link) : nil)
+            kind: kind,
+            prefixLength: 32,
+            nextHops: [leg.answer],
+            source: query.source == nil ? ipv4Source(for: leg, scope: .link) : nil
+        )
     }
 
     private func usableOutput(_ index: UInt32) throws(SystemError) -> Device {

@@ -7,16 +7,24 @@ extension FakeNetwork {
         let entry = finding.entry
         if query.wantsEntry {
             return Route(
-                kind: entry.kind, table: entry.table, prefixLength: UInt8(entry.prefix.length),
-                nextHops: legs(of: entry).map(\.answer), nextHopID: entry.object, source: entry.source,
-                lifetime: entry.end.map { $0 - now })
+                kind: entry.kind,
+                table: entry.table,
+                prefixLength: UInt8(entry.prefix.length),
+                nextHops: legs(of: entry).map(\.answer),
+                nextHopID: entry.object,
+                source: entry.source,
+                lifetime: entry.end.map { $0 - now }
+            )
         }
         // Packets to ourselves go through the loopback device.
         let output = entry.kind == .local ? 1 : finding.leg.interface
         return Route(
-            kind: entry.kind, table: entry.table, prefixLength: 128,
+            kind: entry.kind,
+            table: entry.table,
+            prefixLength: 128,
             nextHops: [NextHop(interface: output, gateway: finding.leg.gateway)],
-            source: entry.source ?? ipv6Source(for: query.destination, through: finding.leg.interface))
+            source: entry.source ?? ipv6Source(for: query.destination, through: finding.leg.interface)
+        )
     }
 
     private func ipv6Finding(_ query: RouteQuery, in table: UInt32, at now: Duration) throws(SystemError) -> Finding? {

@@ -29,8 +29,12 @@ extension FakeNetwork {
     mutating func addMulticastRoute(_ index: UInt32) {
         guard let device = device(index), !device.link.isLoopback else { return }
         let entry = Entry(
-            prefix: Prefix(WireAddress(family: .ipv6, bits: 0xff << 120), length: 8), table: RoutingTable.local,
-            metric: 256, kind: .multicast, legs: [Leg(interface: index)])
+            prefix: Prefix(WireAddress(family: .ipv6, bits: 0xff << 120), length: 8),
+            table: RoutingTable.local,
+            metric: 256,
+            kind: .multicast,
+            legs: [Leg(interface: index)]
+        )
         guard !entries.contains(where: { $0.isSameRoute(as: entry) }) else { return }
         entries.append(entry)
         hear(entry)
@@ -51,7 +55,14 @@ extension FakeNetwork {
         func entry(_ prefix: Prefix, _ kind: RouteKind, _ scope: Scope) -> Entry {
             let table = kind == .unicast ? RoutingTable.main : RoutingTable.local
             return Entry(
-                prefix: prefix, table: table, metric: 0, kind: kind, legs: [leg], source: address.address, scope: scope)
+                prefix: prefix,
+                table: table,
+                metric: 0,
+                kind: kind,
+                legs: [leg],
+                source: address.address,
+                scope: scope
+            )
         }
         var routes = [entry(Prefix(address.address, length: 32), .local, .host)]
         guard device.isUp, !address.isSecondary, address.prefix.length < 32 else { return routes }

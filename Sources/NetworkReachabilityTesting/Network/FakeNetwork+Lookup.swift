@@ -5,7 +5,8 @@ extension FakeNetwork {
     func answer(_ query: RouteQuery, at now: Duration) -> Result<Route, SystemError> {
         do throws(SystemError) {
             return .success(
-                query.destination.family == .ipv4 ? try ipv4Answer(query) : try ipv6Answer(query, at: now))
+                query.destination.family == .ipv4 ? try ipv4Answer(query) : try ipv6Answer(query, at: now)
+            )
         } catch {
             return .failure(error)
         }
@@ -15,7 +16,8 @@ extension FakeNetwork {
     ///
     /// - Parameter lookUp: the entry and leg found in a table; nil lets the next rule decide.
     func walkRules(
-        _ query: RouteQuery, _ lookUp: (UInt32) throws(SystemError) -> Finding?
+        _ query: RouteQuery,
+        _ lookUp: (UInt32) throws(SystemError) -> Finding?
     ) throws(SystemError) -> Finding {
         for rule in rules where rule.family == query.destination.family && rule.matches(query) {
             switch rule.action {

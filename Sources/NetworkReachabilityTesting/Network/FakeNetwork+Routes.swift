@@ -80,8 +80,15 @@ extension FakeNetwork {
         }
         let metric = request.metric.flatMap { $0 == 0 && family == .ipv6 ? nil : $0 } ?? (family == .ipv4 ? 0 : 1024)
         var entry = Entry(
-            prefix: request.prefix.network, table: request.table, metric: metric, kind: request.kind, legs: legs,
-            object: request.object, source: request.source, end: request.end)
+            prefix: request.prefix.network,
+            table: request.table,
+            metric: metric,
+            kind: request.kind,
+            legs: legs,
+            object: request.object,
+            source: request.source,
+            end: request.end
+        )
         if request.kind == .local {
             entry.scope = .host
         } else if request.kind == .unicast, legs.allSatisfy({ $0.gateway == nil }), request.object == 0 {
@@ -91,7 +98,10 @@ extension FakeNetwork {
     }
 
     private func makeLeg(
-        _ gateway: WireAddress?, _ link: String?, family: AddressFamily, _ table: UInt32
+        _ gateway: WireAddress?,
+        _ link: String?,
+        family: AddressFamily,
+        _ table: UInt32
     ) throws(Refusal) -> Leg {
         let index = try link.map { name throws(Refusal) in try self.index(of: name) }
         guard let gateway else {

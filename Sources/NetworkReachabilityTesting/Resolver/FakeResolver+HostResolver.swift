@@ -1,6 +1,6 @@
 package import Dispatch
-package import NetworkReachability
 package import Netlink
+package import NetworkReachability
 
 extension FakeResolver: HostResolver {
     package func localAddresses(of name: String) -> [NameLookup.Address] {
@@ -11,7 +11,8 @@ extension FakeResolver: HostResolver {
     }
 
     package func resolve(
-        _ name: String, _ completion: @escaping @Sendable (Result<[NameLookup.Address], NameLookup.Failure>) -> Void
+        _ name: String,
+        _ completion: @escaping @Sendable (Result<[NameLookup.Address], NameLookup.Failure>) -> Void
     ) {
         let key = FakeResolver.key(name)
         let answer: Answer? = state.withLock { state in
@@ -25,7 +26,8 @@ extension FakeResolver: HostResolver {
     }
 
     package func watchConfiguration(
-        on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void
+        on queue: DispatchQueue,
+        _ changed: @escaping @Sendable () -> Void
     ) -> Cancellation? {
         let id = state.withLock { state in
             state.nextWatcher += 1
