@@ -35,7 +35,10 @@ struct FakeKernelCommand {
     }
 
     private func number(_ key: String) -> UInt32? {
-        text(key).flatMap { $0 == "main" ? 254 : $0 == "local" ? 255 : $0.hasPrefix("0x") ? UInt32($0.dropFirst(2), radix: 16) : UInt32($0) }
+        text(key).flatMap {
+            $0 == "main"
+                ? 254 : $0 == "local" ? 255 : $0.hasPrefix("0x") ? UInt32($0.dropFirst(2), radix: 16) : UInt32($0)
+        }
     }
 
     private func setLink(_ name: String, on kernel: FakeKernel) {
@@ -71,16 +74,37 @@ struct FakeKernelCommand {
         switch verb {
         case "add":
             kernel.addRoute(
-                destination, via: gateway, on: link, metric: metric, table: table, kind: kind ?? .unicast,
-                source: text("src"), expiresAfter: lifetime)
+                destination,
+                via: gateway,
+                on: link,
+                metric: metric,
+                table: table,
+                kind: kind ?? .unicast,
+                source: text("src"),
+                expiresAfter: lifetime
+            )
         case "replace":
             kernel.replaceRoute(
-                destination, via: gateway, on: link, metric: metric, table: table, kind: kind ?? .unicast,
-                source: text("src"), expiresAfter: lifetime)
+                destination,
+                via: gateway,
+                on: link,
+                metric: metric,
+                table: table,
+                kind: kind ?? .unicast,
+                source: text("src"),
+                expiresAfter: lifetime
+            )
         case "append":
             kernel.appendRoute(destination, via: gateway ?? "", on: link, metric: metric, table: table)
         default:
-            kernel.removeRoute(destination, via: gateway, on: link, metric: metric, table: table, kind: kind ?? .unicast)
+            kernel.removeRoute(
+                destination,
+                via: gateway,
+                on: link,
+                metric: metric,
+                table: table,
+                kind: kind ?? .unicast
+            )
         }
     }
 
@@ -93,9 +117,15 @@ struct FakeKernelCommand {
             fatalError("a rule without an action: \(words)")
         }
         kernel.addRule(
-            family, priority: number("pref"), from: text("from"), to: text("to"), mark: number("fwmark"),
-            inverted: words.contains("not"), action,
-            suppressingPrefixLength: number("suppress_prefixlength").map { Int($0) })
+            family,
+            priority: number("pref"),
+            from: text("from"),
+            to: text("to"),
+            mark: number("fwmark"),
+            inverted: words.contains("not"),
+            action,
+            suppressingPrefixLength: number("suppress_prefixlength").map { Int($0) }
+        )
     }
 
     private func nextHop(_ verb: Substring, on kernel: FakeKernel) {

@@ -19,7 +19,8 @@ struct HonestyScenario: CustomTestStringConvertible {
     static let defaults = ["route add default via 10.1.0.1", "route add default via fd01::1"]
 
     private static let destinations = [
-        "1.1.1.1", "10.1.0.1", "10.1.0.99", "10.1.0.2", "10.1.0.255", "10.2.0.7", "10.77.0.10", "127.0.0.1", "127.3.2.1",
+        "1.1.1.1", "10.1.0.1", "10.1.0.99", "10.1.0.2", "10.1.0.255", "10.2.0.7", "10.77.0.10", "127.0.0.1",
+        "127.3.2.1",
         "0.0.0.0", "0.1.2.3", "255.255.255.255", "224.0.0.251", "169.254.7.7", "2606:4700:4700::1111", "2001:db8::5",
         "fd01::1", "fd01::99", "fd01::2", "fd02::7", "fd77::10", "::", "::1",
         "10.5.0.2", "10.5.0.7", "fd05::2", "fd05::7", "fe80::ff:fe00:2", "fe80::ff:fe00:3",
@@ -34,7 +35,9 @@ struct HonestyScenario: CustomTestStringConvertible {
                 .compactMap { WireAddress($0) }
             var queries = [false, true].map { RouteQuery(destination: destination, wantsEntry: $0) }
             queries += sources.map { RouteQuery(destination: destination, source: $0) }
-            queries += [RouteQuery(destination: destination, mark: 1), RouteQuery(destination: destination, mark: 51820)]
+            queries += [
+                RouteQuery(destination: destination, mark: 1), RouteQuery(destination: destination, mark: 51820),
+            ]
             for interface: UInt32 in [2, 3] {
                 queries += [false, true].map {
                     RouteQuery(destination: destination, outputInterface: interface, wantsEntry: $0)

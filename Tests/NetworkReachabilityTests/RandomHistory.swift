@@ -16,7 +16,8 @@ struct RandomHistory {
         case 4, 5: return "cable r\(number - 1) up"
         case 6: return "addr add 10.\(number).0.2/24 dev \(link)"
         case 7: return "addr add fd0\(number)::2/64 dev \(link)"
-        case 8: return draw(2) == 0 ? "addr del 10.\(number).0.2/24 dev \(link)" : "addr del fd0\(number)::2/64 dev \(link)"
+        case 8:
+            return draw(2) == 0 ? "addr del 10.\(number).0.2/24 dev \(link)" : "addr del fd0\(number)::2/64 dev \(link)"
         case 9, 10: return "route replace default via 10.\(number).0.1\(metric())"
         case 11, 12: return "-6 route replace default via fd0\(number)::1\(metric())"
         case 13: return draw(2) == 0 ? "route del default\(metric())" : "-6 route del default\(metric())"
