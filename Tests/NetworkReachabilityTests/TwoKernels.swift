@@ -39,7 +39,7 @@ final class TwoKernels {
         try connection.listen(on: queue) { [heard] in heard.record($0) }
     }
 
-    /// Does the same to both: `ip` commands, `cable r0 up`, `ignore ipv4 1`.
+    /// Does the same to both: `ip` commands, `cable r0 up`, `ignore ipv4 1`, and what `runSpecial` knows.
     func run(_ command: String) throws {
         let words = command.split(separator: " ").map(String.init)
         switch words[0] {
@@ -49,12 +49,45 @@ final class TwoKernels {
         case "ignore":
             try client.sysctl("net.\(words[1]).conf.all.ignore_routes_with_linkdown", words[2])
             fake.ignoreRoutesWithLinkdown(words[1] == "ipv4" ? .ipv4 : .ipv6, words[2] == "1")
+        case "macvlan", "bridge", "port", "dormant", "tentative", "detected", "deprecated":
+            try runSpecial(words)
         case "addr" where words[1] == "add" && words[2].contains(":"):
             try client.ip([command + " nodad"])
             FakeKernelCommand(command).run(on: fake)
         default:
             try client.ip([command])
             FakeKernelCommand(command).run(on: fake)
+        }
+    }
+
+    /// What `ip` takes several commands for, or what only time does.
+    private func runSpecial(_ words: [String]) throws {
+        switch words[0] {
+        case "macvlan":
+            try client.ip(["link add link c0 name \(words[1]) address 02:00:00:00:00:04 type macvlan mode bridge"])
+            fake.addLink(words[1], kind: .macvlan, isUp: false, over: "c0")
+        case "bridge":
+            try client.ip(["link add \(words[1]) address 02:00:00:00:00:04 type bridge"])
+            fake.addLink(words[1], kind: .bridge, isUp: false)
+        case "port":
+            try client.ip(["link set \(words[1]) master \(words[2])"])
+            fake.setController(words[1], words[2])
+        case "dormant":
+            try client.ip(["link set c0 mode dormant"])
+            // The mode is looked at when the carrier comes.
+            try router.ip(["link set r0 down"])
+            LabThread.pause(.milliseconds(1200))
+            try router.ip(["link set r0 up"])
+            fake.setDormant("c0")
+        case "tentative":
+            try client.sysctl("net.ipv6.conf.\(words[2]).accept_dad", "1")
+            try client.ip(["addr add \(words[1]) dev \(words[2])"])
+            fake.addAddress(words[1], to: words[2], tentative: true)
+        case "detected":
+            fake.finishDetection(of: words[1], on: words[2])
+        default:
+            try client.ip(["addr change \(words[1]) dev \(words[2]) preferred_lft 0 valid_lft forever"])
+            fake.setDeprecated(words[1], on: words[2])
         }
     }
 
