@@ -5,7 +5,7 @@ import Testing
 
 /// Long random histories, the same for every run, done to the fake kernel and to the real one. Needs root.
 @Suite(.serialized) struct FakeKernelRandomTests {
-    @Test(arguments: UInt64(1)...6)
+    @Test(arguments: UInt64(1)...4)
     func answersAsLinuxDoes(_ seed: UInt64) throws {
         let kernels = try TwoKernels()
         var history = RandomHistory(seed: seed)
@@ -23,5 +23,6 @@ import Testing
                 return
             }
         }
+        #expect(done.count > 20, "too much was refused for this to mean anything")
     }
 }

@@ -23,7 +23,7 @@ struct HonestyScenario: CustomTestStringConvertible {
         "127.3.2.1",
         "0.0.0.0", "0.1.2.3", "255.255.255.255", "224.0.0.251", "169.254.7.7", "2606:4700:4700::1111", "2001:db8::5",
         "fd01::1", "fd01::99", "fd01::2", "fd02::7", "fd77::10", "::", "::1",
-        "10.5.0.2", "10.5.0.7", "fd05::2", "fd05::7", "fe80::ff:fe00:2", "fe80::ff:fe00:3",
+        "9.1.2.3", "10.5.0.2", "10.5.0.7", "fd05::2", "fd05::7", "fe80::ff:fe00:2", "fe80::ff:fe00:3",
     ]
 
     /// The same questions for every scenario: each destination as it is, as its entry, from sources, with a mark, and

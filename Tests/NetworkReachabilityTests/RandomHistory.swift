@@ -9,7 +9,7 @@ struct RandomHistory {
     mutating func next() -> String {
         let number = draw(2) + 1
         let link = "c\(number - 1)"
-        switch draw(16) {
+        switch draw(22) {
         case 0: return "link set \(link) down"
         case 1, 2: return "link set \(link) up"
         case 3: return "cable r\(number - 1) down"
@@ -24,8 +24,21 @@ struct RandomHistory {
         case 14:
             let kind = ["blackhole", "unreachable", "prohibit", "throw"][draw(4)]
             return draw(2) == 0 ? "route replace \(kind) 1.0.0.0/8" : "-6 route replace \(kind) 2606::/16"
+        case 15: return "-6 rule add pref \(100 + draw(3)) from fd0\(number)::2 \(action())"
+        case 16: return "rule add pref \(100 + draw(3)) to 1.0.0.0/8 \(action())"
+        case 17: return draw(2) == 0 ? "rule del pref \(100 + draw(3))" : "-6 rule del pref \(100 + draw(3))"
+        case 18: return "nexthop add id \(number) via 10.\(number).0.1 dev \(link)"
+        case 19: return draw(2) == 0 ? "route add 9.0.0.0/8 nhid \(number)" : "nexthop del id \(number)"
+        case 20:
+            let (one, other) = draw(2) == 0 ? ("10.1.0.1", "10.2.0.1") : ("fd01::1", "fd02::1")
+            let family = one.contains(":") ? "-6 " : ""
+            return "\(family)route add default nexthop via \(one) dev c0 nexthop via \(other) dev c1\(metric())"
         default: return "ignore ipv\(draw(2) == 0 ? 4 : 6) \(draw(2))"
         }
+    }
+
+    private mutating func action() -> String {
+        ["prohibit", "unreachable", "blackhole", "lookup main"][draw(4)]
     }
 
     private mutating func metric() -> String {
