@@ -26,4 +26,11 @@ import Testing
         #expect(!listener.waitForCount(2, timeout: .milliseconds(20)))
         #expect(listener.waitForCount(1, timeout: .zero))
     }
+
+    @Test func waitingNeedsNoThread() async {
+        let listener = RecordingListener<Int>()
+        listener.record(1)
+        #expect(await listener.waitForCount(1, timeout: .zero))
+        #expect(await !listener.waitForCount(2, timeout: .milliseconds(20)))
+    }
 }

@@ -16,7 +16,7 @@ import Testing
         kernel.addRoute("default", via: "10.0.0.1")
     }
 
-    @Test func theNetworkAtLarge() throws {
+    @Test func theNetworkAtLarge() async throws {
         let manager = try NetworkReachabilityManager(kernel: kernel)
         #expect(manager.status == .notReachable)
         plugIn()
@@ -25,45 +25,45 @@ import Testing
         #expect(manager.status == .notReachable)
     }
 
-    @Test func aSilentLossIsHeard() throws {
+    @Test func aSilentLossIsHeard() async throws {
         plugIn()
         let manager = try NetworkReachabilityManager(address: try #require(IPAddress("192.0.2.7")), kernel: kernel)
         manager.startListening(onQueue: queue, onUpdatePerforming: heard.record)
-        #expect(heard.waitForCount(1))
+        #expect(await heard.waitForCount(1))
         kernel.setUp("eth0", false)
-        #expect(heard.waitForCount(2))
+        #expect(await heard.waitForCount(2))
         kernel.addLink("wwan0", kind: .wwan)
         kernel.addAddress("10.64.0.2/30", to: "wwan0")
         kernel.addRoute("default", on: "wwan0")
-        #expect(heard.waitForCount(3))
+        #expect(await heard.waitForCount(3))
         #expect(heard.values == [.reachable(.ethernetOrWiFi), .notReachable, .reachable(.wwan)])
     }
 
-    @Test func aReplacedRouteIsNoLoss() throws {
+    @Test func aReplacedRouteIsNoLoss() async throws {
         plugIn()
         let manager = try NetworkReachabilityManager(kernel: kernel)
         manager.startListening(onQueue: queue, onUpdatePerforming: heard.record)
-        #expect(heard.waitForCount(1))
+        #expect(await heard.waitForCount(1))
         kernel.batch {
             kernel.removeRoute("default")
             kernel.addRoute("default", via: "10.0.0.9")
         }
-        kernel.clock.advance(by: .seconds(1))
+        await kernel.clock.advance(by: .seconds(1))
         #expect(heard.values == [.reachable(.ethernetOrWiFi)])
     }
 
-    @Test func anOvertakingNotificationLeavesNothingStale() throws {
+    @Test func anOvertakingNotificationLeavesNothingStale() async throws {
         plugIn()
         kernel.delayState()
         let manager = try NetworkReachabilityManager(kernel: kernel)
         manager.startListening(onQueue: queue, onUpdatePerforming: heard.record)
-        #expect(heard.waitForCount(1))
+        #expect(await heard.waitForCount(1))
         kernel.removeRoute("default")
-        #expect(heard.waitForCount(2))
+        #expect(await heard.waitForCount(2))
         #expect(heard.last == .notReachable)
     }
 
-    @Test func aHostName() throws {
+    @Test func aHostName() async throws {
         plugIn()
         resolver.set("example.org", addresses: ["192.0.2.1"])
         let manager = try NetworkReachabilityManager(host: "example.org", kernel: kernel, resolver: resolver)
