@@ -24,7 +24,7 @@ extension FakeNetwork {
     mutating func removeLink(_ name: String) throws(Refusal) {
         let index = try index(of: name)
         takeDown(index)
-        hear(.address, count: addresses.count { $0.interface == index })
+        hear([.address, .removal], count: addresses.count { $0.interface == index })
         for entry in entries where entry.family == .ipv4 && entry.table == RoutingTable.local && entry.uses(index) {
             hear(entry, removed: true)
         }
@@ -50,7 +50,7 @@ extension FakeNetwork {
         guard device(named: other) == nil else { throw Refusal("there is a link \"\(other)\" already") }
         update(index) { $0.link.name = other }
         hear(.link)
-        hear(.address, count: addresses.count { $0.interface == index && $0.family == .ipv4 })
+        hear([.address, .addition], count: addresses.count { $0.interface == index && $0.family == .ipv4 })
         hear(.configuration, count: 4)
     }
 
@@ -120,7 +120,7 @@ extension FakeNetwork {
         hear(.link)
         dropObjects(on: index)
         killIPv6Legs(on: index)
-        hear(.address, count: addresses.count { $0.interface == index && $0.family == .ipv6 })
+        hear([.address, .removal], count: addresses.count { $0.interface == index && $0.family == .ipv6 })
         addresses.removeAll { $0.interface == index && $0.family == .ipv6 }
         killIPv4Legs(on: index, keepingLocal: true)
     }
