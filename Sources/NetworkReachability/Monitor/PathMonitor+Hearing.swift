@@ -58,12 +58,16 @@ extension PathMonitor {
         logger?.trace("heard", metadata: ["messages": "\(burst.messages)", "overruns": "\(burst.overruns)"])
         if burst.mayChangeInterfaces { session.withLock { $0.forgetInterfaces() } }
         if burst.mayChangeNames { namesMayHaveChanged() }
-        return evaluations(of: records)
+        // What is left out now, the trailing look asks for.
+        let isQuick = !records.contains { record in record.subscriptions.contains(where: \.wantsEverything) }
+        return evaluations(of: records, isQuick: isQuick)
     }
 
-    private func evaluations(of records: [TargetRecord]) -> [Evaluation] {
+    private func evaluations(of records: [TargetRecord], isQuick: Bool = false) -> [Evaluation] {
         state.withLock { $0.statistics.evaluations += 1 }
-        let (evaluations, isListening) = session.withLock { ($0.evaluate(records), $0.isListening) }
+        let (evaluations, isListening) = session.withLock { session in
+            (session.evaluate(records, isQuick: isQuick), session.isListening)
+        }
         if !isListening { scheduleRetry() }
         return evaluations
     }

@@ -32,7 +32,9 @@ struct LinkTable {
     /// The link a zone names: an index, or a name.
     mutating func link(zone: String) throws(NetlinkError) -> Link? {
         if let index = UInt32(zone) { return try link(index: index) }
-        return try kernel.link(named: zone)
+        let link = try kernel.link(named: zone)
+        if let link { known[link.index] = .some(link) }
+        return link
     }
 
     /// Whether one of the links asked for so far carries packets, the loopback link aside.
@@ -45,6 +47,7 @@ struct LinkTable {
         if let all { return all }
         let links = try kernel.links()
         all = links
+        for link in links { known[link.index] = .some(link) }
         return links
     }
 }

@@ -21,26 +21,37 @@ struct PathEvaluator {
     var learned: InterfaceTable { interfaces }
 
     /// The path to the network at large: the majority of `addresses` of one family, IPv4 before IPv6.
+    ///
+    /// - Parameter isQuick: IPv6 is asked about only if IPv4 does not decide.
     mutating func path(
         toMajorityOf addresses: [IPAddress],
-        mark: UInt32
+        mark: UInt32,
+        isQuick: Bool
     ) throws(NetlinkError) -> Evaluation {
         var votes = [Vote(addresses.filter { !$0.isIPv6 }), Vote(addresses.filter(\.isIPv6))]
-        while votes.contains(where: { !$0.isDecided }) {
-            let ballots = votes.map { $0.isDecided ? [] : $0.next }
-            var verdicts = try judge(ballots.flatMap(\.self), mark: mark)[...]
-            for index in votes.indices {
-                votes[index].count(verdicts.prefix(ballots[index].count))
-                verdicts = verdicts.dropFirst(ballots[index].count)
-            }
-        }
+        if isQuick { try decide(&votes[0...0], mark: mark) }
+        let isEnough = isQuick && votes[0].isWon
+        if !isEnough { try decide(&votes[0...], mark: mark) }
         let winner = votes.first(where: \.isWon)
         let verdicts = winner?.mostCommonWay ?? votes.flatMap(\.verdicts)
         var evaluation = try evaluation(of: verdicts, isSatisfied: winner != nil)
         evaluation.lifetime = votes.flatMap(\.verdicts).compactMap(\.lifetime).min()
         evaluation.path.supportsIPv4 = votes[0].isWon
         evaluation.path.supportsIPv6 = votes[1].isWon
+        evaluation.isQuick = isEnough
         return evaluation
+    }
+
+    /// Asks until every vote is decided, those of all votes in one go.
+    private mutating func decide(_ votes: inout ArraySlice<Vote>, mark: UInt32) throws(NetlinkError) {
+        while votes.contains(where: { !$0.isDecided }) {
+            let ballots = votes.map { $0.isDecided ? [] : $0.next }
+            var verdicts = try judge(ballots.flatMap(\.self), mark: mark)[...]
+            for (index, ballot) in zip(votes.indices, ballots) {
+                votes[index].count(verdicts.prefix(ballot.count))
+                verdicts = verdicts.dropFirst(ballot.count)
+            }
+        }
     }
 
     /// The path to a host with these addresses: the first of them that has one.
@@ -66,25 +77,29 @@ struct PathEvaluator {
         for verdict in verdicts {
             switch verdict.outcome {
             case .success(let way):
-                if isSatisfied { return Evaluation(path: path(way, to: verdict.destination)) }
+                if isSatisfied { return Evaluation(path: try path(way, to: verdict.destination)) }
             case .failure(let obstacle):
                 if let known = worst, known.obstacle.weight >= obstacle.weight { continue }
                 worst = (verdict.destination, obstacle)
             }
         }
         guard let worst else { return Evaluation(path: NetworkPath(flags: [], reason: .noRoute)) }
-        return Evaluation(path: path(try explained(worst.obstacle), to: worst.destination))
+        return Evaluation(path: try path(explained(worst.obstacle), to: worst.destination))
     }
 
-    private mutating func path(_ way: Verdict.Way, to destination: IPAddress) -> NetworkPath {
+    private mutating func path(
+        _ way: Verdict.Way,
+        to destination: IPAddress
+    ) throws(NetlinkError) -> NetworkPath {
         var path = NetworkPath(flags: .reachable)
         path.destination = destination
         path.gateway = way.gateway.map { IPAddress($0) }
-        path.source = IPAddress(way.source, zone: way.source.isLinkLocal ? way.link.name : nil)
+        guard let link = try links.link(index: way.link) else { return NetworkPath(flags: [], reason: .noInterface) }
+        path.source = IPAddress(way.source, zone: way.source.isLinkLocal ? link.name : nil)
         path.table = way.table
         path.mtu = way.mtu
-        interfaces.noteUse(of: way.link)
-        let known = interfaces.entry(for: way.link, kernel: kernel)
+        interfaces.noteUse(of: link)
+        let known = interfaces.entry(for: link, kernel: kernel)
         path.interface = known.interface
         if way.isLocal {
             path.flags?.insert(.isLocalAddress)
@@ -95,12 +110,15 @@ struct PathEvaluator {
         return path
     }
 
-    private mutating func path(_ obstacle: Verdict.Obstacle, to destination: IPAddress) -> NetworkPath {
+    private mutating func path(
+        _ obstacle: Verdict.Obstacle,
+        to destination: IPAddress
+    ) throws(NetlinkError) -> NetworkPath {
         var path = NetworkPath(flags: [], reason: obstacle.reason)
         path.destination = destination
         path.gateway = obstacle.gateway.map { IPAddress($0) }
         path.source = obstacle.source.map { IPAddress($0) }
-        guard let link = obstacle.link else { return path }
+        guard let index = obstacle.link, let link = try links.link(index: index) else { return path }
         let known = interfaces.entry(for: link, kernel: kernel)
         path.interface = known.interface
         if obstacle.reason == .dormant { path.flags = known.flags.union([.reachable, .connectionRequired]) }
@@ -113,7 +131,7 @@ struct PathEvaluator {
         let candidates = try links.links().filter { !$0.isLoopback }
         let up = candidates.filter(\.isUp)
         if candidates.isEmpty { return Verdict.Obstacle(.noInterface) }
-        let only = candidates.count == 1 ? candidates.first : nil
+        let only = candidates.count == 1 ? candidates.first?.index : nil
         if up.isEmpty { return Verdict.Obstacle(.linkDown, link: only) }
         if !up.contains(where: \.hasCarrier) { return Verdict.Obstacle(.noCarrier, link: only) }
         return obstacle

@@ -23,7 +23,7 @@ extension RouteJudge {
                 question.source = answer.source
                 guard try legs(question).contains(leg) else { continue }
             }
-            answer.nextHops = [leg]
+            answer.setOnlyHop(leg)
             answer.table = route.table
             let way = try way(query, answer, entry: nil)
             if case .success = way { return way }

@@ -123,7 +123,7 @@ struct RouteJudge {
         }
         let direct = try way(query, route, entry: entry)
         if case .failure(let obstacle) = direct, [.noCarrier, .linkDown, .noInterface].contains(obstacle.reason) {
-            return try otherLeg(query, route, not: route.nextHops.first?.interface) ?? direct
+            return try otherLeg(query, route, not: route.firstHop?.interface) ?? direct
         }
         return direct
     }
@@ -135,12 +135,12 @@ struct RouteJudge {
         entry: Route?
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle> {
         guard Self.carrying.contains(route.kind) else { return .failure(Verdict.Obstacle(.refused)) }
-        guard let leg = route.nextHops.first, let link = try links.link(index: leg.interface) else {
+        guard let leg = route.firstHop, let link = try links.link(index: leg.interface) else {
             return .failure(Verdict.Obstacle(.noInterface))
         }
         let isLocal = route.kind == .local
         func blocked(_ reason: NetworkPath.UnsatisfiedReason) -> Result<Verdict.Way, Verdict.Obstacle> {
-            var obstacle = Verdict.Obstacle(reason, link: link)
+            var obstacle = Verdict.Obstacle(reason, link: link.index)
             obstacle.gateway = leg.gateway
             obstacle.source = route.source
             return .failure(obstacle)
@@ -151,7 +151,7 @@ struct RouteJudge {
         if let reason = try underlayObstacle(of: link) { return blocked(reason) }
         return .success(
             Verdict.Way(
-                link: link,
+                link: link.index,
                 gateway: leg.gateway,
                 source: source,
                 table: route.table,

@@ -32,8 +32,9 @@ struct Watch: ParsableCommand {
             // Called directly: a reader that is slow is told the latest when it reads again, not everything in between.
             manager.addPathListener(for: interest, onQueue: nil) { path in
                 let line = PathLine(target: name, path: path)
-                let time = Timestamp()
-                StandardOutput.write(json ? line.json(at: time) : line.text(at: time, withFlags: withFlags))
+                StandardOutput.write(
+                    json ? line.json(at: Timestamp()) : line.text(at: Timestamp(), withFlags: withFlags)
+                )
             }
         }
         withExtendedLifetime((targets, ends, tokens)) { dispatchMain() }

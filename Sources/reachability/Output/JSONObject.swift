@@ -34,6 +34,12 @@ struct JSONObject: CustomStringConvertible {
         text += "]"
     }
 
+    /// The members of another object.
+    mutating func add(_ other: JSONObject) {
+        if text.utf8.count > 1 { text += "," }
+        text += other.text.dropFirst()
+    }
+
     private mutating func begin(_ key: String) {
         if text.utf8.count > 1 { text += "," }
         append(key)
