@@ -66,7 +66,7 @@ extension NetworkReachabilityManager {
         listening.replaceSubscription(with: nil)
     }
 
-    /// Adds a listener beside all others, in AFNetworking's way: called on `queue` first with the current path, then exactly
+    /// Adds a listener beside all others, in AFNetworking's way: called on `queue` first with the current status, then exactly
     /// when the flags change, until the token is let go or cancelled. It does not depend on `startListening`.
     ///
     /// - Returns: What keeps the listener alive.
@@ -77,8 +77,8 @@ extension NetworkReachabilityManager {
         addPathListener(for: .flags, onQueue: queue) { listener($0.status) }
     }
 
-    /// Adds a listener that is told the whole path, with its reason: first as it is now, then whenever that of it changes
-    /// which the listener is interested in.
+    /// Adds a listener that is told the whole path, with its reason: first as it is now, then whenever the part of it changes
+    /// that the listener is interested in.
     ///
     /// - Parameters:
     ///   - interest: What counts as a change.

@@ -1,9 +1,9 @@
 public import Glibc
 
 extension NetworkReachabilityManager {
-    /// A manager of the network at large: reachable while the kernel has a way to most of the internet.
+    /// A manager of the network at large: reachable while the kernel has a path to most of the internet.
     ///
-    /// It is never nil unless the process has no threads or memory left; Alamofire's initialiser is failable.
+    /// It is never nil; it is failable because Alamofire's is. Where netlink is denied the status is unknown until it works.
     public convenience init?() {
         try? self.init(options: NetworkReachabilityOptions())
     }
@@ -16,7 +16,9 @@ extension NetworkReachabilityManager {
         try? self.init(host: host, options: NetworkReachabilityOptions())
     }
 
-    /// A manager of an address. `0.0.0.0` and `::` stand for the network at large, as with Apple's function.
+    /// A manager of an address; nil for a link-local IPv6 address without a zone.
+    ///
+    /// `0.0.0.0` and `::` stand for the network at large, as with Apple's function.
     public convenience init?(address: IPAddress) {
         try? self.init(address: address, options: NetworkReachabilityOptions())
     }
@@ -32,7 +34,7 @@ extension NetworkReachabilityManager {
         self.init(address: IPAddress(address))
     }
 
-    /// A manager of an IPv6 socket address. The port does not matter.
+    /// A manager of an IPv6 socket address; nil when it is link-local and names no scope. The port does not matter.
     public convenience init?(address: sockaddr_in6) {
         self.init(address: IPAddress(address))
     }

@@ -30,38 +30,42 @@ final class Worker: Sendable {
     }
 }
 
-/// Runs until SIGTERM or SIGINT.
-func run() throws -> Never {
+/// A manager of the host that was named, or of the network at large.
+func makeManager() throws -> NetworkReachabilityManager {
     var options = NetworkReachabilityOptions()
     options.logger = log
-    let manager =
-        if let host = CommandLine.arguments.dropFirst().first {
-            try NetworkReachabilityManager(host: host, options: options)
-        } else {
-            try NetworkReachabilityManager(options: options)
-        }
+    guard let host = CommandLine.arguments.dropFirst().first else {
+        return try NetworkReachabilityManager(options: options)
+    }
+    return try NetworkReachabilityManager(host: host, options: options)
+}
 
-    let queue = DispatchQueue(label: "daemon", target: .global())
-    let worker = Worker()
-    manager.startListening(onQueue: queue) { worker.networkChanged($0) }
-
-    let signals = [SIGTERM, SIGINT].map { number in
+/// Runs `action` on `queue` when the process is asked to end.
+func onEnd(_ queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
+    [SIGTERM, SIGINT].map { number in
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-        source.setEventHandler {
-            manager.stopListening()
-            worker.finish()
-            exit(0)
-        }
+        source.setEventHandler(handler: action)
         source.activate()
         return source
     }
-    withExtendedLifetime((manager, signals)) { dispatchMain() }
 }
 
+// These are global, so they live as long as the process: local ones could be released before `dispatchMain()`, for it never
+// returns.
+let manager: NetworkReachabilityManager
 do {
-    try run()
+    manager = try makeManager()
 } catch {
     log.error("\(error)")
     exit(1)
 }
+let queue = DispatchQueue(label: "daemon", target: .global())
+let worker = Worker()
+manager.startListening(onQueue: queue) { [worker] in worker.networkChanged($0) }
+let signals = onEnd(queue) { [manager, worker] in
+    manager.stopListening()
+    worker.finish()
+    exit(0)
+}
+dispatchMain()
