@@ -1,5 +1,4 @@
 import ArgumentParser
-import Dispatch
 import Glibc
 import NetworkReachability
 
@@ -23,8 +22,8 @@ struct Watch: ParsableCommand {
     var paths = false
 
     func run() throws {
+        var signals = EndSignals()
         let targets = try options.makeTargets()
-        let ends = [SIGINT, SIGTERM].map(end(on:))
         StandardOutput.whenReaderLeaves { _exit(0) }
         let (json, withFlags) = (options.json, flags)
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
@@ -37,15 +36,8 @@ struct Watch: ParsableCommand {
                 )
             }
         }
-        withExtendedLifetime((targets, ends, tokens)) { dispatchMain() }
-    }
-
-    private func end(on signal: CInt) -> any DispatchSourceSignal {
-        Glibc.signal(signal, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: signal, queue: .global())
+        signals.wait()
         // Lines are written whole, by one system call each, so nothing is left to flush.
-        source.setEventHandler { _exit(0) }
-        source.activate()
-        return source
+        withExtendedLifetime((targets, tokens)) {}
     }
 }
