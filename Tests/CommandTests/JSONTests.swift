@@ -40,7 +40,7 @@ import Testing
         let result = try await Command.run(["status", "--json", "203.0.113.9"], in: uplink.namespace)
         let line = try JSONLine(result.output)
         #expect(line["interface"] == "u0")
-        #expect(line["interfaceType"] == "wiredEthernet")
+        #expect(line["interfaceType"] == "wired-virtual")
         #expect(line["connectionType"] == "ethernetOrWiFi")
         #expect(line["gateway"] == "192.0.2.1")
         #expect(line["source"] == "192.0.2.2")

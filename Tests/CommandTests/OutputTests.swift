@@ -50,7 +50,7 @@ import Testing
         let command = "$R status 203.0.113.9 198.51.100.1 \(option)"
         let result = try await Command.run(
             script: "R=$R \(environment) script -qec '\(command)' /dev/null < /dev/null", in: uplink.namespace)
-        #expect(result.lines.count == 2)
+        #expect(result.output.count { $0.isNewline } == 2)
         #expect(result.output.contains("\u{1b}") == isColoured)
         if isColoured {
             #expect(result.output.contains(" 203.0.113.9: \u{1b}[32mreachable (ethernet or Wi-Fi)\u{1b}[0m, interface"))

@@ -24,10 +24,10 @@ struct Watch: ParsableCommand {
 
     func run() throws {
         let targets = try options.makeTargets()
-        // Everything that writes or ends happens here, so that no line is cut.
+        // Everything is written here, and the command ends here, so that no line is cut.
         let queue = DispatchQueue(label: "reachability.output", target: .global())
-        let ends = [SIGINT, SIGTERM].map { end(on: $0, queue: queue) }
-        let reader = StandardOutput.whenReaderLeaves(on: queue) { Glibc.exit(0) }
+        let ends = [SIGINT, SIGTERM].map { end(on: $0, after: queue) }
+        StandardOutput.endWhenReaderLeaves()
         let (json, withFlags) = (options.json, flags)
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
         let tokens = targets.map { name, manager in
@@ -37,13 +37,18 @@ struct Watch: ParsableCommand {
                 StandardOutput.write(json ? line.json(at: time) : line.text(at: time, withFlags: withFlags))
             }
         }
-        withExtendedLifetime((targets, ends, reader, tokens)) { dispatchMain() }
+        withExtendedLifetime((targets, ends, tokens)) { dispatchMain() }
     }
 
-    private func end(on signal: CInt, queue: DispatchQueue) -> any DispatchSourceSignal {
+    /// Ends the command on a signal once `output` has written its line, or soon when its reader takes none.
+    private func end(on signal: CInt, after output: DispatchQueue) -> any DispatchSourceSignal {
         Glibc.signal(signal, SIG_IGN)
+        let queue = DispatchQueue(label: "reachability.signal", target: .global())
         let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
-        source.setEventHandler { Glibc.exit(0) }
+        source.setEventHandler {
+            output.async { Glibc.exit(0) }
+            queue.asyncAfter(deadline: .now() + .milliseconds(500)) { Glibc.exit(0) }
+        }
         source.activate()
         return source
     }
