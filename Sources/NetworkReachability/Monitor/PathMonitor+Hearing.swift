@@ -5,6 +5,10 @@ import Netlink
 extension PathMonitor {
     /// One ring of the bell.
     func heard(_ burst: EventBurst) {
+        guard burst.isRelevant else {
+            state.withLock { $0.statistics.count(burst) }
+            return
+        }
         var burst = waitingForTheRest(of: burst)
         let records = watchedRecords
         var evaluations = look(at: records, after: burst)

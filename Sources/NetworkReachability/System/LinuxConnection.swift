@@ -36,7 +36,7 @@ final class LinuxConnection: KernelConnection {
         try events.join()
         let watch = ReadSource.watch(events.descriptor, of: events, on: queue) {
             let burst = events.drain()
-            if burst.isRelevant { ring(burst) }
+            if !burst.isEmpty { ring(burst) }
         }
         source.withLock { $0 = watch }
     }
@@ -53,6 +53,6 @@ final class LinuxConnection: KernelConnection {
     func nextBurst(within limit: Duration) -> EventBurst? {
         guard sockets.events.wait(atMost: limit) else { return nil }
         let burst = sockets.events.drain()
-        return burst.isRelevant ? burst : nil
+        return burst.isEmpty ? nil : burst
     }
 }
