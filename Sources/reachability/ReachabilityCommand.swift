@@ -16,6 +16,7 @@ struct ReachabilityCommand: ParsableCommand {
     )
 
     static func main() {
+        Descriptor.occupyStandardNumbers()
         // A reader that goes away is seen as an error of write(2), not as a signal.
         signal(SIGPIPE, SIG_IGN)
         do {

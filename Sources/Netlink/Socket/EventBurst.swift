@@ -40,6 +40,9 @@ package struct EventBurst: Hashable, Sendable {
     /// Whether anything may have changed.
     package var isRelevant: Bool { messages > 0 || overruns > 0 }
 
+    /// Whether nothing was heard at all.
+    package var isEmpty: Bool { !isRelevant && foreign == 0 }
+
     package mutating func add(_ other: EventBurst) {
         messages += other.messages
         overruns += other.overruns

@@ -5,6 +5,10 @@ import Netlink
 extension PathMonitor {
     /// One ring of the bell.
     func heard(_ burst: EventBurst) {
+        guard burst.isRelevant else {
+            state.withLock { $0.statistics.count(burst) }
+            return
+        }
         var burst = burst
         if burst.isOnlyRemoval, let more = nextBurst(within: MonitorTiming.swapPause) { burst.add(more) }
         let records = watchedRecords

@@ -9,6 +9,7 @@ extension PathMonitor {
         record.name?.watch()
         queue.async { [self] in
             begin()
+            for subscription in record.subscriptions { subscription.begin() }
             evaluate([record])
         }
     }

@@ -4,6 +4,7 @@ import Netlink
 package final class Subscription: Sendable {
     private struct State {
         var told: NetworkPath?
+        var hasBegun = false
         var hasEnded = false
     }
 
@@ -42,10 +43,15 @@ package final class Subscription: Sendable {
         if wasFirst { record.remove(self) }
     }
 
+    /// From now on paths count; those of evaluations under way are older than the listener. Runs on the monitor's queue.
+    func begin() {
+        state.withLock { $0.hasBegun = true }
+    }
+
     /// Takes the path of the latest evaluation, and delivers it if it is news.
     func offer(_ path: NetworkPath) {
         let isNews = state.withLock { state in
-            guard !state.hasEnded else { return false }
+            guard state.hasBegun, !state.hasEnded else { return false }
             if let told = state.told, !interest.isNews(path, after: told) { return false }
             state.told = path
             return true

@@ -24,7 +24,7 @@ final class EventThread: Sendable {
                     queue.sync { [self] in
                         if hasEnded.withLock({ $0 }) { return }
                         let burst = events.drain()
-                        if burst.isRelevant { ring(burst) }
+                        if !burst.isEmpty { ring(burst) }
                     }
                 }
             }

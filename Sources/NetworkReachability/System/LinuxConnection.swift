@@ -58,6 +58,6 @@ final class LinuxConnection: KernelConnection {
     func nextBurst(within limit: Duration) -> EventBurst? {
         guard sockets.events.wait(atMost: limit) else { return nil }
         let burst = sockets.events.drain()
-        return burst.isRelevant ? burst : nil
+        return burst.isEmpty ? nil : burst
     }
 }

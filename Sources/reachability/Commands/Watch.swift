@@ -24,7 +24,7 @@ struct Watch: ParsableCommand {
     func run() throws {
         var signals = EndSignals()
         let targets = try options.makeTargets()
-        StandardOutput.whenReaderLeaves { _exit(0) }
+        StandardOutput.endWhenReaderLeaves()
         let (json, withFlags) = (options.json, flags)
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
         let tokens = targets.map { name, manager in

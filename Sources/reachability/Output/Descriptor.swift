@@ -10,6 +10,15 @@ enum Descriptor {
         var text: String { unsafe String(cString: strerror(number)) }
     }
 
+    /// Makes sure that no socket of ours gets the number of a standard stream that was closed: what is written to it
+    /// would go to the kernel. Using the placeholder fails like using what it stands for.
+    static func occupyStandardNumbers() {
+        for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
+            // The lowest free number is taken.
+            _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
     /// Writes all of `text`, in one call where the system takes it: a line is never cut by another process's.
     ///
     /// C counterpart: `write(2)`.

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "sandbox.h"
+
 /// Gives the calling thread a new, empty network namespace; see unshare(2).
 int lab_unshare_network(void);
 

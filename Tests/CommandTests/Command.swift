@@ -1,0 +1,44 @@
+import Glibc
+import NetworkLab
+
+/// The `reachability` binary under test: REACHABILITY_BINARY, else the one beside the running test bundle.
+enum Command {
+    static let path: String = {
+        if let chosen = getenv("REACHABILITY_BINARY") { return String(cString: chosen) }
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        let bundle = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return bundle.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/reachability"
+    }()
+
+    /// Starts the binary in the calling thread's namespace, under an environment that does not depend on ours.
+    static func start(_ arguments: [String], environment: [String] = []) throws -> LabProcess {
+        try LabProcess("env", ["-u", "COLUMNS", "-u", "NO_COLOR"] + environment + [path] + arguments)
+    }
+
+    /// Runs a shell script in which `$R` is the binary.
+    static func shell(_ script: String, _ arguments: [String] = []) throws -> LabProcess {
+        try LabProcess("env", ["-u", "COLUMNS", "-u", "NO_COLOR", "R=\(path)", "sh", "-c", script, "sh"] + arguments)
+    }
+
+    /// Runs the binary to its end, in a namespace if one is given.
+    static func run(_ arguments: [String], in namespace: LabNamespace? = nil) async throws -> CommandResult {
+        try await perform(in: namespace) { try start(arguments) }
+    }
+
+    /// Runs a shell script to its end, in a namespace if one is given.
+    static func run(script: String, in namespace: LabNamespace? = nil) async throws -> CommandResult {
+        try await perform(in: namespace) { try shell(script) }
+    }
+
+    private static func perform(
+        in namespace: LabNamespace?,
+        _ start: @escaping @Sendable () throws -> LabProcess
+    ) async throws -> CommandResult {
+        try await LabThread.detached {
+            try namespace?.enter()
+            let result = try start().wait(within: .seconds(30))
+            return CommandResult(status: result.status, output: result.output, errors: result.errors)
+        }
+    }
+}

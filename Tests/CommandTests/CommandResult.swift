@@ -1,0 +1,19 @@
+import Testing
+
+/// What is left of a run of the command.
+struct CommandResult: Sendable, Equatable {
+    /// The exit status, or minus the number of the signal that ended it.
+    let status: CInt
+    let output: String
+    let errors: String
+
+    var lines: [Substring] { output.split(separator: "\n") }
+
+    /// Expects a refusal: one sentence on standard error, nothing on standard output, and that exit status.
+    func expectRefusal(_ sentence: String, status: CInt = 64, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(
+            self == CommandResult(status: status, output: "", errors: "reachability: \(sentence)\n"),
+            sourceLocation: sourceLocation
+        )
+    }
+}

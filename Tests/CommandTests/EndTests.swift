@@ -1,0 +1,102 @@
+import Glibc
+import NetworkLab
+import Testing
+
+/// How the commands end.
+@Suite struct EndTests {
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `signals end watch with 0 and without a word`(signal: CInt) async throws {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch", "localhost"], in: uplink.namespace)
+        _ = try await watch.line()
+        watch.signal(signal)
+        let result = try await watch.result()
+        #expect(result.status == 0)
+        #expect(result.errors.isEmpty)
+        #expect(result.lines.count == 1)
+    }
+
+    @Test func `a signal at the very beginning ends it too`() async throws {
+        for _ in 0..<20 {
+            let watch = try await RunningCommand.start(["watch", "127.0.0.1"])
+            watch.signal(SIGTERM)
+            let status = try await watch.result().status
+            #expect(status == 0 || status == -SIGTERM)
+        }
+    }
+
+    @Test func `a reader that goes away ends watch at once, without a change`() async throws {
+        let watch = try await RunningCommand.start(["watch", "127.0.0.1"])
+        _ = try await watch.line()
+        let start = ContinuousClock.now
+        await watch.closeOutput()
+        let result = try await watch.result()
+        #expect(result.status == 0)
+        #expect(result.errors.isEmpty)
+        #expect(ContinuousClock.now - start < .seconds(5))
+    }
+
+    @Test(arguments: ["watch", "status"])
+    func `a reader that was never there is no error`(subcommand: String) async throws {
+        let script = "{ $R \(subcommand) 127.0.0.1; echo $? >&2; } | true"
+        for _ in 0..<5 {
+            #expect(try await Command.run(script: script).errors == "0\n")
+        }
+    }
+
+    @Test func `a reader that takes one line is no error`() async throws {
+        let result = try await Command.run(script: "{ $R watch 127.0.0.1; echo $? >&2; } | head -n 1")
+        #expect(result.errors == "0\n")
+        #expect(result.lines.count == 1)
+    }
+
+    @Test func `a fifo that is open at both ends stays`() async throws {
+        // As shells open it: the writer reads as well, so its own lines can be read from it.
+        let script = """
+            d=$(mktemp -d) && mkfifo $d/f && exec 3<>$d/f && rm -r $d
+            $R watch 127.0.0.1 >&3 & pid=$!
+            read -r line <&3; echo "$line"; kill -TERM $pid; wait $pid; echo $?
+            """
+        let result = try await Command.run(script: script)
+        #expect(result.lines.last == "0")
+        let stays = """
+            d=$(mktemp -d) && mkfifo $d/f && exec 3<>$d/f && rm -r $d
+            ip link set lo up; $R watch 192.0.2.9 >&3 & pid=$!
+            read -r line <&3; echo "$line"
+            ip addr add 192.0.2.9/32 dev lo; read -r line <&3; echo "$line"
+            kill -TERM $pid; wait $pid; echo $?
+            """
+        let namespace = try await LabThread.detached { try LabNamespace() }
+        let second = try await Command.run(script: stays, in: namespace)
+        #expect(second.lines.count == 3)
+        #expect(second.lines.dropFirst().first?.contains("reachable (") == true)
+        #expect(second.lines.last == "0")
+    }
+
+    @Test(arguments: ["watch", "status"])
+    func `a full disk is an error`(subcommand: String) async throws {
+        let result = try await Command.run(script: "exec $R \(subcommand) 127.0.0.1 > /dev/full")
+        result.expectRefusal("cannot write to standard output: No space left on device", status: 74)
+    }
+
+    @Test(arguments: ["watch", "status"])
+    func `standard output that is closed is an error`(subcommand: String) async throws {
+        let result = try await Command.run(script: "exec $R \(subcommand) 127.0.0.1 >&-")
+        result.expectRefusal("cannot write to standard output: Bad file descriptor", status: 74)
+    }
+
+    @Test func `closed standard input and error do not matter`() async throws {
+        let result = try await Command.run(script: "exec $R status 127.0.0.1 <&- 2>&-")
+        #expect(result.status == 0)
+        #expect(result.lines.count == 1)
+        #expect(try await Command.run(script: "exec $R status x:1 <&- 2>&-").status == 64)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `signals end watch although its reader sleeps`(signal: CInt) async throws {
+        let watch = try await RunningCommand.start(["watch", "--json"] + ManyHosts.all)
+        try await watch.untilPipeIsFull()
+        watch.signal(signal)
+        #expect(try await watch.result(reading: false).status == 0)
+    }
+}

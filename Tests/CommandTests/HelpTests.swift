@@ -1,0 +1,117 @@
+import Testing
+
+/// Help is part of the interface: each text is compared whole.
+@Suite struct HelpTests {
+    private static let common = """
+          --netns <name>          The network namespace to ask in, as `ip netns` names
+                                  it.
+          --mark <mark>           The firewall mark packets will carry, decimal or 0x
+                                  hexadecimal.
+          --json                  Print one JSON object per line (schema 1).
+          -v, --verbose           Log to standard error what is heard and decided.
+
+        """
+
+    private static let end = """
+          --version               Show the version.
+          -h, --help              Show help information.
+
+
+        """
+
+    private static let root = """
+        OVERVIEW: Tells whether packets would get through, and when that changes.
+
+        The answer is the kernel's own, asked for each destination: route, source
+        address and carrier. No packet is sent.
+
+        USAGE: reachability <subcommand>
+
+        OPTIONS:
+          --version               Show the version.
+          -h, --help              Show help information.
+
+        SUBCOMMANDS:
+          watch                   Print the state, then a line for each change, until
+                                  interrupted.
+          status                  Print the state once.
+
+          See 'reachability help <subcommand>' for detailed help.
+
+        """
+
+    private static let watch =
+        """
+        OVERVIEW: Print the state, then a line for each change, until interrupted.
+
+        A line is printed when the status changes; more often with --flags or --paths.
+        Ends with status 0 on SIGINT, SIGTERM and when its reader goes away.
+
+        USAGE: reachability watch [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] [--verbose] [--flags] [--paths]
+
+        ARGUMENTS:
+          <hosts>                 Names or addresses; none means the network at large.
+
+        OPTIONS:
+
+        """ + common + """
+          --flags                 Also print changes of the flags.
+          --paths                 Also print changes of interface, gateway and source.
+
+        """ + end
+
+    private static let status =
+        """
+        OVERVIEW: Print the state once.
+
+        Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage, 74 output
+        failed, 77 no permission. Of several hosts, one that is not reachable decides,
+        then one that is unknown.
+
+        USAGE: reachability status [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] [--verbose]
+
+        ARGUMENTS:
+          <hosts>                 Names or addresses; none means the network at large.
+
+        OPTIONS:
+
+        """ + common + end
+
+    @Test(arguments: [[], ["--help"], ["-h"], ["help"]])
+    func `the root tells what there is`(arguments: [String]) async throws {
+        try await expect(arguments, Self.root)
+    }
+
+    @Test(arguments: [["watch", "--help"], ["watch", "-h"], ["help", "watch"]])
+    func `watch tells its options`(arguments: [String]) async throws {
+        try await expect(arguments, Self.watch)
+    }
+
+    @Test(arguments: [["status", "--help"], ["status", "-h"], ["help", "status"]])
+    func `status tells its options and exit statuses`(arguments: [String]) async throws {
+        try await expect(arguments, Self.status)
+    }
+
+    @Test func `the version is a number`() async throws {
+        let result = try await Command.run(["--version"])
+        #expect(result.status == 0)
+        #expect(result.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+        #expect(result.errors.isEmpty)
+    }
+
+    @Test(arguments: [
+        ["bogus"], ["--bogus"], ["status", "--bogus"], ["watch", "--bogus"], ["status", "--flags"],
+        ["status", "--netns"], ["watch", "--mark"], ["status", "--mark", "red"], ["status", "--mark", "-1"],
+        ["status", "--mark", "0x100000000"], ["status", "--mark", ""], ["status", "--mark", "0x"],
+    ])
+    func `what is no option is refused`(arguments: [String]) async throws {
+        let result = try await Command.run(arguments)
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.hasPrefix("Error: "))
+    }
+
+    private func expect(_ arguments: [String], _ text: String) async throws {
+        #expect(try await Command.run(arguments) == CommandResult(status: 0, output: text, errors: ""))
+    }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import NetworkLab
+import Testing
+
+/// `--netns`: another network than the caller's.
+@Suite struct NamespaceTests {
+    private static let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
+
+    @Test func `status asks in the namespace that is named`() async throws {
+        let name = try await NamedNamespace.make()
+        let here = try await LabThread.detached { try LabNamespace() }
+        #expect(try await Command.run(["status"], in: here).status == 1)
+        let result = try await Command.run(["status", "--netns", name.name], in: here)
+        #expect(result.status == 0)
+        #expect(result.output.hasSuffix(" network: \(Self.way)\n"))
+        try await name.uplink.setConnected(false)
+        #expect(try await Command.run(["status", "--netns", name.name], in: here).status == 1)
+    }
+
+    @Test func `watch hears what happens in the namespace that is named, and nothing of its own`() async throws {
+        let name = try await NamedNamespace.make()
+        let here = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch", "--netns", name.name], in: here.namespace)
+        #expect(try await watch.status() == Self.way)
+        try await here.setConnected(false)
+        try await name.uplink.setConnected(false)
+        #expect(try await watch.status() == "not reachable, no route")
+        try await name.uplink.setConnected(true)
+        #expect(try await watch.status() == Self.way)
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().lines.count == 3)
+    }
+
+    @Test func `a namespace that is deleted vanishes, and is found again when it comes back`() async throws {
+        var name = try await NamedNamespace.make()
+        let text = name.name
+        let witness = try await LabThread.detached { try LabNamespace() }
+        try await name.uplink.ip("link add inside type veth peer name outside netns \(witness.path)")
+        let watch = try await RunningCommand.start(["watch", "--netns", text])
+        #expect(try await watch.status() == Self.way)
+        for _ in 0..<3 {
+            name.delete()
+            #expect(try await watch.status() == "unknown, the network namespace is gone")
+            // The other end of the pair goes when the last holder of the namespace lets go.
+            let isGone = try await eventually(within: .seconds(30)) {
+                try await LabThread.detached {
+                    try witness.run("ip", ["-br", "link", "show", "type", "veth"]).output.isEmpty
+                }
+            }
+            #expect(isGone)
+            name = try await NamedNamespace.make(text)
+            #expect(try await watch.status() == Self.way)
+            try await name.uplink.ip("link add inside type veth peer name outside netns \(witness.path)")
+        }
+        watch.signal(SIGTERM)
+        let result = try await watch.result()
+        #expect(result.status == 0)
+        #expect(result.errors.isEmpty)
+        #expect(result.lines.count == 7)
+    }
+
+    @Test func `a namespace that is replaced at once is followed`() async throws {
+        var name = try await NamedNamespace.make()
+        let text = name.name
+        let watch = try await RunningCommand.start(["watch", "--netns", text])
+        #expect(try await watch.status() == Self.way)
+        for _ in 0..<5 {
+            name.delete()
+            name = try await NamedNamespace.make(text)
+            try await name.uplink.setConnected(false)
+            var last = try await watch.status()
+            while last != "not reachable, no route" { last = try await watch.status() }
+            try await name.uplink.setConnected(true)
+            #expect(try await watch.status() == Self.way)
+        }
+    }
+
+    @Test func `without a descriptor to spare, the namespace is found later`() async throws {
+        var name = try await NamedNamespace.make()
+        let text = name.name
+        let watch = try await RunningCommand.start(["watch", "--netns", text])
+        #expect(try await watch.status() == Self.way)
+        try watch.limitDescriptors(to: 3)
+        name.delete()
+        #expect(try await watch.status() == "unknown, the network namespace is gone")
+        name = try await NamedNamespace.make(text)
+        try watch.limitDescriptors(to: 256)
+        var last = try await watch.status()
+        while last != Self.way { last = try await watch.status() }
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().status == 0)
+    }
+}

@@ -1,0 +1,65 @@
+import Glibc
+import NetworkLab
+import Testing
+
+/// More changes than the kernel keeps for a reader.
+@Suite(.serialized) struct OverrunTests {
+    /// Messages the kernel could not deliver to the command (`netlink(7)`, the column Drops of /proc/net/netlink).
+    private static func drops(in namespace: LabNamespace) async throws -> Int {
+        let table = try await LabThread.detached {
+            try namespace.run("cat", ["/proc/thread-self/net/netlink"]).output
+        }
+        return table.split(separator: "\n").dropFirst().compactMap { row in
+            let columns = row.split(separator: " ")
+            return columns.count > 8 ? Int(columns[8]) : nil
+        }.reduce(0, +)
+    }
+
+    /// Adds and removes 20,000 routes; in the middle the default routes go or come.
+    private static func storm(in uplink: Uplink, connecting: Bool) async throws {
+        let subnets = (0..<20_000).map { "198.\(18 + $0 / 65_536).\($0 / 256 % 256).\($0 % 256)/32" }
+        try await LabThread.detached {
+            try uplink.namespace.ip(subnets.map { "route add \($0) dev u0" })
+            try connecting ? uplink.connect() : uplink.disconnect()
+            try uplink.namespace.ip(subnets.map { "route del \($0) dev u0" })
+        }
+    }
+
+    @Test func `a loss of messages leaves no wrong answer`() async throws {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch"], in: uplink.namespace)
+        #expect(try await watch.status().hasPrefix("reachable"))
+        for isConnected in [false, true] {
+            watch.signal(SIGSTOP)
+            let before = try await Self.drops(in: uplink.namespace)
+            try await Self.storm(in: uplink, connecting: isConnected)
+            #expect(try await Self.drops(in: uplink.namespace) > before)
+            let start = ContinuousClock.now
+            watch.signal(SIGCONT)
+            #expect(try await watch.status().hasPrefix(isConnected ? "reachable" : "not reachable"))
+            print("after an overrun the state was right in \(ContinuousClock.now - start)")
+        }
+        // And messages are heard as before.
+        try await uplink.setConnected(false)
+        #expect(try await watch.status() == "not reachable, no route")
+        watch.signal(SIGTERM)
+        let result = try await watch.result()
+        #expect(result.status == 0)
+        #expect(result.lines.count == 4)
+    }
+
+    @Test func `a storm while watch begins leaves no wrong answer`() async throws {
+        let uplink = try await Uplink.make()
+        async let storm: Void = Self.storm(in: uplink, connecting: false)
+        var watches: [RunningCommand] = []
+        for _ in 0..<5 { watches.append(try await RunningCommand.start(["watch"], in: uplink.namespace)) }
+        try await storm
+        for watch in watches {
+            var last = try await watch.status()
+            while last.hasPrefix("reachable") { last = try await watch.status() }
+            #expect(last == "not reachable, no route")
+            watch.signal(SIGTERM)
+            #expect(try await watch.result().status == 0)
+        }
+    }
+}

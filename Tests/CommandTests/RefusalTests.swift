@@ -1,0 +1,82 @@
+import NetworkLab
+import Testing
+
+/// What cannot be asked about is refused with one sentence.
+@Suite struct RefusalTests {
+    private static let advice =
+        "is neither a host name nor an address: give a name such as example.org or an address such as 192.0.2.1 or"
+        + " 2001:db8::1, without scheme, port or brackets"
+
+    @Test(arguments: [
+        "", "http://x", "https://example.org/", "a b", "host:80", "192.0.2.1:80", "[::1]", "[2001:db8::1]:443", "10.1",
+        "1", "-", "a..b", ".", "10.0.0.0/8", "::1/128", "192.0.2.1%lo", "fe80::1%", "a\nb", "256.1.1.1", "\u{7}",
+    ])
+    func `no host`(text: String) async throws {
+        for subcommand in ["status", "watch"] {
+            try await Command.run([subcommand, "--", text]).expectRefusal("\"\(text)\" \(Self.advice)")
+        }
+    }
+
+    @Test func `link-local without an interface`() async throws {
+        let sentence = "fe80::1 is link-local and needs the interface it is meant on: write fe80::1%eth0, for example"
+        try await Command.run(["status", "fe80::1"]).expectRefusal(sentence)
+        try await Command.run(["watch", "fe80::1"]).expectRefusal(sentence)
+    }
+
+    @Test func `one bad host among good ones: nothing is printed`() async throws {
+        try await Command.run(["status", "127.0.0.1", "x:1"]).expectRefusal("\"x:1\" \(Self.advice)")
+    }
+
+    @Test(arguments: ["", "a/b", "../netns/a", ".", ".."])
+    func `no name of a namespace`(name: String) async throws {
+        for subcommand in ["status", "watch"] {
+            try await Command.run([subcommand, "--netns", name])
+                .expectRefusal("\"\(name)\" is no name of a network namespace")
+        }
+    }
+
+    @Test func `a namespace that is missing`() async throws {
+        let sentence =
+            "cannot enter the network namespace /run/netns/no-such-namespace: No such file or directory: `ip netns list`"
+            + " shows the names there are"
+        try await Command.run(["status", "--netns", "no-such-namespace"]).expectRefusal(sentence)
+        try await Command.run(["watch", "--netns", "no-such-namespace"]).expectRefusal(sentence)
+    }
+
+    @Test func `a namespace that may not be entered`() async throws {
+        let name = try await NamedNamespace.make()
+        let sentence =
+            "cannot enter the network namespace /run/netns/\(name.name): Operation not permitted: entering another"
+            + " namespace needs CAP_SYS_ADMIN"
+        for subcommand in ["status", "watch"] {
+            let result = try await Command.run(
+                script: "exec setpriv --bounding-set -sys_admin --inh-caps -sys_admin $R \(subcommand) --netns \(name.name)"
+            )
+            result.expectRefusal(sentence, status: 77)
+        }
+    }
+
+    @Test func `an ordinary user may not enter either`() async throws {
+        let name = try await NamedNamespace.make()
+        // The binary may lie where that user cannot go, so it is started from a copy.
+        let script = """
+            d=$(mktemp -d) && cp "$R" $d/reachability && chmod 755 $d || exit
+            setpriv --reuid 65534 --regid 65534 --clear-groups $d/reachability status --netns \(name.name)
+            status=$?; rm -r $d; exit $status
+            """
+        let result = try await Command.run(script: script)
+        result.expectRefusal(
+            "cannot enter the network namespace /run/netns/\(name.name): Operation not permitted: entering another"
+                + " namespace needs CAP_SYS_ADMIN",
+            status: 77
+        )
+    }
+
+    @Test func `a name that stands for no namespace`() async throws {
+        let name = "file-\(UInt64.random(in: 0 ... .max))"
+        let script = "touch /run/netns/\(name) && $R status --netns \(name); status=$?; rm /run/netns/\(name); exit $status"
+        try await Command.run(script: script).expectRefusal(
+            "cannot enter the network namespace /run/netns/\(name): Invalid argument: the file is no network namespace"
+        )
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import NetworkLab
+
+/// A command under way: its lines as they come, and its end. It blocks no thread.
+actor RunningCommand {
+    private let process: LabProcess
+    private var taken = 0
+    nonisolated let identifier: pid_t
+
+    init(_ process: sending LabProcess) {
+        identifier = process.identifier
+        self.process = process
+    }
+
+    /// Starts the binary in a namespace.
+    static func start(_ arguments: [String], in namespace: LabNamespace? = nil) async throws -> RunningCommand {
+        try await start(in: namespace) { try Command.start(arguments) }
+    }
+
+    /// Starts a shell script, in which `$R` is the binary, in a namespace.
+    static func start(script: String, in namespace: LabNamespace? = nil) async throws -> RunningCommand {
+        try await start(in: namespace) { try Command.shell(script) }
+    }
+
+    /// Starts what the body makes, on a thread in a namespace.
+    static func start(
+        in namespace: LabNamespace?,
+        _ make: @escaping @Sendable () throws -> LabProcess
+    ) async throws -> RunningCommand {
+        try await LabThread.detached {
+            try namespace?.enter()
+            return RunningCommand(try make())
+        }
+    }
+
+    /// The next line, as soon as it is complete.
+    func line(within limit: Duration = .seconds(20)) async throws -> String {
+        var line: String?
+        _ = try await eventually(within: limit, every: .milliseconds(5)) {
+            line = takeLine()
+            return line != nil
+        }
+        guard let line else { throw LabError("no line came in \(limit)") }
+        return line
+    }
+
+    /// The next line about a target, with the text before it cut off; other lines are passed over.
+    func status(of target: String = "network") async throws -> Substring {
+        while true {
+            let line = try await line()
+            if let range = line.firstRange(of: " \(target): ") { return line[range.upperBound...] }
+        }
+    }
+
+    /// Complete lines that have come and were not taken.
+    func restOfLines() -> [String] {
+        var lines: [String] = []
+        while let line = takeLine() { lines.append(line) }
+        return lines
+    }
+
+    nonisolated func signal(_ number: CInt) {
+        kill(identifier, number)
+    }
+
+    /// So many descriptors the command may have; those it has stay.
+    nonisolated func limitDescriptors(to count: Int) throws {
+        let result = try LabProcess("prlimit", ["--pid", "\(identifier)", "--nofile=\(count):"]).wait()
+        guard result.status == 0 else { throw LabError(result.errors) }
+    }
+
+    /// Waits for the end, while reading what is written or not.
+    func result(within limit: Duration = .seconds(20), reading: Bool = true) async throws -> CommandResult {
+        let hasEnded = try await eventually(within: limit, every: .milliseconds(5)) {
+            if reading { _ = process.drain() }
+            var information = siginfo_t()
+            let code = waitid(P_PID, id_t(identifier), &information, WEXITED | WNOHANG | WNOWAIT)
+            return code == 0 && information.si_signo == SIGCHLD
+        }
+        let result = try process.wait(within: .zero)
+        guard hasEnded else { throw LabError("the command did not end in \(limit): \(result.errors)") }
+        return CommandResult(status: result.status, output: result.output, errors: result.errors)
+    }
+
+    /// Nobody reads any more what the command writes.
+    func closeOutput() {
+        process.outputDescriptor.close()
+    }
+
+    /// Waits until the command can write no more, for nobody reads.
+    func untilPipeIsFull() async throws {
+        var counts: [Substring?] = []
+        let isFull = try await eventually(within: .seconds(20)) {
+            let text = try? String(contentsOfFile: "/proc/\(identifier)/io", encoding: .utf8)
+            counts.append(text?.split(separator: "\n").first { $0.hasPrefix("wchar") })
+            let last = counts.suffix(10)
+            return last.count == 10 && Set(last).count == 1 && last.last != "wchar: 0"
+        }
+        guard isFull else { throw LabError("the pipe did not fill") }
+    }
+
+    private func takeLine() -> String? {
+        let bytes = process.drain()
+        guard let end = bytes[taken...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        defer { taken = end + 1 }
+        return String(decoding: bytes[taken..<end], as: UTF8.self)
+    }
+}

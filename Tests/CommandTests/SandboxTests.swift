@@ -1,0 +1,64 @@
+import Glibc
+import NetworkLab
+import Testing
+
+/// Netlink denied by a sandbox, for ever or for a while.
+@Suite struct SandboxTests {
+    private static let errors = [EPERM, EACCES, EAFNOSUPPORT, EMFILE, ENOBUFS]
+
+    private static func start(
+        _ arguments: [String],
+        in namespace: LabNamespace,
+        denyingWith error: CInt
+    ) async throws -> (Sandbox, RunningCommand) {
+        try await LabThread.detached {
+            try namespace.enter()
+            return try Sandbox.enter(denyingNetlinkWith: error) { RunningCommand(try Command.start(arguments)) }
+        }
+    }
+
+    @Test(arguments: errors)
+    func `status is unknown`(error: CInt) async throws {
+        let uplink = try await Uplink.make()
+        let (sandbox, status) = try await Self.start(
+            ["status", "--json", "203.0.113.9", "::1"], in: uplink.namespace, denyingWith: error)
+        let result = try await status.result()
+        #expect(result.status == 2)
+        #expect(result.errors.isEmpty)
+        #expect(result.lines.count == 2)
+        for text in result.lines {
+            let line = try JSONLine(text)
+            #expect(line["status"] == "unknown")
+            #expect(line["reason"] == "netlinkUnavailable")
+        }
+        #expect(sandbox.denials > 0)
+    }
+
+    @Test(arguments: errors)
+    func `watch begins with unknown, and knows when it may`(error: CInt) async throws {
+        let uplink = try await Uplink.make()
+        let (sandbox, watch) = try await Self.start(["watch"], in: uplink.namespace, denyingWith: error)
+        #expect(try await watch.status() == "unknown, netlink is not available")
+        // It tries again, and is not told off for trying often.
+        #expect(try await eventually(within: .seconds(20)) { sandbox.denials >= 4 })
+        #expect(sandbox.denials < 20)
+        sandbox.allow()
+        #expect(try await watch.status().hasPrefix("reachable"))
+        try await uplink.setConnected(false)
+        #expect(try await watch.status() == "not reachable, no route")
+        watch.signal(SIGTERM)
+        let result = try await watch.result()
+        #expect(result.status == 0)
+        #expect(result.lines.count == 3)
+    }
+
+    @Test func `--netns names what is denied`() async throws {
+        let name = try await NamedNamespace.make()
+        let (sandbox, status) = try await Self.start(
+            ["status", "--netns", name.name], in: name.uplink.namespace, denyingWith: EPERM)
+        let result = try await status.result()
+        #expect(result.status == 2)
+        #expect(result.output.hasSuffix(" network: unknown, netlink is not available\n"))
+        #expect(sandbox.denials > 0)
+    }
+}

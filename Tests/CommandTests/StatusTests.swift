@@ -1,0 +1,83 @@
+import NetworkLab
+import Testing
+
+/// `reachability status`: one line for each host, and an exit status for scripts.
+@Suite struct StatusTests {
+    @Test func `0 is reachable`() async throws {
+        let uplink = try await Uplink.make()
+        let result = try await Command.run(["status"], in: uplink.namespace)
+        #expect(result.status == 0)
+        #expect(result.errors.isEmpty)
+        let text = "network: reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2\n"
+        #expect(result.output.hasSuffix("Z \(text)"))
+        #expect(result.lines.count == 1)
+        #expect(result.output.prefixMatch(of: #/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z /#) != nil)
+    }
+
+    @Test func `1 is not reachable`() async throws {
+        let uplink = try await Uplink.make(isConnected: false)
+        let result = try await Command.run(["status"], in: uplink.namespace)
+        #expect(result.status == 1)
+        #expect(result.errors.isEmpty)
+        #expect(result.output.hasSuffix("Z network: not reachable, no route\n"))
+    }
+
+    @Test func `several hosts have a line each, in their order, also one named twice`() async throws {
+        let uplink = try await Uplink.make()
+        let hosts = ["203.0.113.9", "localhost", "::1", "2001:db8:9::9", "203.0.113.9"]
+        let result = try await Command.run(["status"] + hosts, in: uplink.namespace)
+        #expect(result.status == 0)
+        #expect(result.lines.map { $0.split(separator: " ")[1].dropLast() }.map(String.init) == hosts)
+    }
+
+    @Test(arguments: [
+        (["203.0.113.9", "198.51.100.1"], 1), (["198.51.100.1", "203.0.113.9"], 1), (["203.0.113.9", "127.0.0.1"], 0),
+    ])
+    func `one host that is not reachable decides`(hosts: [String], status: Int) async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("route add prohibit 198.51.100.1")
+        let result = try await Command.run(["status"] + hosts, in: uplink.namespace)
+        #expect(result.status == CInt(status))
+        #expect(result.lines.count == 2)
+    }
+
+    /// A name service that never answers: the question leaves by the uplink, and nobody is there.
+    private static func withSilentNames(_ script: String, in namespace: LabNamespace) async throws -> CommandResult {
+        let files = """
+            d=$(mktemp -d) && echo nameserver 192.0.2.53 > $d/resolv && echo hosts: files dns > $d/switch &&
+            mount --bind $d/resolv /etc/resolv.conf && mount --bind $d/switch /etc/nsswitch.conf && rm -r $d;
+            """
+        return try await Command.run(script: "unshare --mount sh -c '\(files) \(script)'", in: namespace)
+    }
+
+    @Test func `2 is unknown: a name service that does not answer`() async throws {
+        let uplink = try await Uplink.make()
+        let result = try await Self.withSilentNames("exec $R status silent.example", in: uplink.namespace)
+        #expect(result.status == 2)
+        #expect(result.errors.isEmpty)
+        #expect(result.output.hasSuffix(" silent.example: unknown, name not resolved yet\n"))
+    }
+
+    @Test func `not reachable weighs more than unknown`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("route add prohibit 198.51.100.1")
+        let script = "exec $R status 127.0.0.1 silent.example 198.51.100.1"
+        let result = try await Self.withSilentNames(script, in: uplink.namespace)
+        #expect(result.status == 1)
+        #expect(result.lines.count == 3)
+    }
+
+    @Test func `unknown weighs more than reachable`() async throws {
+        let uplink = try await Uplink.make()
+        let result = try await Self.withSilentNames("exec $R status silent.example ::1", in: uplink.namespace)
+        #expect(result.status == 2)
+        #expect(result.lines.count == 2)
+    }
+
+    @Test func `a name service that says no is no mystery`() async throws {
+        let namespace = try await LabThread.detached { try LabNamespace() }
+        let result = try await Self.withSilentNames("exec $R status no.example", in: namespace)
+        #expect(result.status == 1)
+        #expect(result.output.hasSuffix(" no.example: not reachable, name not resolved\n"))
+    }
+}

@@ -1,0 +1,125 @@
+import Glibc
+import NetworkLab
+import Testing
+
+/// `reachability watch`: the state now, then a line for each change, and no line without a change.
+@Suite struct WatchTests {
+    private static let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
+
+    @Test func `the first line is the state now, then a line for each change of the status`() async throws {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch"], in: uplink.namespace)
+        for _ in 0..<3 {
+            #expect(try await watch.status() == Self.way)
+            try await uplink.setConnected(false)
+            #expect(try await watch.status() == "not reachable, no route")
+            try await uplink.setConnected(true)
+        }
+        #expect(try await watch.status() == Self.way)
+        watch.signal(SIGTERM)
+        let result = try await watch.result()
+        #expect(result.status == 0)
+        #expect(result.errors.isEmpty)
+        #expect(result.lines.count == 7)
+    }
+
+    @Test func `what does not change the status is silent`() async throws {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch"], in: uplink.namespace)
+        #expect(try await watch.status() == Self.way)
+        try await uplink.ip(
+            "route add 203.0.113.0/24 via 192.0.2.7", "route del 203.0.113.0/24",
+            "link add v0 type veth peer name v1", "link set v0 up", "link del v0",
+            "addr add 192.0.2.99/24 dev u0", "route replace default via 192.0.2.8",
+            "route replace default via 192.0.2.9 src 192.0.2.99", "rule add pref 100 lookup main", "rule del pref 100"
+        )
+        try await uplink.setConnected(false)
+        #expect(try await watch.status() == "not reachable, no route")
+        watch.signal(SIGINT)
+        #expect(try await watch.result().lines.count == 2)
+    }
+
+    @Test func `--paths tells of the way`() async throws {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch", "--paths"], in: uplink.namespace)
+        #expect(try await watch.status() == Self.way)
+        try await uplink.ip("route replace default via 192.0.2.8")
+        #expect(try await watch.status().contains("gateway 192.0.2.8"))
+        try await uplink.ip("addr add 192.0.2.99/24 dev u0")
+        try await uplink.ip("route replace default via 192.0.2.8 src 192.0.2.99")
+        #expect(try await watch.status().contains("source 192.0.2.99"))
+        try await uplink.ip(
+            "link add v0 type veth peer name v1", "link set v1 up", "link set v0 up",
+            "addr add 198.18.0.1/24 dev v0", "route replace default via 198.18.0.9 dev v0"
+        )
+        #expect(try await watch.status().contains("interface v0, gateway 198.18.0.9, source 198.18.0.1"))
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().lines.count == 4)
+    }
+
+    @Test func `--flags tells of flags that leave the status alone`() async throws {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch", "--flags", "203.0.113.9"], in: uplink.namespace)
+        #expect(try await watch.status(of: "203.0.113.9").contains("flags -R -------"))
+        try await uplink.ip("addr add 203.0.113.1/24 dev u0")
+        let direct = try await watch.status(of: "203.0.113.9")
+        #expect(direct.hasPrefix("reachable (ethernet or Wi-Fi), flags -R ------d"))
+        try await uplink.ip("addr add 203.0.113.9/32 dev u0")
+        #expect(try await watch.status(of: "203.0.113.9").contains("flags -R -----l-"))
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().lines.count == 3)
+    }
+
+    @Test func `several targets at once, each with its own lines`() async throws {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(
+            ["watch", "127.0.0.1", "203.0.113.9", "2001:db8:9::9", "198.51.100.1"], in: uplink.namespace)
+        for _ in 0..<4 { _ = try await watch.line() }
+        try await uplink.ip("route add prohibit 198.51.100.1")
+        #expect(try await watch.status(of: "198.51.100.1") == "not reachable, prohibited by a route or rule")
+        try await uplink.ip("-6 route add unreachable 2001:db8:9::/48")
+        #expect(try await watch.status(of: "2001:db8:9::9") == "not reachable, a route says unreachable")
+        try await uplink.ip("-4 route del default")
+        #expect(try await watch.status(of: "203.0.113.9") == "not reachable, no route")
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().lines.count == 7)
+    }
+
+    @Test func `the same target twice is told twice`() async throws {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch", "203.0.113.9", "203.0.113.9"], in: uplink.namespace)
+        for _ in 0..<2 { #expect(try await watch.status(of: "203.0.113.9") == Self.way) }
+        try await uplink.setConnected(false)
+        for _ in 0..<2 { #expect(try await watch.status(of: "203.0.113.9") == "not reachable, no route") }
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().lines.count == 4)
+    }
+
+    @Test func `--mark asks as packets with that mark`() async throws {
+        let uplink = try await Uplink.make(isConnected: false)
+        try await uplink.ip("route add default via 192.0.2.1 table 77", "rule add fwmark 0x4d lookup 77")
+        for (mark, status) in [("77", 0), ("0x4d", 0), ("0X4D", 0), ("78", 1), ("0", 1)] as [(String, CInt)] {
+            let result = try await Command.run(["status", "--mark", mark], in: uplink.namespace)
+            #expect(result.status == status, "\(mark)")
+        }
+        #expect(try await Command.run(["status"], in: uplink.namespace).status == 1)
+        let watch = try await RunningCommand.start(["watch", "--mark=77"], in: uplink.namespace)
+        #expect(try await watch.status() == Self.way)
+        try await uplink.ip("rule del fwmark 0x4d")
+        #expect(try await watch.status() == "not reachable, no route")
+        try await uplink.ip("rule add fwmark 0x4d lookup 77")
+        #expect(try await watch.status() == Self.way)
+    }
+
+    @Test func `--verbose logs to standard error alone`() async throws {
+        let uplink = try await Uplink.make()
+        let result = try await Command.run(["status", "--verbose"], in: uplink.namespace)
+        #expect(result.lines.count == 1)
+        let watch = try await RunningCommand.start(["watch", "-v"], in: uplink.namespace)
+        #expect(try await watch.status() == Self.way)
+        watch.signal(SIGTERM)
+        let end = try await watch.result()
+        #expect(end.lines.count == 1)
+        #expect(end.errors.contains("evaluated"))
+    }
+}

@@ -1,0 +1,96 @@
+import Glibc
+import NetworkLab
+import NetworkReachability
+import Testing
+
+/// What programs written for Alamofire 5 expect of a manager before it listens. Public interface only.
+@Suite struct AlamofireManagerTests {
+    @Test func `a manager comes from a host, an address or nothing`() async throws {
+        let network = try await AlamofireNetwork()
+        let managers = try await network.make {
+            var ipv4 = sockaddr_in()
+            ipv4.sin_family = sa_family_t(AF_INET)
+            ipv4.sin_addr.s_addr = inet_addr("203.0.113.9")
+            var storage = sockaddr_storage()
+            storage.ss_family = sa_family_t(AF_INET6)
+            return [
+                NetworkReachabilityManager(), NetworkReachabilityManager(host: "localhost"),
+                NetworkReachabilityManager(host: "203.0.113.9"), NetworkReachabilityManager(address: ipv4),
+                NetworkReachabilityManager(address: storage), NetworkReachabilityManager(address: sockaddr_in6()),
+            ]
+        }
+        for manager in managers {
+            let manager = try #require(manager)
+            #expect(manager.status == .reachable(.ethernetOrWiFi))
+            #expect(manager.isReachable)
+            #expect(manager.isReachableOnEthernetOrWiFi)
+            #expect(!manager.isReachableOnCellular)
+            #expect(manager.flags?.contains(.reachable) == true)
+        }
+    }
+
+    @Test func `what is no host makes no manager`() {
+        for host in ["", "https://example.org", "example.org:443", "[::1]", "a b"] {
+            #expect(NetworkReachabilityManager(host: host) == nil)
+        }
+        var other = sockaddr_storage()
+        other.ss_family = sa_family_t(AF_UNIX)
+        #expect(NetworkReachabilityManager(address: other) == nil)
+    }
+
+    @Test func `the status is known without listening, and is always that of now`() async throws {
+        let network = try await AlamofireNetwork()
+        let manager = try #require(try await network.make { NetworkReachabilityManager() })
+        for _ in 0..<3 {
+            #expect(manager.status == .reachable(.ethernetOrWiFi))
+            try await network.setConnected(false)
+            #expect(manager.status == .notReachable)
+            #expect(!manager.isReachable)
+            #expect(!manager.isReachableOnEthernetOrWiFi)
+            #expect(manager.flags?.contains(.reachable) == false)
+            try await network.setConnected(true)
+        }
+    }
+
+    @Test func `0.0.0.0 stands for the network at large`() async throws {
+        let network = try await AlamofireNetwork(isConnected: false)
+        let managers = try await network.make {
+            var zero = sockaddr_in()
+            zero.sin_family = sa_family_t(AF_INET)
+            return [
+                NetworkReachabilityManager(address: zero), NetworkReachabilityManager(host: "0.0.0.0"),
+                NetworkReachabilityManager(host: "::"),
+            ].compactMap(\.self)
+        }
+        #expect(managers.map(\.status) == [.notReachable, .notReachable, .notReachable])
+        try await network.setConnected(true)
+        #expect(managers.allSatisfy { $0.status == .reachable(.ethernetOrWiFi) })
+    }
+
+    @Test func `the default manager is one and the same`() throws {
+        let manager = try #require(NetworkReachabilityManager.default)
+        #expect(manager === NetworkReachabilityManager.default)
+    }
+
+    @Test(arguments: [
+        ([], .notReachable),
+        ([.connectionOnDemand], .notReachable),
+        ([.isWWAN], .notReachable),
+        ([.reachable], .reachable(.ethernetOrWiFi)),
+        ([.reachable, .connectionRequired], .notReachable),
+        ([.reachable, .connectionRequired, .interventionRequired], .notReachable),
+        ([.reachable, .connectionRequired, .connectionOnDemand], .reachable(.ethernetOrWiFi)),
+        ([.reachable, .connectionRequired, .connectionOnTraffic], .reachable(.ethernetOrWiFi)),
+        ([.reachable, .connectionRequired, .connectionOnDemand, .interventionRequired], .notReachable),
+        ([.reachable, .connectionRequired, .connectionOnTraffic, .interventionRequired], .notReachable),
+        ([.reachable, .isWWAN], .reachable(.cellular)),
+        ([.reachable, .isWWAN, .connectionRequired], .notReachable),
+        ([.reachable, .isLocalAddress, .isDirect, .transientConnection], .reachable(.ethernetOrWiFi)),
+        (nil, .unknown),
+    ] as [(SCNetworkReachabilityFlags?, NetworkReachabilityManager.NetworkReachabilityStatus)])
+    func `flags mean a status`(
+        flags: SCNetworkReachabilityFlags?, status: NetworkReachabilityManager.NetworkReachabilityStatus
+    ) {
+        #expect(NetworkReachabilityManager.NetworkReachabilityStatus(flags) == status)
+    }
+}

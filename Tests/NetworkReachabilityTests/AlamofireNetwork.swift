@@ -1,0 +1,41 @@
+import Dispatch
+import NetworkLab
+import NetworkReachability
+import Synchronization
+
+/// A network of our own for programs written for Alamofire: managers made inside it need no options.
+struct AlamofireNetwork {
+    let uplink: Uplink
+
+    init(isConnected: Bool = true) async throws {
+        uplink = try await Uplink.make(isConnected: isConnected)
+    }
+
+    /// Makes something on a thread inside the network.
+    func make<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await uplink.namespace.perform(body)
+    }
+
+    func setConnected(_ isConnected: Bool) async throws {
+        try await uplink.setConnected(isConnected)
+    }
+}
+
+/// Writes down what a listener is told.
+final class AlamofireRecorder: Sendable {
+    typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
+
+    private let recorded: Mutex<[Status]> = Mutex([])
+
+    var statuses: [Status] { recorded.withLock(\.self) }
+
+    func record(_ status: Status) {
+        recorded.withLock { $0.append(status) }
+    }
+
+    /// Waits until so many statuses have been told, and returns all.
+    func statuses(atLeast count: Int) async throws -> [Status] {
+        _ = try await eventually(within: .seconds(20), every: .milliseconds(2)) { statuses.count >= count }
+        return statuses
+    }
+}
