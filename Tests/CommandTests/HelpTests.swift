@@ -55,10 +55,10 @@ import Testing
         OPTIONS:
 
         """ + common + """
-          --flags                 Also print changes of the flags.
-          --paths                 Also print changes of interface, gateway and source.
+              --flags                 Also print changes of the flags.
+              --paths                 Also print changes of interface, gateway and source.
 
-        """ + end
+            """ + end
 
     private static let status =
         """
