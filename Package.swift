@@ -72,6 +72,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ConformanceTests",
+            dependencies: ["NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ScenarioTests",
             dependencies: ["NetworkLab", "reachability"],
             swiftSettings: strict

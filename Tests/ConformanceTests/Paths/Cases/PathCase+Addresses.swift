@@ -1,0 +1,47 @@
+extension PathCase {
+    static let addresses = [
+        PathCase(
+            name: "the last IPv4 address goes, and all IPv4 routes without a word",
+            host: "203.0.113.7",
+            setup: Change.uplink,
+            change: [.removeAddress("10.1.0.2/24", from: "c0")],
+            undo: [.address("10.1.0.2/24", on: "c0"), .route(RouteChange("0.0.0.0/0", via: "10.1.0.1"))],
+            before: hostThroughFirst,
+            after: noRoute
+        ),
+        PathCase(
+            name: "IPv4 goes, IPv6 stays",
+            setup: Change.uplink,
+            change: [.removeAddress("10.1.0.2/24", from: "c0")],
+            undo: [.address("10.1.0.2/24", on: "c0"), .route(RouteChange("0.0.0.0/0", via: "10.1.0.1"))],
+            before: throughFirst,
+            after: host6ThroughFirst
+        ),
+        PathCase(
+            name: "the last IPv6 address goes, and the default route stays",
+            host: "2001:db8::7",
+            setup: Change.uplink,
+            change: [.removeAddress("fd01::2/64", from: "c0")],
+            undo: [.address("fd01::2/64", on: "c0")],
+            before: host6ThroughFirst,
+            after: "-- ------- noSourceAddress c0 via fd01::1 from fe80::*"
+        ),
+        PathCase(
+            name: "a second IPv4 address goes",
+            setup: Change.uplink + [.address("10.9.0.2/24", on: "c0")],
+            change: [.removeAddress("10.9.0.2/24", from: "c0")],
+            undo: [.address("10.9.0.2/24", on: "c0")],
+            before: throughFirst,
+            after: throughFirst
+        ),
+        PathCase(
+            name: "a neighbour needs no router",
+            host: "10.1.0.9",
+            setup: Change.cable(),
+            change: [.removeAddress("10.1.0.2/24", from: "c0")],
+            undo: [.address("10.1.0.2/24", on: "c0")],
+            before: "-R ------d c0 from 10.1.0.2 table 254 mtu 1500 for 4",
+            after: noRoute
+        ),
+    ]
+}

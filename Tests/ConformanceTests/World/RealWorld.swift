@@ -1,0 +1,112 @@
+import Netlink
+import NetworkLab
+import NetworkReachability
+
+/// A network namespace, and a second one where the cables' other ends are.
+final class RealWorld: World {
+    private struct State: Sendable {
+        /// The other ends of cables, which stay where they are when a link is renamed.
+        var peers: [String: String] = [:]
+        var tunnels: [String: TunCable] = [:]
+    }
+
+    private let client: LabNamespace
+    private let router: LabNamespace
+    private let state = Locked(State())
+
+    init() throws {
+        client = try LabNamespace()
+        router = try LabNamespace()
+        for namespace in [client, router] {
+            // Link-local addresses are usable at once, as the fake's are.
+            for scope in ["default", "all"] { try namespace.sysctl("net.ipv6.conf.\(scope).accept_dad", "0") }
+        }
+        try client.ip("link set lo up")
+    }
+
+    func manager(
+        of host: String?,
+        options: NetworkReachabilityOptions
+    ) throws(NetworkReachabilityError) -> NetworkReachabilityManager {
+        var options = options
+        options.networkNamespace = .path(client.path)
+        return if let host {
+            try NetworkReachabilityManager(host: host, options: options)
+        } else {
+            try NetworkReachabilityManager(options: options)
+        }
+    }
+
+    func apply(_ changes: [Change]) throws {
+        var commands: [String] = []
+        for change in changes {
+            if let more = change.commands {
+                commands += more
+            } else {
+                try client.ip(commands)
+                commands = []
+                try perform(change)
+            }
+        }
+        try client.ip(commands)
+    }
+
+    func batch(_ changes: [Change]) throws {
+        try client.ip(changes.flatMap { $0.commands ?? [] })
+    }
+
+    /// Nobody can tell when a real kernel has said everything.
+    func settle() {}
+
+    func close() {
+        state.withLock { $0.tunnels = [:] }
+        client.close()
+        router.close()
+    }
+}
+
+extension RealWorld {
+    /// What `ip` alone cannot do.
+    private func perform(_ change: Change) throws {
+        switch change {
+        case .add(let name, let kind, _): try add(name, kind)
+        case .plug(let name): try setCarrier(name, true)
+        case .unplug(let name): try setCarrier(name, false)
+        case .dormant(let name): try makeDormant(name)
+        default: break
+        }
+    }
+
+    private func add(_ name: String, _ kind: Change.LinkKind) throws {
+        let peer = "\(name)p"
+        switch kind {
+        case .pointToPoint, .rawIP, .tunnel:
+            let type: TunCable.Kind = kind == .rawIP ? .rawIP : kind == .tunnel ? .none : .pointToPoint
+            let tunnel = try TunCable(name, kind: type, from: client, to: router, as: peer)
+            state.withLock { $0.tunnels[name] = tunnel }
+            try router.ip("link set \(peer) up")
+        default:
+            try client.ip("link add \(name) type veth peer name \(peer) netns \(router.path)")
+            try router.ip("link set \(peer) up")
+            state.withLock { $0.peers[name] = peer }
+        }
+        try client.ip("link set \(name) up")
+    }
+
+    private func setCarrier(_ name: String, _ carrier: Bool) throws {
+        let (peer, tunnel) = state.withLock { ($0.peers[name], $0.tunnels[name]) }
+        if let tunnel { try tunnel.setCarrier(carrier) }
+        if let peer { try router.ip("link set \(peer) \(carrier ? "up" : "down")") }
+    }
+
+    /// The mode is looked at when the carrier comes.
+    private func makeDormant(_ name: String) throws {
+        try client.ip("link set \(name) mode dormant")
+        try setCarrier(name, false)
+        let isDown = try Deadline(after: .seconds(5)).poll {
+            try client.run("ip", ["link", "show", name]).output.contains("state DOWN")
+        }
+        guard isDown else { throw LabError("\(name) did not lose its carrier") }
+        try setCarrier(name, true)
+    }
+}

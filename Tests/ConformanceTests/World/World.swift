@@ -1,0 +1,33 @@
+import NetworkReachability
+
+/// A network that tests play, through the one seam or for real. What is done to it, and what the library must say of it, is
+/// the same. Its methods block; call them from a thread of your own.
+protocol World: AnyObject, Sendable {
+    /// Makes changes, one after the other.
+    func apply(_ changes: [Change]) throws
+
+    /// Makes changes in one go, as one process that sends them all at once.
+    func batch(_ changes: [Change]) throws
+
+    /// A manager of a host, or of the network at large where none is named. Managers of a world share a monitor.
+    func manager(
+        of host: String?,
+        options: NetworkReachabilityOptions
+    ) throws(NetworkReachabilityError) -> NetworkReachabilityManager
+
+    /// Lets everything happen that is bound to happen without another change, where that can be told.
+    func settle()
+
+    /// Ends everything.
+    func close()
+}
+
+extension World {
+    func apply(_ changes: Change...) throws {
+        try apply(changes)
+    }
+
+    func manager(of host: String? = nil) throws(NetworkReachabilityError) -> NetworkReachabilityManager {
+        try manager(of: host, options: NetworkReachabilityOptions())
+    }
+}
