@@ -5,9 +5,7 @@ package import NetworkReachability
 extension FakeResolver: HostResolver {
     package func localAddresses(of name: String) -> [NameLookup.Address] {
         let key = FakeResolver.key(name)
-        if let addresses = state.withLock({ $0.hosts[key] }) { return addresses }
-        guard key == "localhost" || key.hasSuffix(".localhost") else { return [] }
-        return [NameLookup.Address(.ipv6Loopback), NameLookup.Address(WireAddress(ipv4: 0x7f00_0001))]
+        return state.withLock { $0.localAddresses(key) }
     }
 
     package func resolve(

@@ -89,8 +89,15 @@ public final class FakeResolver: Sendable {
 }
 
 extension FakeResolver.State {
+    /// The hosts file and `localhost` (RFC 6761).
+    func localAddresses(_ key: String) -> [NameLookup.Address] {
+        if let addresses = hosts[key] { return addresses }
+        guard key == "localhost" || key.hasSuffix(".localhost") else { return [] }
+        return [NameLookup.Address(.ipv6Loopback), NameLookup.Address(WireAddress(ipv4: 0x7f00_0001))]
+    }
+
     func answer(_ key: String) -> FakeResolver.Answer {
-        if let addresses = hosts[key] { return .success(addresses) }
-        return answers[key] ?? .failure(.noSuchName)
+        let addresses = localAddresses(key)
+        return addresses.isEmpty ? answers[key] ?? .failure(.noSuchName) : .success(addresses)
     }
 }
