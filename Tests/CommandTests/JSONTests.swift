@@ -10,19 +10,25 @@ import Testing
     private static func network() async throws -> Uplink {
         let uplink = try await Uplink.make()
         try await uplink.ip(
-            "route add prohibit \(refused)", "route add blackhole 198.51.100.2", "route add unreachable 198.51.100.3",
-            "link add idle type veth peer name nobody", "link set idle up", "addr add 198.18.0.1/24 dev idle"
+            "route add prohibit \(refused)",
+            "route add blackhole 198.51.100.2",
+            "route add unreachable 198.51.100.3",
+            "link add idle type veth peer name nobody",
+            "link set idle up",
+            "addr add 198.18.0.1/24 dev idle"
         )
         return uplink
     }
 
-    @Test(arguments: [
-        (nil, "reachable", nil), ("203.0.113.9", "reachable", nil), ("2001:db8:9::9", "reachable", nil),
-        ("192.0.2.2", "reachable", nil), ("localhost", "reachable", nil), ("0.0.0.0", "reachable", nil),
-        (refused, "notReachable", "prohibited"), ("198.51.100.2", "notReachable", "blackholed"),
-        ("198.51.100.3", "notReachable", "unreachable"), ("198.18.0.9", "notReachable", "noCarrier"),
-        ("fe80::1%none", "notReachable", "noInterface"), ("fe80::1%u0", "reachable", nil),
-    ] as [(String?, String, String?)])
+    @Test(
+        arguments: [
+            (nil, "reachable", nil), ("203.0.113.9", "reachable", nil), ("2001:db8:9::9", "reachable", nil),
+            ("192.0.2.2", "reachable", nil), ("localhost", "reachable", nil), ("0.0.0.0", "reachable", nil),
+            (refused, "notReachable", "prohibited"), ("198.51.100.2", "notReachable", "blackholed"),
+            ("198.51.100.3", "notReachable", "unreachable"), ("198.18.0.9", "notReachable", "noCarrier"),
+            ("fe80::1%none", "notReachable", "noInterface"), ("fe80::1%u0", "reachable", nil),
+        ] as [(String?, String, String?)]
+    )
     func `each status has its keys`(host: String?, status: String, reason: String?) async throws {
         let uplink = try await Self.network()
         let result = try await Command.run(["status", "--json"] + [host].compactMap(\.self), in: uplink.namespace)
@@ -54,7 +60,9 @@ import Testing
     @Test func `watch writes the same schema, and generations grow`() async throws {
         let uplink = try await Self.network()
         let watch = try await RunningCommand.start(
-            ["watch", "--json", "203.0.113.9", Self.refused], in: uplink.namespace)
+            ["watch", "--json", "203.0.113.9", Self.refused],
+            in: uplink.namespace
+        )
         let first = [try JSONLine(try await watch.line()), try JSONLine(try await watch.line())]
         #expect(Set(first.map { $0["target"] }) == ["203.0.113.9", Self.refused])
         try await uplink.setConnected(false)

@@ -40,16 +40,21 @@ import Testing
         #expect(await command.restOfLines().isEmpty)
     }
 
-    @Test(.enabled(if: Tools.has("script")), arguments: [
-        ("", "", true), ("NO_COLOR=1", "", false), ("NO_COLOR=", "", true), ("NO_COLOR=0", "", false),
-        ("", "--json", false), ("", "| cat", false),
-    ])
+    @Test(
+        .enabled(if: Tools.has("script")),
+        arguments: [
+            ("", "", true), ("NO_COLOR=1", "", false), ("NO_COLOR=", "", true), ("NO_COLOR=0", "", false),
+            ("", "--json", false), ("", "| cat", false),
+        ]
+    )
     func `colours are for terminals`(environment: String, option: String, isColoured: Bool) async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("route add prohibit 198.51.100.1")
         let command = "$R status 203.0.113.9 198.51.100.1 \(option)"
         let result = try await Command.run(
-            script: "R=$R \(environment) script -qec '\(command)' /dev/null < /dev/null", in: uplink.namespace)
+            script: "R=$R \(environment) script -qec '\(command)' /dev/null < /dev/null",
+            in: uplink.namespace
+        )
         #expect(result.output.count { $0.isNewline } == 2)
         #expect(result.output.contains("\u{1b}") == isColoured)
         if isColoured {

@@ -37,8 +37,8 @@ import Testing
 
     @Test func `a namespace that is missing`() async throws {
         let sentence =
-            "cannot enter the network namespace /run/netns/no-such-namespace: No such file or directory: `ip netns list`"
-            + " shows the names there are"
+            "cannot enter the network namespace /run/netns/no-such-namespace: No such file or directory:"
+            + " `ip netns list` shows the names there are"
         try await Command.run(["status", "--netns", "no-such-namespace"]).expectRefusal(sentence)
         try await Command.run(["watch", "--netns", "no-such-namespace"]).expectRefusal(sentence)
     }
@@ -50,7 +50,8 @@ import Testing
             + " namespace needs CAP_SYS_ADMIN"
         for subcommand in ["status", "watch"] {
             let result = try await Command.run(
-                script: "exec setpriv --bounding-set -sys_admin --inh-caps -sys_admin $R \(subcommand) --netns \(name.name)"
+                script:
+                    "exec setpriv --bounding-set -sys_admin --inh-caps -sys_admin $R \(subcommand) --netns \(name.name)"
             )
             result.expectRefusal(sentence, status: 77)
         }
@@ -74,7 +75,8 @@ import Testing
 
     @Test func `a name that stands for no namespace`() async throws {
         let name = "file-\(UInt64.random(in: 0 ... .max))"
-        let script = "touch /run/netns/\(name) && $R status --netns \(name); status=$?; rm /run/netns/\(name); exit $status"
+        let script =
+            "touch /run/netns/\(name) && $R status --netns \(name); status=$?; rm /run/netns/\(name); exit $status"
         try await Command.run(script: script).expectRefusal(
             "cannot enter the network namespace /run/netns/\(name): Invalid argument: the file is no network namespace"
         )

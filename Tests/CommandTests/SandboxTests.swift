@@ -21,7 +21,10 @@ import Testing
     func `status is unknown`(error: CInt) async throws {
         let uplink = try await Uplink.make()
         let (sandbox, status) = try await Self.start(
-            ["status", "--json", "203.0.113.9", "::1"], in: uplink.namespace, denyingWith: error)
+            ["status", "--json", "203.0.113.9", "::1"],
+            in: uplink.namespace,
+            denyingWith: error
+        )
         let result = try await status.result()
         #expect(result.status == 2)
         #expect(result.errors.isEmpty)
@@ -55,7 +58,10 @@ import Testing
     @Test func `--netns names what is denied`() async throws {
         let name = try await NamedNamespace.make()
         let (sandbox, status) = try await Self.start(
-            ["status", "--netns", name.name], in: name.uplink.namespace, denyingWith: EPERM)
+            ["status", "--netns", name.name],
+            in: name.uplink.namespace,
+            denyingWith: EPERM
+        )
         let result = try await status.result()
         #expect(result.status == 2)
         #expect(result.output.hasSuffix(" network: unknown, netlink is not available\n"))

@@ -28,10 +28,16 @@ import Testing
         let watch = try await RunningCommand.start(["watch"], in: uplink.namespace)
         #expect(try await watch.status() == Self.way)
         try await uplink.ip(
-            "route add 203.0.113.0/24 via 192.0.2.7", "route del 203.0.113.0/24",
-            "link add v0 type veth peer name v1", "link set v0 up", "link del v0",
-            "addr add 192.0.2.99/24 dev u0", "route replace default via 192.0.2.8",
-            "route replace default via 192.0.2.9 src 192.0.2.99", "rule add pref 100 lookup main", "rule del pref 100"
+            "route add 203.0.113.0/24 via 192.0.2.7",
+            "route del 203.0.113.0/24",
+            "link add v0 type veth peer name v1",
+            "link set v0 up",
+            "link del v0",
+            "addr add 192.0.2.99/24 dev u0",
+            "route replace default via 192.0.2.8",
+            "route replace default via 192.0.2.9 src 192.0.2.99",
+            "rule add pref 100 lookup main",
+            "rule del pref 100"
         )
         try await uplink.setConnected(false)
         #expect(try await watch.status() == "not reachable, no route")
@@ -49,8 +55,11 @@ import Testing
         try await uplink.ip("route replace default via 192.0.2.8 src 192.0.2.99")
         #expect(try await watch.status().contains("source 192.0.2.99"))
         try await uplink.ip(
-            "link add v0 type veth peer name v1", "link set v1 up", "link set v0 up",
-            "addr add 198.18.0.1/24 dev v0", "route replace default via 198.18.0.9 dev v0"
+            "link add v0 type veth peer name v1",
+            "link set v1 up",
+            "link set v0 up",
+            "addr add 198.18.0.1/24 dev v0",
+            "route replace default via 198.18.0.9 dev v0"
         )
         #expect(try await watch.status().contains("interface v0, gateway 198.18.0.9, source 198.18.0.1"))
         watch.signal(SIGTERM)
@@ -73,7 +82,9 @@ import Testing
     @Test func `several targets at once, each with its own lines`() async throws {
         let uplink = try await Uplink.make()
         let watch = try await RunningCommand.start(
-            ["watch", "127.0.0.1", "203.0.113.9", "2001:db8:9::9", "198.51.100.1"], in: uplink.namespace)
+            ["watch", "127.0.0.1", "203.0.113.9", "2001:db8:9::9", "198.51.100.1"],
+            in: uplink.namespace
+        )
         for _ in 0..<4 { _ = try await watch.line() }
         try await uplink.ip("route add prohibit 198.51.100.1")
         #expect(try await watch.status(of: "198.51.100.1") == "not reachable, prohibited by a route or rule")

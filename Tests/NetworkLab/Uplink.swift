@@ -8,7 +8,8 @@ package final class Uplink: Sendable {
         try namespace.ip(
             "link set lo up",
             "link add u0 type veth peer name far",
-            "link set far up", "link set u0 up",
+            "link set far up",
+            "link set u0 up",
             "addr add 192.0.2.2/24 dev u0",
             "addr add 2001:db8::2/64 dev u0 nodad"
         )

@@ -72,24 +72,27 @@ import Testing
         #expect(manager === NetworkReachabilityManager.default)
     }
 
-    @Test(arguments: [
-        ([], .notReachable),
-        ([.connectionOnDemand], .notReachable),
-        ([.isWWAN], .notReachable),
-        ([.reachable], .reachable(.ethernetOrWiFi)),
-        ([.reachable, .connectionRequired], .notReachable),
-        ([.reachable, .connectionRequired, .interventionRequired], .notReachable),
-        ([.reachable, .connectionRequired, .connectionOnDemand], .reachable(.ethernetOrWiFi)),
-        ([.reachable, .connectionRequired, .connectionOnTraffic], .reachable(.ethernetOrWiFi)),
-        ([.reachable, .connectionRequired, .connectionOnDemand, .interventionRequired], .notReachable),
-        ([.reachable, .connectionRequired, .connectionOnTraffic, .interventionRequired], .notReachable),
-        ([.reachable, .isWWAN], .reachable(.cellular)),
-        ([.reachable, .isWWAN, .connectionRequired], .notReachable),
-        ([.reachable, .isLocalAddress, .isDirect, .transientConnection], .reachable(.ethernetOrWiFi)),
-        (nil, .unknown),
-    ] as [(SCNetworkReachabilityFlags?, NetworkReachabilityManager.NetworkReachabilityStatus)])
+    @Test(
+        arguments: [
+            ([], .notReachable),
+            ([.connectionOnDemand], .notReachable),
+            ([.isWWAN], .notReachable),
+            ([.reachable], .reachable(.ethernetOrWiFi)),
+            ([.reachable, .connectionRequired], .notReachable),
+            ([.reachable, .connectionRequired, .interventionRequired], .notReachable),
+            ([.reachable, .connectionRequired, .connectionOnDemand], .reachable(.ethernetOrWiFi)),
+            ([.reachable, .connectionRequired, .connectionOnTraffic], .reachable(.ethernetOrWiFi)),
+            ([.reachable, .connectionRequired, .connectionOnDemand, .interventionRequired], .notReachable),
+            ([.reachable, .connectionRequired, .connectionOnTraffic, .interventionRequired], .notReachable),
+            ([.reachable, .isWWAN], .reachable(.cellular)),
+            ([.reachable, .isWWAN, .connectionRequired], .notReachable),
+            ([.reachable, .isLocalAddress, .isDirect, .transientConnection], .reachable(.ethernetOrWiFi)),
+            (nil, .unknown),
+        ] as [(SCNetworkReachabilityFlags?, NetworkReachabilityManager.NetworkReachabilityStatus)]
+    )
     func `flags mean a status`(
-        flags: SCNetworkReachabilityFlags?, status: NetworkReachabilityManager.NetworkReachabilityStatus
+        flags: SCNetworkReachabilityFlags?,
+        status: NetworkReachabilityManager.NetworkReachabilityStatus
     ) {
         #expect(NetworkReachabilityManager.NetworkReachabilityStatus(flags) == status)
     }

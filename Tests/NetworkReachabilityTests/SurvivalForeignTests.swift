@@ -37,8 +37,13 @@ import Testing
             return withUnsafePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                     sendto(
-                        nl_socket_get_fd(socket), message, message.count, 0, $0,
-                        socklen_t(MemoryLayout<sockaddr_nl>.size))
+                        nl_socket_get_fd(socket),
+                        message,
+                        message.count,
+                        0,
+                        $0,
+                        socklen_t(MemoryLayout<sockaddr_nl>.size)
+                    )
                 }
             }
         }

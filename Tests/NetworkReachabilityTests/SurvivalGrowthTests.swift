@@ -45,7 +45,9 @@ import Testing
                     let recorder = AlamofireRecorder()
                     let manager = try #require(manager)
                     manager.startListening(
-                        onQueue: DispatchQueue(label: "one", target: .global()), onUpdatePerforming: recorder.record)
+                        onQueue: DispatchQueue(label: "one", target: .global()),
+                        onUpdatePerforming: recorder.record
+                    )
                     listening.append((manager, recorder))
                 }
                 for (_, recorder) in listening { _ = try await recorder.statuses(atLeast: 1) }

@@ -14,7 +14,10 @@ struct SurvivalMeasure: CustomStringConvertible {
         }
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
         return SurvivalMeasure(
-            descriptors: descriptors, threads: number("Threads"), residentKilobytes: number("VmRSS"))
+            descriptors: descriptors,
+            threads: number("Threads"),
+            residentKilobytes: number("VmRSS")
+        )
     }
 
     var description: String { "\(descriptors) descriptors, \(threads) threads, \(residentKilobytes) kB" }
