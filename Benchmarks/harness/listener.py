@@ -138,14 +138,14 @@ class Listener:
     def descriptors(self) -> int:
         return len(list(self._file("fd").iterdir()))
 
-    def wakeups(self) -> int:
-        """How often its threads went to sleep of their own accord, and so had to be woken."""
-        total = 0
+    def sleeps(self) -> dict[str, int]:
+        """How often each of its threads went to sleep of its own accord, and so had to be woken."""
+        counts = {}
         for task in self._file("task").iterdir():
             for line in (task / "status").read_text().splitlines():
                 if line.startswith("voluntary_ctxt_switches"):
-                    total += int(line.split()[1])
-        return total
+                    counts[task.name] = int(line.split()[1])
+        return counts
 
     def drops(self) -> int:
         """Notifications that its netlink sockets have lost."""

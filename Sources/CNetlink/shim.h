@@ -5,6 +5,7 @@
 #include <netinet/in.h> /* before the kernel headers, which then leave in6_addr to it */
 #include <net/if.h>     /* likewise for ifreq */
 
+#include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/genetlink.h>
 #include <linux/if_addr.h>
@@ -28,6 +29,7 @@
 #include <netlink/socket.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -41,8 +43,37 @@ enum { cnetlink_new_network_namespace = 0x40000000 };
 /* ppoll(2), poll(2) with a limit finer than a millisecond, is declared only for _GNU_SOURCE. */
 static inline int cnetlink_wait_readable(int fd, const struct timespec *limit) {
     struct pollfd poll = {.fd = fd, .events = POLLIN};
-    struct timespec rest = *limit;
-    return (int)syscall(SYS_ppoll, &poll, 1, &rest, (void *)0, 0);
+    struct timespec rest = limit ? *limit : (struct timespec){0, 0};
+    return (int)syscall(SYS_ppoll, &poll, 1, limit ? &rest : (void *)0, (void *)0, 0);
+}
+
+/* prctl(2) is variadic. Without it a wait of 100 us takes 150. */
+static inline void cnetlink_end_waits_on_time(void) { prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); }
+
+/* recvmmsg(2) and struct mmsghdr are declared only for _GNU_SOURCE. Receives datagrams of at most `size` bytes each into
+   consecutive parts of `buffer`, as many as are there and at least one, and leaves the length of each in `lengths`. A length
+   of 0 is a datagram that is not the kernel's. One that is too long fails with EMSGSIZE. */
+static inline int cnetlink_receive_many(int fd, void *buffer, unsigned size, unsigned count, unsigned *lengths) {
+    enum { limit = 16 };
+    struct { struct msghdr head; unsigned length; } messages[limit];
+    struct sockaddr_nl senders[limit];
+    struct iovec parts[limit];
+    if (count > limit) count = limit;
+    for (unsigned i = 0; i < count; i++) {
+        parts[i] = (struct iovec){.iov_base = (char *)buffer + (size_t)i * size, .iov_len = size};
+        messages[i].head = (struct msghdr){.msg_name = &senders[i], .msg_namelen = sizeof senders[i],
+                                           .msg_iov = &parts[i], .msg_iovlen = 1};
+        messages[i].length = 0;
+    }
+    int received = (int)syscall(SYS_recvmmsg, fd, messages, count, 0x10000 /* MSG_WAITFORONE */, (void *)0);
+    for (int i = 0; i < received; i++) {
+        if (messages[i].head.msg_flags & MSG_TRUNC) {
+            errno = EMSGSIZE;
+            return -1;
+        }
+        lengths[i] = senders[i].nl_pid == 0 ? messages[i].length : 0;
+    }
+    return received;
 }
 
 /* ioctl(2) is variadic. SIOCGSKNS answers with a new descriptor of the socket's network namespace. */

@@ -79,7 +79,11 @@ static int bound_socket(int type, uint16_t port) {
 int lab_echo_socket(uint16_t port) {
     int fd = bound_socket(SOCK_DGRAM, port);
     int on = 1;
-    if (fd >= 0 && setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on) < 0) return close_keeping_errno(fd);
+    if (fd < 0) return -1;
+    // Free binding answers also from addresses that are ours by a route of type local alone.
+    if (setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on) < 0 ||
+        setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &on, sizeof on) < 0)
+        return close_keeping_errno(fd);
     return fd;
 }
 
@@ -120,8 +124,14 @@ int lab_accept_once(int descriptor) {
 int lab_connect(const char *address, uint16_t port, int stream) {
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-    int is4 = inet_pton(AF_INET, address, &v4.sin_addr) == 1;
-    if (!is4 && inet_pton(AF_INET6, address, &v6.sin6_addr) != 1) { errno = EINVAL; return -1; }
+    char plain[INET6_ADDRSTRLEN] = "";
+    const char *zone = strchr(address, '%');
+    size_t length = zone ? (size_t)(zone - address) : strlen(address);
+    if (length >= sizeof plain) { errno = EINVAL; return -1; }
+    memcpy(plain, address, length);
+    if (zone) v6.sin6_scope_id = if_nametoindex(zone + 1);
+    int is4 = inet_pton(AF_INET, plain, &v4.sin_addr) == 1;
+    if (!is4 && inet_pton(AF_INET6, plain, &v6.sin6_addr) != 1) { errno = EINVAL; return -1; }
     int type = (stream ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC;
     int fd = socket(is4 ? AF_INET : AF_INET6, type, 0);
     if (fd < 0) return -1;

@@ -1,31 +1,38 @@
-/// Lets at most so many tasks in at once; the others wait without holding a thread.
+/// Lets tasks in while there are places; the others wait in line without holding a thread.
 package actor ConcurrencyGate {
+    private let places: Int
     private var free: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var waiting: [(places: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
     package init(_ places: Int) {
+        self.places = places
         free = places
     }
 
-    package func run<Value: Sendable>(_ body: @Sendable () async throws -> Value) async rethrows -> Value {
-        await enter()
-        defer { leave() }
+    /// Runs the body when there is a place for it, or, when it wants to be alone, when all others have left.
+    package func run<Value: Sendable>(
+        alone: Bool = false,
+        _ body: @Sendable () async throws -> Value
+    ) async rethrows -> Value {
+        let wanted = alone ? places : 1
+        await enter(wanted)
+        defer { leave(wanted) }
         return try await body()
     }
 
-    private func enter() async {
-        if free > 0 {
-            free -= 1
+    private func enter(_ wanted: Int) async {
+        if waiting.isEmpty, free >= wanted {
+            free -= wanted
         } else {
-            await withCheckedContinuation { waiting.append($0) }
+            await withCheckedContinuation { waiting.append((wanted, $0)) }
         }
     }
 
-    private func leave() {
-        if waiting.isEmpty {
-            free += 1
-        } else {
-            waiting.removeFirst().resume()
+    private func leave(_ wanted: Int) {
+        free += wanted
+        while let next = waiting.first, free >= next.places {
+            free -= next.places
+            waiting.removeFirst().continuation.resume()
         }
     }
 }

@@ -10,8 +10,7 @@ struct VoteTests {
     }
 
     private func verdict(_ isSatisfied: Bool, interface: UInt32 = 2) -> Verdict {
-        let link = Link(index: interface, name: "eth\(interface)", flags: [.up, .carrier])
-        let way = Verdict.Way(link: link, source: WireAddress(ipv4: 1), mtu: 1500, isLocal: false)
+        let way = Verdict.Way(link: interface, source: WireAddress(ipv4: 1), mtu: 1500, isLocal: false)
         return Verdict(
             destination: IPAddress(WireAddress(ipv4: 2)),
             outcome: isSatisfied ? .success(way) : .failure(Verdict.Obstacle(.noRoute))
@@ -57,6 +56,6 @@ struct VoteTests {
         var vote = Vote(addresses(3))
         vote.count([verdict(true, interface: 2), verdict(true, interface: 3), verdict(true, interface: 3)])
         #expect(vote.mostCommonWay.count == 2)
-        #expect(vote.mostCommonWay.allSatisfy { (try? $0.outcome.get())?.link.index == 3 })
+        #expect(vote.mostCommonWay.allSatisfy { (try? $0.outcome.get())?.link == 3 })
     }
 }

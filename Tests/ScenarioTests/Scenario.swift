@@ -32,6 +32,8 @@ struct Scenario: Sendable {
     var needs: [Need] = []
     /// Lines between the first and the last are in order, because the network really went through them.
     var mayFlip = false
+    /// No other scenario runs beside it, so that a burst of changes is not torn apart for want of a processor.
+    var alone = false
     /// How long packets may take to reach the state that the scenario claims.
     var patience = Duration.seconds(5)
     /// How long nothing more may be said once all agree on the change.
@@ -43,7 +45,7 @@ struct Scenario: Sendable {
         links, carriers, flaps, devices, uplinkPairs, addresses, lifetimes, sources, defaultRoutes, partialRoutes,
         swaps,
         refusals, rules, sourceRules, tables, nextHops, nextHopGroups, multipath, stacked, tunnels, modems, locals,
-        unknowable, irrelevant,
+        unusual, unknowable, irrelevant,
     ]
 }
 

@@ -3,6 +3,11 @@ import NetworkLab
 import Testing
 
 /// The product against packets: every way in which Linux gains or loses the network that we know of.
+///
+///     swift test --filter ScenarioTests                               as root, or inside `unshare -Urnm`
+///     SCENARIOS=b1,x2 swift test --filter ScenarioTests               some scenarios
+///     REACHABILITY_BINARY=none swift test --filter ScenarioTests      packets alone: are the claims true?
+///     REACHABILITY_BINARY=/usr/bin/reachability swift test ...        another binary
 @Suite(.report)
 struct ScenarioTests {
     /// Few at a time: each has two watching processes and asks many questions.
@@ -18,7 +23,7 @@ struct ScenarioTests {
 
     @Test("The product agrees with packets", arguments: chosen)
     func agreement(scenario: Scenario) async throws {
-        try await ScenarioTests.gate.run {
+        try await ScenarioTests.gate.run(alone: scenario.alone) {
             let outcome = try await LabThread.detached { ScenarioRun.outcome(of: scenario) }
             Report.add(outcome, of: scenario)
             for finding in outcome.findings where finding.kind != .skipped {

@@ -7,6 +7,11 @@ struct RequestBuilder: Sendable {
     private(set) var bytes: [UInt8] = []
     private var start = 0
 
+    /// - Parameter capacity: Bytes to make room for.
+    init(capacity: Int = 64) {
+        bytes.reserveCapacity(capacity)
+    }
+
     /// Begins a request; what is appended next belongs to it.
     mutating func begin(_ kind: MessageKind, flags: Int32 = 0, sequence: UInt32) {
         start = bytes.count
@@ -21,15 +26,29 @@ struct RequestBuilder: Sendable {
         )
     }
 
+    /// A structure of the kernel's, padded to the alignment of netlink.
     mutating func append(_ structure: some BitwiseCopyable) {
-        withUnsafeBytes(of: structure) { bytes.append(contentsOf: $0) }
-        close()
+        withUnsafeBytes(of: structure) { append(raw: $0) }
     }
 
-    mutating func append(attribute type: Int, _ value: some Collection<UInt8>) {
-        append(rtattr(rta_len: UInt16(MemoryLayout<rtattr>.size + value.count), rta_type: UInt16(type)))
-        bytes.append(contentsOf: value)
-        close()
+    mutating func append(attribute type: Int, _ value: UnsafeRawBufferPointer) {
+        let head = rtattr(rta_len: UInt16(MemoryLayout<rtattr>.size + value.count), rta_type: UInt16(type))
+        withUnsafeBytes(of: head) { bytes.append(contentsOf: $0) }
+        append(raw: value)
+    }
+
+    mutating func append(attribute type: Int, _ value: [UInt8]) {
+        value.withUnsafeBytes { append(attribute: type, $0) }
+    }
+
+    /// An address in network order.
+    mutating func append(attribute type: Int, _ address: WireAddress) {
+        switch address.family {
+        case .ipv4:
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: address.bits).bigEndian) { append(attribute: type, $0) }
+        case .ipv6:
+            withUnsafeBytes(of: address.bits.bigEndian) { append(attribute: type, $0) }
+        }
     }
 
     mutating func append(attribute type: Int, _ value: UInt32) {
@@ -40,11 +59,12 @@ struct RequestBuilder: Sendable {
         append(attribute: type, Array(text.utf8) + [0])
     }
 
-    private mutating func close() {
-        while bytes.count % 4 != 0 { bytes.append(0) }
+    private mutating func append(raw value: UnsafeRawBufferPointer) {
+        bytes.append(contentsOf: value)
+        while bytes.count & 3 != 0 { bytes.append(0) }
+        // The length comes first; it counts what has been appended so far.
         let length = UInt32(bytes.count - start)
-        withUnsafeBytes(of: length) { length in
-            for index in 0..<4 { bytes[start + index] = length[index] }
-        }
+        let start = start
+        bytes.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: UInt32.self) }
     }
 }

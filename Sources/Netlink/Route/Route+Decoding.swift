@@ -27,7 +27,7 @@ extension Route {
             default: break
             }
         }
-        if nextHops.isEmpty, leg.interface != 0 { nextHops = [leg] }
+        if firstHop == nil, leg.interface != 0 { setOnlyHop(leg) }
     }
 
     private mutating func readMetrics(_ nest: UnsafeRawBufferPointer) {

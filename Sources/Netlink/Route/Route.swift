@@ -8,7 +8,18 @@ package struct Route: Hashable, Sendable {
     /// Bits of the matched prefix; only an entry tells (`RouteQuery.wantsEntry`).
     package var prefixLength: UInt8
     /// The legs: one for a way taken, one or several for an entry, none where only `nextHopID` is given.
-    package var nextHops: [NextHop]
+    package var nextHops: [NextHop] {
+        get { firstHop.map { [$0] + furtherHops } ?? [] }
+        set {
+            firstHop = newValue.first
+            furtherHops = Array(newValue.dropFirst())
+        }
+    }
+
+    /// The first leg, or the only one, as of every way taken. Kept apart from the others because most routes have no others,
+    /// and an array costs an allocation.
+    package private(set) var firstHop: NextHop?
+    private var furtherHops: [NextHop] = []
     /// The next hop object the route uses, 0 for none (RTA_NH_ID).
     package var nextHopID: UInt32
     /// The source address packets get that have none yet (RTA_PREFSRC).
@@ -31,10 +42,17 @@ package struct Route: Hashable, Sendable {
         self.kind = kind
         self.table = table
         self.prefixLength = prefixLength
-        self.nextHops = nextHops
+        firstHop = nextHops.first
+        furtherHops = nextHops.count > 1 ? Array(nextHops.dropFirst()) : []
         self.nextHopID = nextHopID
         self.source = source
         self.mtu = mtu
         self.lifetime = lifetime
+    }
+
+    /// Makes this the only leg.
+    package mutating func setOnlyHop(_ hop: NextHop) {
+        firstHop = hop
+        furtherHops = []
     }
 }

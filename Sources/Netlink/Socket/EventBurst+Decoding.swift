@@ -20,7 +20,8 @@ extension MessageKind {
     fileprivate var subjects: EventBurst.Subjects {
         switch self {
         case .newLink, .deleteLink: .link
-        case .newAddress, .deleteAddress: .address
+        case .newAddress: [.address, .addition]
+        case .deleteAddress: [.address, .removal]
         case .newRoute: [.route, .addition]
         case .deleteRoute: [.route, .removal]
         case .newRule: [.rule, .addition]

@@ -16,9 +16,9 @@ package struct EventBurst: Hashable, Sendable {
         package static let rule = Subjects(rawValue: 1 << 4)
         package static let nextHop = Subjects(rawValue: 1 << 5)
         package static let configuration = Subjects(rawValue: 1 << 6)
-        /// A route, rule or next hop was taken away, perhaps by a batch that is about to put another in its place.
+        /// A route, rule, next hop or address was taken away, perhaps by a batch that is about to put another in its place.
         package static let removal = Subjects(rawValue: 1 << 7)
-        /// A route, rule or next hop was put in place.
+        /// A route, rule, next hop or address was put in place.
         package static let addition = Subjects(rawValue: 1 << 8)
     }
 

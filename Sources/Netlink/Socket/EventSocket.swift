@@ -55,6 +55,25 @@ package final class EventSocket: @unchecked Sendable {
         return burst
     }
 
+    /// Makes short waits of the calling thread, which is to be a listener's own, end on time.
+    package static func prepareThread() {
+        cnetlink_end_waits_on_time()
+    }
+
+    /// Blocks until there is something to read, for as long as it takes.
+    package func wait() {
+        _ = cnetlink_wait_readable(descriptor, nil)
+    }
+
+    /// Wakes whoever is in `wait()`, without a descriptor of its own: asks for the loopback link. Should the answer be lost
+    /// in an overrun, that wakes as well.
+    package func interruptWait() {
+        var request = RequestBuilder()
+        request.begin(.getLink, sequence: 0)
+        request.append(ifinfomsg(index: 1))
+        try? socket.send(request.bytes)
+    }
+
     /// Blocks up to `limit` for more to read, and says whether there is.
     package func wait(atMost limit: Duration) -> Bool {
         var limit = limit.timespec

@@ -15,8 +15,8 @@ struct QuestionSocket: ~Copyable {
         socket = try NetlinkSocket(family: family)
         socket.setReceiveBuffer(bytes: 1 << 20)
         socket.setReceiveTimeout(seconds: 5)
-        // A dump's datagram is as long as the largest read so far, 32 KiB at the most.
-        buffer = .allocate(byteCount: 32 << 10, alignment: 16)
+        // A dump's datagram is at most 32 KiB long.
+        buffer = .allocate(byteCount: 128 << 10, alignment: 16)
     }
 
     deinit {
@@ -37,11 +37,7 @@ struct QuestionSocket: ~Copyable {
 
     private mutating func link(index: UInt32, name: String?) throws(NetlinkError) -> Link? {
         var request = RequestBuilder()
-        request.begin(.getLink, sequence: nextSequence())
-        request.append(ifinfomsg(index: index))
-        if let name { request.append(attribute: IFLA_IFNAME, text: name) }
-        // Statistics and VF lists are long and not wanted.
-        request.append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+        request.append(link: index, name: name, sequence: nextSequence())
         return try answer(to: request, as: Link.init(body:))
     }
 
@@ -59,30 +55,49 @@ struct QuestionSocket: ~Copyable {
         return links
     }
 
-    /// Looks several ways up in one round; the answers stand in the order of the questions.
-    mutating func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
-        var routes: [Result<Route, SystemError>] = []
-        for start in stride(from: 0, to: queries.count, by: Self.roundLimit) {
-            routes += try round(queries[start..<min(start + Self.roundLimit, queries.count)])
-        }
-        return routes
+    /// Asks for links, then looks ways up, all in one round where that fits; the answers stand in the order of the questions.
+    mutating func routes(
+        _ queries: [RouteQuery],
+        after links: [UInt32] = []
+    ) throws(NetlinkError) -> RouteAnswers {
+        var answers = RouteAnswers(links: [], routes: [])
+        var links = links
+        var rest = queries[...]
+        repeat {
+            let part = rest.prefix(Self.roundLimit)
+            rest = rest.dropFirst(Self.roundLimit)
+            try round(links, part, into: &answers)
+            links = []
+        } while !rest.isEmpty
+        return answers
     }
 
     /// So many answers fit into the smallest receive buffer; one too many would be lost.
     private static let roundLimit = 64
 
     private mutating func round(
-        _ queries: ArraySlice<RouteQuery>
-    ) throws(NetlinkError) -> [Result<Route, SystemError>] {
-        var request = RequestBuilder()
+        _ links: [UInt32],
+        _ queries: ArraySlice<RouteQuery>,
+        into answers: inout RouteAnswers
+    ) throws(NetlinkError) {
+        let count = links.count + queries.count
+        if count == 0 { return }
+        var request = RequestBuilder(capacity: count * 64)
+        for index in links { request.append(link: index, name: nil, sequence: nextSequence()) }
         for query in queries { request.append(query, sequence: nextSequence()) }
+        var found = [Link?](repeating: nil, count: links.count)
         var routes = [Result<Route, SystemError>](repeating: .failure(.badMessage), count: queries.count)
-        try exchange(request, count: queries.count) { index, answer in
-            routes[index] = answer.flatMap { body in
-                Route(body: body).map(Result.success) ?? .failure(.badMessage)
+        try exchange(request, count: count) { index, answer in
+            if index < found.count {
+                found[index] = (try? answer.get()).flatMap(Link.init(body:))
+            } else {
+                routes[index - found.count] = answer.flatMap { body in
+                    Route(body: body).map(Result.success) ?? .failure(.badMessage)
+                }
             }
         }
-        return routes
+        answers.links += found
+        answers.routes += routes
     }
 
     /// Asks for a next hop object; nil when there is none.
@@ -124,24 +139,43 @@ struct QuestionSocket: ~Copyable {
         try socket.send(request.bytes)
         var missing = count
         while missing > 0 {
-            let datagram: (count: Int, sender: UInt32)
-            do {
-                datagram = try socket.receive(into: buffer)
-            } catch {
-                throw NetlinkError("read the kernel's answer", error)
-            }
-            guard datagram.sender == 0 else { continue }
-            var rest = UnsafeRawBufferPointer(buffer).bytes(from: 0, length: datagram.count)
-            while let header = MessageHeader(rest) {
-                let body = rest.bytes(from: MessageHeader.size, length: header.length - MessageHeader.size)
-                let index = Int(header.sequence &- first)
-                if header.port == socket.port, index < count {
-                    missing -= deliver(header, body, to: { take(index, $0) })
+            try receive(isMany: count > 1) { datagram in
+                var rest = datagram
+                while let header = MessageHeader(rest) {
+                    let body = rest.bytes(from: MessageHeader.size, length: header.length - MessageHeader.size)
+                    let index = Int(header.sequence &- first)
+                    if header.port == socket.port, index < count {
+                        missing -= deliver(header, body, to: { take(index, $0) })
+                    }
+                    rest = rest.bytes(from: header.length.alignedToAttribute)
                 }
-                rest = rest.bytes(from: header.length.alignedToAttribute)
             }
         }
     }
+
+    /// Hands over the kernel's next datagram, or all that are there.
+    private func receive(
+        isMany: Bool,
+        _ take: (UnsafeRawBufferPointer) -> Void
+    ) throws(NetlinkError) {
+        let all = UnsafeRawBufferPointer(buffer)
+        do throws(SystemError) {
+            if isMany {
+                var lengths = [UInt32](repeating: 0, count: Self.partCount)
+                let size = buffer.count / Self.partCount
+                let count = try socket.receiveMany(into: buffer, size: size, lengths: &lengths)
+                for index in 0..<count { take(all.bytes(from: index * size, length: Int(lengths[index]))) }
+            } else {
+                let datagram = try socket.receive(into: buffer)
+                if datagram.sender == 0 { take(all.bytes(from: 0, length: datagram.count)) }
+            }
+        } catch {
+            throw NetlinkError("read the kernel's answer", error)
+        }
+    }
+
+    /// Into so many parts the buffer is cut for the answers of a round, 8 KiB each; those of a dump are longer.
+    private static let partCount = 16
 
     /// Hands one message over and says how many requests it finishes.
     private func deliver(
@@ -163,7 +197,7 @@ struct QuestionSocket: ~Copyable {
 }
 
 extension ifinfomsg {
-    fileprivate init(index: UInt32) {
+    init(index: UInt32) {
         self.init(
             ifi_family: 0,
             __ifi_pad: 0,
@@ -176,6 +210,14 @@ extension ifinfomsg {
 }
 
 extension RequestBuilder {
+    fileprivate mutating func append(link index: UInt32, name: String?, sequence: UInt32) {
+        begin(.getLink, sequence: sequence)
+        append(ifinfomsg(index: index))
+        if let name { append(attribute: IFLA_IFNAME, text: name) }
+        // Statistics and VF lists are long and not wanted.
+        append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+    }
+
     mutating func append(_ query: RouteQuery, sequence: UInt32) {
         begin(.getRoute, sequence: sequence)
         let family = query.destination.family
@@ -195,8 +237,8 @@ extension RequestBuilder {
                 rtm_flags: UInt32(flags)
             )
         )
-        append(attribute: Int(RTA_DST.rawValue), query.destination.bytes)
-        if let source = query.source { append(attribute: Int(RTA_SRC.rawValue), source.bytes) }
+        append(attribute: Int(RTA_DST.rawValue), query.destination)
+        if let source = query.source { append(attribute: Int(RTA_SRC.rawValue), source) }
         if let interface = query.outputInterface { append(attribute: Int(RTA_OIF.rawValue), interface) }
         if query.mark != 0 { append(attribute: Int(RTA_MARK.rawValue), query.mark) }
     }

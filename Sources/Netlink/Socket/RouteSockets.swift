@@ -26,7 +26,12 @@ package final class RouteSockets: Sendable {
 
     /// Looks several ways up in one round; the answers stand in the order of the questions.
     package func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
-        try questions.withLock { socket throws(NetlinkError) in try socket.routes(queries) }
+        try questions.withLock { socket throws(NetlinkError) in try socket.routes(queries).routes }
+    }
+
+    /// Asks for links, then looks ways up, all in one round.
+    package func routes(_ queries: [RouteQuery], after links: [UInt32]) throws(NetlinkError) -> RouteAnswers {
+        try questions.withLock { socket throws(NetlinkError) in try socket.routes(queries, after: links) }
     }
 
     package func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? {

@@ -12,6 +12,13 @@ struct InterfaceTable: Sendable {
 
     private var entries: [Link: Entry] = [:]
 
+    /// Where packets left through lately, a guess for the next evaluation; never an answer.
+    var lastUsed: [UInt32] = []
+
+    mutating func noteUse(of link: Link) {
+        if !lastUsed.contains(link.index) { lastUsed = [link.index] + lastUsed.prefix(2) }
+    }
+
     init() {}
 
     mutating func entry(for link: Link, kernel: any KernelConnection) -> Entry {

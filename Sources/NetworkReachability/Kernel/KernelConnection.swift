@@ -22,6 +22,9 @@ package protocol KernelConnection: Sendable {
     /// Looks several ways up in one round; the answers stand in the order of the questions.
     func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>]
 
+    /// Asks for links, then looks ways up, in one round if it can; the links are a barrier for the ways.
+    func routes(_ queries: [RouteQuery], after links: [UInt32]) throws(NetlinkError) -> RouteAnswers
+
     /// Asks for a next hop object; nil when there is none.
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject?
 
@@ -36,4 +39,13 @@ package protocol KernelConnection: Sendable {
 
     /// On the listening queue: blocks up to `limit` for another burst; nil when none came.
     func nextBurst(within limit: Duration) -> EventBurst?
+}
+
+extension KernelConnection {
+    /// One after the other.
+    package func routes(_ queries: [RouteQuery], after links: [UInt32]) throws(NetlinkError) -> RouteAnswers {
+        var found: [Link?] = []
+        for index in links { found.append(try link(index: index)) }
+        return RouteAnswers(links: found, routes: try routes(queries))
+    }
 }

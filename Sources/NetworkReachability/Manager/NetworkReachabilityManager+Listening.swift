@@ -66,7 +66,7 @@ extension NetworkReachabilityManager {
         listening.replaceSubscription(with: nil)
     }
 
-    /// Adds a listener beside all others, in AFNetworking's way: called on `queue` first with the current path, then exactly
+    /// Adds a listener beside all others, in AFNetworking's way: called on `queue` first with the current status, then exactly
     /// when the flags change, until the token is let go or cancelled. It does not depend on `startListening`.
     ///
     /// - Returns: What keeps the listener alive.
@@ -77,16 +77,22 @@ extension NetworkReachabilityManager {
         addPathListener(for: .flags, onQueue: queue) { listener($0.status) }
     }
 
-    /// Adds a listener that is told the whole path, with its reason: first as it is now, then whenever that of it changes
-    /// which the listener is interested in.
+    /// Adds a listener that is told the whole path, with its reason: first as it is now, then whenever the part of it changes
+    /// that the listener is interested in.
     ///
+    /// - Parameters:
+    ///   - interest: What counts as a change.
+    ///   - queue: Where the listener is called. With nil it is called at once by the monitor itself, which saves a wake-up
+    ///     and holds every other listener up until it returns; what changes meanwhile is told as one change.
+    ///   - listener: What is called with the path.
     /// - Returns: What keeps the listener alive.
     public func addPathListener(
         for interest: NetworkReachabilityInterest = .path,
-        onQueue queue: DispatchQueue = .main,
+        onQueue queue: DispatchQueue? = .main,
         _ listener: @escaping @Sendable (NetworkPath) -> Void
     ) -> NetworkReachabilityToken {
         let subscription = subscribe(interest) { path, subscription in
+            guard let queue else { return listener(path) }
             queue.async { [weak subscription] in
                 guard let subscription, !subscription.hasEnded else { return }
                 listener(path)

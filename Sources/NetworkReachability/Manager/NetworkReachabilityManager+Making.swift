@@ -1,9 +1,9 @@
 public import Glibc
 
 extension NetworkReachabilityManager {
-    /// A manager of the network at large: reachable while the kernel has a way to most of the internet.
+    /// A manager of the network at large: reachable while the kernel has a path to most of the internet.
     ///
-    /// It is never nil unless the process has no threads or memory left; Alamofire's initialiser is failable.
+    /// It is never nil; it is failable because Alamofire's is. Where netlink is denied the status is unknown until it works.
     public convenience init?() {
         try? self.init(options: NetworkReachabilityOptions())
     }
@@ -16,7 +16,9 @@ extension NetworkReachabilityManager {
         try? self.init(host: host, options: NetworkReachabilityOptions())
     }
 
-    /// A manager of an address. `0.0.0.0` and `::` stand for the network at large, as with Apple's function.
+    /// A manager of an address; nil for a link-local IPv6 address without a zone.
+    ///
+    /// `0.0.0.0` and `::` stand for the network at large, as with Apple's function.
     public convenience init?(address: IPAddress) {
         try? self.init(address: address, options: NetworkReachabilityOptions())
     }
@@ -32,7 +34,7 @@ extension NetworkReachabilityManager {
         self.init(address: IPAddress(address))
     }
 
-    /// A manager of an IPv6 socket address. The port does not matter.
+    /// A manager of an IPv6 socket address; nil when it is link-local and names no scope. The port does not matter.
     public convenience init?(address: sockaddr_in6) {
         self.init(address: IPAddress(address))
     }
@@ -42,20 +44,14 @@ extension NetworkReachabilityManager {
     /// - Throws: ``NetworkReachabilityError`` when a namespace cannot be entered or no addresses are given. Netlink denied
     ///   by a sandbox is no error: the status is unknown until it works.
     public convenience init(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
-        guard !options.addressesAtLarge.isEmpty else { throw .noAddressesAtLarge }
-        try self.init(.atLarge(options.addressesAtLarge), options: options)
+        try self.init(Target(options: options), options: options)
     }
 
     /// A manager of a host, given by name or by address literal.
     ///
     /// - Throws: ``NetworkReachabilityError`` when `host` is neither, or when a namespace cannot be entered.
     public convenience init(host: String, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
-        if let address = IPAddress(host) {
-            try self.init(address: address, options: options)
-        } else {
-            guard HostName.isValid(host) else { throw .invalidHost(host) }
-            try self.init(.name(host), options: options)
-        }
+        try self.init(Target(host: host, options: options), options: options)
     }
 
     /// A manager of an address.
@@ -63,20 +59,13 @@ extension NetworkReachabilityManager {
     /// - Throws: ``NetworkReachabilityError`` when it is link-local IPv6 without a zone, or when a namespace cannot be
     ///   entered.
     public convenience init(address: IPAddress, options: NetworkReachabilityOptions) throws(NetworkReachabilityError) {
-        if address.isUnspecified {
-            try self.init(options: options)
-        } else if address.isIPv6, address.isLinkLocal, address.zone == nil {
-            throw .zoneRequired(address.description)
-        } else {
-            try self.init(.address(address), options: options)
-        }
+        try self.init(Target(address: address, options: options), options: options)
     }
 
     private convenience init(
-        _ destination: Target.Destination,
+        _ target: Target,
         options: NetworkReachabilityOptions
     ) throws(NetworkReachabilityError) {
-        let target = Target(destination, mark: options.firewallMark, refreshInterval: options.nameRefreshInterval)
         let monitor = try MonitorRegistry.monitor(of: options.networkNamespace, logger: options.logger)
         self.init(target, monitor: monitor, options: options)
     }

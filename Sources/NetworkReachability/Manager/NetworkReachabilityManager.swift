@@ -5,7 +5,8 @@ import Netlink
 /// Tells whether the network at large, a host or an address can be reached, and calls listeners when that changes.
 ///
 /// It has the interface of Alamofire's class of this name, versions 4 and 5, for Linux. Its answer is what the kernel would
-/// do with packets: it asks for the route to every address, and checks source address and carrier. It cannot know what
+/// do with packets: it looks up the route to every address (RTM_GETROUTE, `rtnetlink(7)`), and checks source address and
+/// carrier. It cannot know what
 /// happens beyond this machine: a dead router with the cable in counts as reachable.
 ///
 /// ```swift
@@ -13,7 +14,7 @@ import Netlink
 /// manager?.startListening { status in print(status) }
 /// ```
 ///
-/// All of it may be used from any thread. Managers of the same namespace share one monitor: two descriptors in all.
+/// All of it may be used from any thread. Managers of the same namespace share one monitor: two netlink sockets in all.
 /// Letting go of a manager ends its listeners.
 public final class NetworkReachabilityManager: Sendable {
     /// The status type, by the name Alamofire nests.
@@ -45,7 +46,7 @@ public final class NetworkReachabilityManager: Sendable {
 // MARK: - The state now
 
 extension NetworkReachabilityManager {
-    /// The way packets to the target take now, or why there is none.
+    /// The path packets to the target take now, or why there is none.
     ///
     /// The kernel is asked each time, on the calling thread: some ten microseconds, or as long as it is busy changing its
     /// configuration. The first question about a host name waits for the name service, at most
@@ -64,7 +65,7 @@ extension NetworkReachabilityManager {
     /// The same as ``status``, by its Alamofire 4 name.
     public var networkReachabilityStatus: NetworkReachabilityStatus { status }
 
-    /// What is known of the way now, in Apple's terms; nil while nothing is known. Asks like ``path``.
+    /// What is known of the path now, in Apple's terms; nil while nothing is known. Asks like ``path``.
     public var flags: NetworkReachabilityFlags? { path.flags }
 
     /// Whether the target can be reached now, over anything.

@@ -55,23 +55,27 @@ struct MonitorSession {
 
     /// What is known of interfaces is not true any more.
     mutating func forgetInterfaces() {
+        let guess = interfaces.lastUsed
         interfaces = InterfaceTable()
+        interfaces.lastUsed = guess
     }
 
     /// The connection, while it listens.
     var listeningConnection: (any KernelConnection)? { isListening ? connection : nil }
 
-    /// The paths of `records`, in their order, all asked in one go.
-    mutating func evaluate(_ records: [TargetRecord]) -> [Evaluation] {
+    /// The paths of `records`, in their order.
+    ///
+    /// - Parameter isQuick: What none of the flags and ways depends on may be left out.
+    mutating func evaluate(_ records: [TargetRecord], isQuick: Bool = false) -> [Evaluation] {
         do {
             let connection = try connect()
             // Only while listening is it known when an interface changes.
             let known = isListening ? interfaces : InterfaceTable()
-            var evaluator = try PathEvaluator(kernel: connection, interfaces: known)
+            var evaluator = PathEvaluator(kernel: connection, interfaces: known)
             var evaluations: [Evaluation] = []
             for record in records {
-                var evaluation = try Self.evaluate(record, with: &evaluator)
-                evaluation.path = record.note(evaluation.path)
+                var evaluation = try Self.evaluate(record, with: &evaluator, isQuick: isQuick)
+                evaluation.path = record.note(evaluation)
                 evaluations.append(evaluation)
             }
             interfaces = evaluator.learned
@@ -80,18 +84,19 @@ struct MonitorSession {
             failure = error
             disconnect()
             let reason: NetworkPath.UnsatisfiedReason = error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
-            return records.map { Evaluation(path: $0.note(NetworkPath(reason: reason))) }
+            return records.map { Evaluation(path: $0.note(Evaluation(path: NetworkPath(reason: reason)))) }
         }
     }
 
     private static func evaluate(
         _ record: TargetRecord,
-        with evaluator: inout PathEvaluator
+        with evaluator: inout PathEvaluator,
+        isQuick: Bool
     ) throws(NetlinkError) -> Evaluation {
         let mark = record.target.mark
         switch record.target.destination {
         case .atLarge(let addresses):
-            return try evaluator.path(toMajorityOf: addresses, mark: mark)
+            return try evaluator.path(toMajorityOf: addresses, mark: mark, isQuick: isQuick)
         case .address(let address):
             return try evaluator.path(toAnyOf: [address], mark: mark)
         case .name:

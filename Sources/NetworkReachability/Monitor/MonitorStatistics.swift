@@ -1,6 +1,6 @@
 import Netlink
 
-/// What a monitor has done since it was made. Plain numbers; they wrap never and mean nothing across processes.
+/// What a monitor has done since it was made. The numbers only grow, and say nothing of other processes.
 public struct MonitorStatistics: Hashable, Sendable {
     /// Messages received from the kernel.
     public internal(set) var messages: UInt64 = 0

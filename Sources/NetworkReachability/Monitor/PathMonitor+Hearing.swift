@@ -9,16 +9,15 @@ extension PathMonitor {
             state.withLock { $0.statistics.count(burst) }
             return
         }
-        var burst = waitingForTheRest(of: burst)
+        var burst = burst
+        if burst.isOnlyRemoval, let more = nextBurst(within: MonitorTiming.swapPause) { burst.add(more) }
         let records = watchedRecords
         var evaluations = look(at: records, after: burst)
-        var rounds = 0
-        while burst.isOnlyRemoval, wouldLose(records, evaluations), rounds < MonitorTiming.pauseLimit,
-            let more = nextBurst(within: MonitorTiming.lossPause)
-        {
-            burst = waitingForTheRest(of: more)
-            evaluations = look(at: records, after: burst)
-            rounds += 1
+        // What was removed may be replaced by the same batch: no loss is told before that has had its chance.
+        var rounds = burst.mayBeReplacement ? MonitorTiming.pauseLimit : 0
+        while rounds > 0, wouldLose(records, evaluations), let more = burstBeforeLoss() {
+            evaluations = look(at: records, after: more)
+            rounds -= 1
         }
         tell(records, evaluations)
         scheduleExpiry(evaluations, isEverything: true)
@@ -41,17 +40,13 @@ extension PathMonitor {
         scheduleExpiry(evaluations, isEverything: false)
     }
 
-    /// A removal alone is often the first half of a replacement; whatever else has been heard is looked at without delay.
-    private func waitingForTheRest(of burst: EventBurst) -> EventBurst {
-        var burst = burst
-        var rounds = 0
-        while burst.isOnlyRemoval, rounds < MonitorTiming.pauseLimit,
-            let more = nextBurst(within: MonitorTiming.swapPause)
-        {
-            burst.add(more)
-            rounds += 1
-        }
-        return burst
+    /// Waits for another burst before a loss is told, longer when the machine is busy.
+    private func burstBeforeLoss() -> EventBurst? {
+        let clock = surroundings.clock
+        let before = clock.monotonic
+        if let burst = nextBurst(within: MonitorTiming.lossPause) { return burst }
+        let isBusy = clock.monotonic - before > MonitorTiming.lossPause * 2
+        return isBusy ? nextBurst(within: MonitorTiming.busyLossPause) : nextBurst(within: .zero)
     }
 
     private func nextBurst(within limit: Duration) -> EventBurst? {
@@ -67,12 +62,16 @@ extension PathMonitor {
         logger?.trace("heard", metadata: ["messages": "\(burst.messages)", "overruns": "\(burst.overruns)"])
         if burst.mayChangeInterfaces { session.withLock { $0.forgetInterfaces() } }
         if burst.mayChangeNames { namesMayHaveChanged() }
-        return evaluations(of: records)
+        // What is left out now, the trailing look asks for.
+        let isQuick = !records.contains { record in record.subscriptions.contains(where: \.wantsEverything) }
+        return evaluations(of: records, isQuick: isQuick)
     }
 
-    private func evaluations(of records: [TargetRecord]) -> [Evaluation] {
+    private func evaluations(of records: [TargetRecord], isQuick: Bool = false) -> [Evaluation] {
         state.withLock { $0.statistics.evaluations += 1 }
-        let (evaluations, isListening) = session.withLock { ($0.evaluate(records), $0.isListening) }
+        let (evaluations, isListening) = session.withLock { session in
+            (session.evaluate(records, isQuick: isQuick), session.isListening)
+        }
         if !isListening { scheduleRetry() }
         return evaluations
     }
@@ -131,7 +130,12 @@ extension PathMonitor {
 extension EventBurst {
     fileprivate var isOnlyRemoval: Bool {
         overruns == 0 && subjects.contains(.removal)
-            && subjects.isDisjoint(with: [.addition, .link, .address, .configuration])
+            && subjects.isDisjoint(with: [.addition, .link, .configuration])
+    }
+
+    /// A link that goes down takes routes and addresses with it for good.
+    fileprivate var mayBeReplacement: Bool {
+        overruns == 0 && subjects.contains(.removal) && !subjects.contains(.link)
     }
 
     fileprivate var mayChangeInterfaces: Bool { overruns > 0 || subjects.contains(.link) }

@@ -20,8 +20,9 @@ package final class PathMonitor: Sendable {
     package init(surroundings: Surroundings, logger: Logger? = nil) {
         self.surroundings = surroundings
         self.logger = logger
-        // With a target of its own or an overcommit one, each monitor could cost a thread.
-        queue = DispatchQueue(label: "NetworkReachability.monitor", target: .global())
+        // One queue for each namespace, so an overcommit one is no danger; the threads of the global queues wake every second
+        // to see whether there are enough of them.
+        queue = DispatchQueue(label: "NetworkReachability.monitor")
         session = Locked(MonitorSession(kernel: surroundings.kernel))
         session.withLock { _ = try? $0.connect() }
     }

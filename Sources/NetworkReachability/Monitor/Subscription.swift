@@ -28,6 +28,9 @@ package final class Subscription: Sendable {
         end()
     }
 
+    /// Whether everything of a path matters, at once.
+    var wantsEverything: Bool { interest == .path }
+
     /// Whether nothing more may be told. A delivery asks right before it calls.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 

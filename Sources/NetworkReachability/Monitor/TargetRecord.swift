@@ -29,9 +29,10 @@ package final class TargetRecord: Sendable {
     }
 
     /// Counts a new path as a change where it is one, and says it with its generation. Runs in the order of evaluation.
-    func note(_ path: NetworkPath) -> NetworkPath {
+    func note(_ evaluation: Evaluation) -> NetworkPath {
         state.withLock { state in
-            var path = path
+            var path = evaluation.path
+            if evaluation.isQuick { path.supportsIPv6 = state.path.supportsIPv6 }
             let isFirst = state.path.generation == 0
             path.generation = state.path.generation + (isFirst || !path.isSame(as: state.path) ? 1 : 0)
             state.path = path

@@ -6,7 +6,7 @@ public enum NetworkReachabilityInterest: Hashable, Sendable {
     /// The flags, ``NetworkPath/flags``, which include the status.
     case flags
 
-    /// The way: status, interface, gateway and source.
+    /// The status, and which way packets go: interface, gateway and source. Not the reason.
     case way
 
     /// Anything of the path: flags, reason, interface, gateway, source and the rest.

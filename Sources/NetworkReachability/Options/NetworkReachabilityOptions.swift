@@ -7,7 +7,7 @@ public struct NetworkReachabilityOptions: Sendable {
     /// they share logs its evaluations.
     public var logger: Logger?
 
-    /// The network namespace to watch; the calling thread's unless told otherwise.
+    /// The network namespace to watch; the one of the thread that makes the manager unless told otherwise.
     public var networkNamespace: NetworkNamespace = .current
 
     /// The mark the packets will carry, for rules that look at it (SO_MARK, `socket(7)`; `fwmark` in `ip-rule(8)`);
@@ -20,7 +20,8 @@ public struct NetworkReachabilityOptions: Sendable {
     public var addressesAtLarge: [IPAddress] = AtLarge.addresses
 
     /// How long the first synchronous question about a host name may block the caller until the name has been resolved.
-    /// Address literals and names in the hosts file never wait.
+    /// Address literals and names in the hosts file never wait. When the time is up the status is unknown, and the name goes on
+    /// being resolved in the background. Zero never waits.
     public var nameResolutionWait: Duration = .seconds(2)
 
     /// How often a host name is resolved again while nothing changes. It is also resolved after changes of the network and

@@ -10,6 +10,18 @@ struct LinkTable {
         self.kernel = kernel
     }
 
+    /// Looks ways up, after asking for the links that are likely to matter and have not been asked for: a barrier, and a
+    /// question less later.
+    mutating func routes(
+        _ queries: [RouteQuery],
+        expecting links: [UInt32] = []
+    ) throws(NetlinkError) -> [Result<Route, SystemError>] {
+        let links = links.filter { known[$0] == nil }
+        let answers = try kernel.routes(queries, after: links)
+        for (index, link) in zip(links, answers.links) { known[index] = .some(link) }
+        return answers.routes
+    }
+
     mutating func link(index: UInt32) throws(NetlinkError) -> Link? {
         if let known = known[index] { return known }
         let link = try kernel.link(index: index)
@@ -20,7 +32,14 @@ struct LinkTable {
     /// The link a zone names: an index, or a name.
     mutating func link(zone: String) throws(NetlinkError) -> Link? {
         if let index = UInt32(zone) { return try link(index: index) }
-        return try kernel.link(named: zone)
+        let link = try kernel.link(named: zone)
+        if let link { known[link.index] = .some(link) }
+        return link
+    }
+
+    /// Whether one of the links asked for so far carries packets, the loopback link aside.
+    var hasCarrierSomewhere: Bool {
+        known.values.contains { link in link.map { !$0.isLoopback && $0.obstacle == nil } ?? false }
     }
 
     /// Every link of the namespace, asked for only when one of them must explain something.
@@ -28,6 +47,7 @@ struct LinkTable {
         if let all { return all }
         let links = try kernel.links()
         all = links
+        for link in links { known[link.index] = .some(link) }
         return links
     }
 }

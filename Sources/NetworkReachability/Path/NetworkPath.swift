@@ -1,4 +1,4 @@
-/// The way packets to a target would take at one moment, or why there is none.
+/// The path packets to a target would take at one moment, or why there is none. A value: it does not change by itself.
 public struct NetworkPath: Hashable, Sendable {
     /// What is known in Apple's terms; nil while nothing is known.
     public var flags: NetworkReachabilityFlags?
@@ -19,7 +19,7 @@ public struct NetworkPath: Hashable, Sendable {
     /// The source address packets get.
     public var source: IPAddress?
 
-    /// The routing table the way was found in, where the kernel says: 254 is `main`, 255 `local` (`ip-route(8)`).
+    /// The routing table the route was found in, where the kernel says: 254 is `main`, 255 `local` (`ip-route(8)`).
     public var table: UInt32?
 
     /// Whether the target can be reached over IPv4.
@@ -28,7 +28,7 @@ public struct NetworkPath: Hashable, Sendable {
     /// Whether the target can be reached over IPv6.
     public var supportsIPv6 = false
 
-    /// The largest packet the first hop takes, in bytes.
+    /// The largest packet that the route, or else the interface, takes, in bytes (MTU); nil without a path.
     public var mtu: UInt32?
 
     /// Grows by one with each change of the path, as seen by this process; starts with 1.
@@ -42,7 +42,7 @@ public struct NetworkPath: Hashable, Sendable {
     /// The status the flags stand for.
     public var status: NetworkReachabilityStatus { NetworkReachabilityStatus(flags) }
 
-    /// Whether the way leads over a wireless wide area network, which often costs money by the byte.
+    /// Whether packets leave over a wireless wide area network, which often costs money by the byte.
     public var isExpensive: Bool { flags?.contains(.isWWAN) ?? false }
 
     /// Whether everything but the generation is the same.

@@ -7,38 +7,51 @@ struct PathEvaluator {
     private var interfaces: InterfaceTable
 
     /// - Parameter interfaces: what earlier evaluations learned of interfaces, as long as no link has changed.
-    init(kernel: any KernelConnection, interfaces: InterfaceTable) throws(NetlinkError) {
+    init(kernel: any KernelConnection, interfaces: InterfaceTable) {
         self.kernel = kernel
         self.interfaces = interfaces
         links = LinkTable(kernel)
-        // Notifications can come before the state they announce; after this round trip the state is there.
-        _ = try kernel.link(index: 1)
     }
+
+    /// Notifications can come before the state they announce; after a link has been asked for, the state is there. So no way
+    /// is looked up before that: the links that packets left through last are asked for, or the loopback link.
+    private var expected: [UInt32] { interfaces.lastUsed.isEmpty ? [1] : interfaces.lastUsed }
 
     /// What is known of interfaces now, for the next evaluation.
     var learned: InterfaceTable { interfaces }
 
     /// The path to the network at large: the majority of `addresses` of one family, IPv4 before IPv6.
+    ///
+    /// - Parameter isQuick: IPv6 is asked about only if IPv4 does not decide.
     mutating func path(
         toMajorityOf addresses: [IPAddress],
-        mark: UInt32
+        mark: UInt32,
+        isQuick: Bool
     ) throws(NetlinkError) -> Evaluation {
         var votes = [Vote(addresses.filter { !$0.isIPv6 }), Vote(addresses.filter(\.isIPv6))]
-        while votes.contains(where: { !$0.isDecided }) {
-            let ballots = votes.map { $0.isDecided ? [] : $0.next }
-            var verdicts = try judge(ballots.flatMap(\.self), mark: mark)[...]
-            for index in votes.indices {
-                votes[index].count(verdicts.prefix(ballots[index].count))
-                verdicts = verdicts.dropFirst(ballots[index].count)
-            }
-        }
+        if isQuick { try decide(&votes[0...0], mark: mark) }
+        let isEnough = isQuick && votes[0].isWon
+        if !isEnough { try decide(&votes[0...], mark: mark) }
         let winner = votes.first(where: \.isWon)
         let verdicts = winner?.mostCommonWay ?? votes.flatMap(\.verdicts)
         var evaluation = try evaluation(of: verdicts, isSatisfied: winner != nil)
         evaluation.lifetime = votes.flatMap(\.verdicts).compactMap(\.lifetime).min()
         evaluation.path.supportsIPv4 = votes[0].isWon
         evaluation.path.supportsIPv6 = votes[1].isWon
+        evaluation.isQuick = isEnough
         return evaluation
+    }
+
+    /// Asks until every vote is decided, those of all votes in one go.
+    private mutating func decide(_ votes: inout ArraySlice<Vote>, mark: UInt32) throws(NetlinkError) {
+        while votes.contains(where: { !$0.isDecided }) {
+            let ballots = votes.map { $0.isDecided ? [] : $0.next }
+            var verdicts = try judge(ballots.flatMap(\.self), mark: mark)[...]
+            for (index, ballot) in zip(votes.indices, ballots) {
+                votes[index].count(verdicts.prefix(ballot.count))
+                verdicts = verdicts.dropFirst(ballot.count)
+            }
+        }
     }
 
     /// The path to a host with these addresses: the first of them that has one.
@@ -53,7 +66,7 @@ struct PathEvaluator {
     }
 
     private mutating func judge(_ addresses: [IPAddress], mark: UInt32) throws(NetlinkError) -> [Verdict] {
-        var judge = RouteJudge(kernel: kernel, mark: mark, links: links)
+        var judge = RouteJudge(kernel: kernel, mark: mark, links: links, expected: expected)
         defer { links = judge.links }
         return try judge.judge(addresses)
     }
@@ -64,24 +77,29 @@ struct PathEvaluator {
         for verdict in verdicts {
             switch verdict.outcome {
             case .success(let way):
-                if isSatisfied { return Evaluation(path: path(way, to: verdict.destination)) }
+                if isSatisfied { return Evaluation(path: try path(way, to: verdict.destination)) }
             case .failure(let obstacle):
                 if let known = worst, known.obstacle.weight >= obstacle.weight { continue }
                 worst = (verdict.destination, obstacle)
             }
         }
         guard let worst else { return Evaluation(path: NetworkPath(flags: [], reason: .noRoute)) }
-        return Evaluation(path: path(try explained(worst.obstacle), to: worst.destination))
+        return Evaluation(path: try path(explained(worst.obstacle), to: worst.destination))
     }
 
-    private mutating func path(_ way: Verdict.Way, to destination: IPAddress) -> NetworkPath {
+    private mutating func path(
+        _ way: Verdict.Way,
+        to destination: IPAddress
+    ) throws(NetlinkError) -> NetworkPath {
         var path = NetworkPath(flags: .reachable)
         path.destination = destination
         path.gateway = way.gateway.map { IPAddress($0) }
-        path.source = IPAddress(way.source, zone: way.source.isLinkLocal ? way.link.name : nil)
+        guard let link = try links.link(index: way.link) else { return NetworkPath(flags: [], reason: .noInterface) }
+        path.source = IPAddress(way.source, zone: way.source.isLinkLocal ? link.name : nil)
         path.table = way.table
         path.mtu = way.mtu
-        let known = interfaces.entry(for: way.link, kernel: kernel)
+        interfaces.noteUse(of: link)
+        let known = interfaces.entry(for: link, kernel: kernel)
         path.interface = known.interface
         if way.isLocal {
             path.flags?.insert(.isLocalAddress)
@@ -92,12 +110,15 @@ struct PathEvaluator {
         return path
     }
 
-    private mutating func path(_ obstacle: Verdict.Obstacle, to destination: IPAddress) -> NetworkPath {
+    private mutating func path(
+        _ obstacle: Verdict.Obstacle,
+        to destination: IPAddress
+    ) throws(NetlinkError) -> NetworkPath {
         var path = NetworkPath(flags: [], reason: obstacle.reason)
         path.destination = destination
         path.gateway = obstacle.gateway.map { IPAddress($0) }
         path.source = obstacle.source.map { IPAddress($0) }
-        guard let link = obstacle.link else { return path }
+        guard let index = obstacle.link, let link = try links.link(index: index) else { return path }
         let known = interfaces.entry(for: link, kernel: kernel)
         path.interface = known.interface
         if obstacle.reason == .dormant { path.flags = known.flags.union([.reachable, .connectionRequired]) }
@@ -106,11 +127,11 @@ struct PathEvaluator {
 
     /// Says more than "no route" where the links do: routes go when their link does, and leave no trace.
     private mutating func explained(_ obstacle: Verdict.Obstacle) throws(NetlinkError) -> Verdict.Obstacle {
-        guard obstacle.reason == .noRoute else { return obstacle }
+        guard obstacle.reason == .noRoute, !links.hasCarrierSomewhere else { return obstacle }
         let candidates = try links.links().filter { !$0.isLoopback }
         let up = candidates.filter(\.isUp)
         if candidates.isEmpty { return Verdict.Obstacle(.noInterface) }
-        let only = candidates.count == 1 ? candidates.first : nil
+        let only = candidates.count == 1 ? candidates.first?.index : nil
         if up.isEmpty { return Verdict.Obstacle(.linkDown, link: only) }
         if !up.contains(where: \.hasCarrier) { return Verdict.Obstacle(.noCarrier, link: only) }
         return obstacle

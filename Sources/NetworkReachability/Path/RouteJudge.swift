@@ -4,19 +4,26 @@ import Netlink
 ///
 /// The kernel is the state: nothing is remembered from one evaluation to the next.
 struct RouteJudge {
-    private let kernel: any KernelConnection
-    private let mark: UInt32
-    /// How many tunnels lead to the addresses asked about.
-    private let depth: Int
+    let kernel: any KernelConnection
+    let mark: UInt32
+    /// The tunnels that lead to the addresses asked about.
+    let tunnels: [UInt32]
+    /// The links that ways are likely to lead over, asked for in the same round as the ways.
+    private let expected: [UInt32]
     var links: LinkTable
 
-    private static let tunnelLimit = 3
-
-    init(kernel: any KernelConnection, mark: UInt32, links: LinkTable, depth: Int = 0) {
+    init(
+        kernel: any KernelConnection,
+        mark: UInt32,
+        links: LinkTable,
+        expected: [UInt32] = [],
+        tunnels: [UInt32] = []
+    ) {
+        self.expected = expected
         self.kernel = kernel
         self.mark = mark
         self.links = links
-        self.depth = depth
+        self.tunnels = tunnels
     }
 
     /// One verdict for each address, in the same order; three round trips for any number of them.
@@ -32,7 +39,7 @@ struct RouteJudge {
                 verdicts.append(Verdict(destination: address, outcome: .failure(obstacle)))
             }
         }
-        let answers = try kernel.routes(open.map(\.query))
+        let answers = try links.routes(open.map(\.query), expecting: expected)
         let second = try secondAnswers(open.map(\.query), answers)
         for (position, question) in open.enumerated() {
             var lifetime: Duration?
@@ -99,51 +106,52 @@ struct RouteJudge {
         _ first: Route,
         _ second: Result<Route, SystemError>?
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle> {
+        var query = query
         var route = first
-        if query.destination.family == .ipv4, let second {
-            switch second {
-            case .success(let answer): route = answer
-            case .failure(let error): return .failure(Verdict.Obstacle(error))
-            }
+        var entry: Route?
+        switch (second, query.destination.family) {
+        case (.success(let answer), .ipv4):
+            route = answer
+            route.source = first.source
+            query.source = first.source
+        case (.success(let answer), .ipv6):
+            entry = answer
+        case (.failure(let error), .ipv4):
+            return .failure(Verdict.Obstacle(error))
+        case (.failure, .ipv6), (nil, _):
+            break
         }
-        route.source = first.source
-        let isOnLink: Bool
-        if case .success(let entry) = second, query.destination.family == .ipv6 {
-            isOnLink = entry.prefixLength > 0 && entry.nextHops.allSatisfy { $0.gateway == nil }
-        } else {
-            isOnLink = false
-        }
-        let direct = try way(query, route, isOnLink: isOnLink)
+        let direct = try way(query, route, entry: entry)
         if case .failure(let obstacle) = direct, [.noCarrier, .linkDown, .noInterface].contains(obstacle.reason) {
-            return try otherLeg(query, route, not: route.nextHops.first?.interface) ?? direct
+            return try otherLeg(query, route, not: route.firstHop?.interface) ?? direct
         }
         return direct
     }
 
-    private mutating func way(
+    /// Judges the first leg of a route.
+    mutating func way(
         _ query: RouteQuery,
         _ route: Route,
-        isOnLink: Bool
+        entry: Route?
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle> {
         guard Self.carrying.contains(route.kind) else { return .failure(Verdict.Obstacle(.refused)) }
-        guard let leg = route.nextHops.first, let link = try links.link(index: leg.interface) else {
+        guard let leg = route.firstHop, let link = try links.link(index: leg.interface) else {
             return .failure(Verdict.Obstacle(.noInterface))
         }
         let isLocal = route.kind == .local
         func blocked(_ reason: NetworkPath.UnsatisfiedReason) -> Result<Verdict.Way, Verdict.Obstacle> {
-            var obstacle = Verdict.Obstacle(reason, link: link)
+            var obstacle = Verdict.Obstacle(reason, link: link.index)
             obstacle.gateway = leg.gateway
             obstacle.source = route.source
             return .failure(obstacle)
         }
         if let reason = link.obstacle { return blocked(reason) }
-        guard let source = route.source, isLocal || source.canAnswer(from: query.destination, isOnLink: isOnLink) else {
-            return blocked(.noSourceAddress)
-        }
-        if let reason = try carrierObstacle(of: link) { return blocked(reason) }
+        guard let source = route.source else { return blocked(.noSourceAddress) }
+        if !isLocal, !(try canBeAnswered(source, query, leg, entry: entry)) { return blocked(.noSourceAddress) }
+        if let reason = try underlayObstacle(of: link) { return blocked(reason) }
         return .success(
             Verdict.Way(
-                link: link,
+                link: link.index,
                 gateway: leg.gateway,
                 source: source,
                 table: route.table,
@@ -155,63 +163,23 @@ struct RouteJudge {
 
     private static let carrying: [RouteKind] = [.unicast, .local, .broadcast, .anycast, .multicast]
 
-    /// A route with several legs is good if one of them is; the lookup may have picked a dead one.
-    private mutating func otherLeg(
+    /// Whether an answer can come back to `source`. A link-local source is good on its link only, for routers do not forward
+    /// it (RFC 3927, RFC 4291); a neighbour answers it.
+    private func canBeAnswered(
+        _ source: WireAddress,
         _ query: RouteQuery,
-        _ route: Route,
-        not failed: UInt32?
-    ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle>? {
-        guard route.kind == .unicast, query.outputInterface == nil else { return nil }
+        _ leg: NextHop,
+        entry: Route?
+    ) throws(NetlinkError) -> Bool {
+        let destination = query.destination
+        if source.isUnspecified || source.isLoopback { return destination.isLoopback }
+        guard source.isLinkLocal, !destination.isLinkLocal, !destination.isMulticast else { return true }
+        if let gateway = leg.gateway { return gateway == destination }
+        // Not a neighbour only because a default route leads to the link: a prefix must say so.
+        if let entry { return entry.prefixLength > 0 }
         var query = query
         query.wantsEntry = true
-        guard case .success(let entry)? = try kernel.routes([query]).first else { return nil }
-        var legs = entry.nextHops
-        if entry.nextHopID != 0, legs.count <= 1 { legs = try self.legs(ofNextHop: entry.nextHopID) }
-        query.wantsEntry = false
-        for leg in legs where leg.interface != failed {
-            guard let link = try links.link(index: leg.interface), link.obstacle == nil else { continue }
-            // Only now is the interface certain to have a route, so that the answer for IPv4 can be believed.
-            query.outputInterface = leg.interface
-            guard case .success(var answer)? = try kernel.routes([query]).first else { continue }
-            answer.nextHops = [leg]
-            answer.table = route.table
-            let way = try way(query, answer, isOnLink: false)
-            if case .success = way { return way }
-        }
-        return nil
-    }
-
-    private func legs(ofNextHop id: UInt32, depth: Int = 0) throws(NetlinkError) -> [NextHop] {
-        guard depth < 3, let object = try kernel.nextHop(id: id) else { return [] }
-        if let leg = object.leg { return [leg] }
-        var legs: [NextHop] = []
-        for member in object.members { legs += try self.legs(ofNextHop: member, depth: depth + 1) }
-        return legs
-    }
-
-    /// A tunnel keeps its carrier when what it runs over is gone; where it names its other end, that end is judged too.
-    private mutating func carrierObstacle(
-        of link: Link
-    ) throws(NetlinkError) -> NetworkPath.UnsatisfiedReason? {
-        guard !link.lowerIsElsewhere, depth < Self.tunnelLimit else { return nil }
-        if let remote = link.tunnelRemote {
-            var judge = RouteJudge(kernel: kernel, mark: 0, links: links, depth: depth + 1)
-            defer { links = judge.links }
-            if case .failure(let obstacle)? = try judge.judge([IPAddress(remote)]).first?.outcome {
-                return obstacle.reason
-            }
-        }
-        if link.kind == "vxlan", let lower = link.lowerIndex { return try links.link(index: lower)?.obstacle }
-        return nil
-    }
-}
-
-extension WireAddress {
-    /// Whether an answer from `destination` can come back to this source. A link-local source is good on its link only:
-    /// routers do not forward it (RFC 3927, RFC 4291), but an IPv6 neighbour answers it.
-    func canAnswer(from destination: WireAddress, isOnLink: Bool) -> Bool {
-        if isUnspecified || isLoopback { return destination.isLoopback }
-        guard isLinkLocal, !destination.isLinkLocal, !destination.isMulticast else { return true }
-        return family == .ipv6 && isOnLink
+        guard case .success(let entry)? = try kernel.routes([query]).first else { return false }
+        return entry.prefixLength > 0
     }
 }

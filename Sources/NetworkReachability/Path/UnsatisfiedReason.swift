@@ -35,7 +35,7 @@ extension NetworkPath {
         /// There is no address that an answer could come back to.
         public static let noSourceAddress = UnsatisfiedReason(rawValue: "noSourceAddress")
 
-        /// There is no interface but the loopback, or the one the way leads over is gone.
+        /// There is no interface but the loopback, or the one the route or the zone names is gone.
         public static let noInterface = UnsatisfiedReason(rawValue: "noInterface")
 
         /// The name service does not know the name, or could not be asked.

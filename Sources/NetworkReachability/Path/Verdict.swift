@@ -4,7 +4,8 @@ import Netlink
 struct Verdict: Hashable, Sendable {
     /// The way they would take.
     struct Way: Hashable, Sendable {
-        var link: Link
+        /// The index of the link they leave through.
+        var link: UInt32
         var gateway: WireAddress?
         var source: WireAddress
         var table: UInt32?
@@ -16,11 +17,12 @@ struct Verdict: Hashable, Sendable {
     /// What stands in their way, and at which link.
     struct Obstacle: Error, Hashable, Sendable {
         var reason: NetworkPath.UnsatisfiedReason
-        var link: Link?
+        /// The index of the link that does.
+        var link: UInt32?
         var gateway: WireAddress?
         var source: WireAddress?
 
-        init(_ reason: NetworkPath.UnsatisfiedReason, link: Link? = nil) {
+        init(_ reason: NetworkPath.UnsatisfiedReason, link: UInt32? = nil) {
             self.reason = reason
             self.link = link
         }

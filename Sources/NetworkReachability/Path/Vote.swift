@@ -36,5 +36,5 @@ struct Vote {
 }
 
 extension Verdict {
-    fileprivate var interfaceIndex: UInt32 { (try? outcome.get())?.link.index ?? 0 }
+    fileprivate var interfaceIndex: UInt32 { (try? outcome.get())?.link ?? 0 }
 }

@@ -1,4 +1,4 @@
-/// What is known of the way to a target, in the terms of Apple's `SCNetworkReachabilityFlags`: same names, same raw
+/// What is known of the path to a target, in the terms of Apple's `SCNetworkReachabilityFlags`: same names, same raw
 /// values, same meaning.
 ///
 /// On Linux `interventionRequired`, `connectionOnTraffic` and `connectionOnDemand` are never set, for the kernel does
@@ -12,13 +12,14 @@ public struct NetworkReachabilityFlags: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The way leads over a transient connection, such as PPP.
+    /// The interface is a ppp link (ARPHRD_PPP).
     public static let transientConnection = NetworkReachabilityFlags(rawValue: 1 << 0)
 
-    /// The kernel has a way to the target, with a source address and an interface that carries.
+    /// The kernel has a route to the target, with a source address and an interface that has carrier. Also set together with
+    /// ``connectionRequired``.
     public static let reachable = NetworkReachabilityFlags(rawValue: 1 << 1)
 
-    /// There is a way, but a connection must be made first: the interface is dormant (RFC 2863), for example Wi-Fi that
+    /// There is a route, but a connection must be made first: the interface is dormant (RFC 2863), for example Wi-Fi that
     /// is associated and not yet authorised.
     public static let connectionRequired = NetworkReachabilityFlags(rawValue: 1 << 2)
 
@@ -31,13 +32,13 @@ public struct NetworkReachabilityFlags: OptionSet, Hashable, Sendable {
     /// The connection is made on demand. Never set on Linux.
     public static let connectionOnDemand = NetworkReachabilityFlags(rawValue: 1 << 5)
 
-    /// The target is an address of this machine.
+    /// The target is an address of this machine (RTN_LOCAL).
     public static let isLocalAddress = NetworkReachabilityFlags(rawValue: 1 << 16)
 
-    /// Traffic goes straight to the target over an interface of this machine, without a gateway.
+    /// Packets go to the target without a gateway. Not set for addresses of this machine.
     public static let isDirect = NetworkReachabilityFlags(rawValue: 1 << 17)
 
-    /// The way leads over a wireless wide area network (cellular).
+    /// The interface is a modem (cellular), or runs over one as far as its links tell.
     public static let isWWAN = NetworkReachabilityFlags(rawValue: 1 << 18)
 
     /// Apple's other name for ``connectionOnTraffic``.

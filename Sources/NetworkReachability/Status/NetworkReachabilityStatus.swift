@@ -11,17 +11,18 @@ public enum NetworkReachabilityStatus: Hashable, Sendable {
         public static var cellular: ConnectionType { .wwan }
     }
 
-    /// Nothing could be asked yet: the kernel denies netlink, or a name has not been resolved.
+    /// Nothing is known: the kernel denies netlink, a name has not been resolved yet, or the network namespace is gone.
+    /// ``NetworkPath/reason`` says which.
     case unknown
 
-    /// Packets to the target cannot leave this machine, or cannot be answered.
+    /// Packets to the target cannot leave this machine, or cannot be answered, or the name does not exist.
     case notReachable
 
-    /// The kernel would send packets to the target, with a source address, over an interface that carries.
+    /// The kernel would send packets to the target, with a source address, over an interface that has carrier.
     case reachable(ConnectionType)
 
     /// The status that `flags` stand for, by Alamofire's rules: a connection that is required counts as reachable only
-    /// if it is made by itself, without intervention. No flags at all are ``unknown``.
+    /// if it is made by itself, without intervention. Nil is ``unknown``; the empty set is ``notReachable``.
     public init(_ flags: NetworkReachabilityFlags?) {
         guard let flags else {
             self = .unknown

@@ -1,10 +1,10 @@
 import Dispatch
 import Netlink
 
-/// The two netlink sockets of a namespace, the listening one driven by Dispatch.
+/// The two netlink sockets of a namespace, the listening one with a thread of its own while it listens.
 final class LinuxConnection: KernelConnection {
     private let sockets: RouteSockets
-    private let source: Locked<Cancellation?> = Locked(nil)
+    private let listener: Locked<EventThread?> = Locked(nil)
 
     private let namespace: String?
     private let identity: NamespaceIdentity?
@@ -14,6 +14,10 @@ final class LinuxConnection: KernelConnection {
         self.sockets = sockets
         self.namespace = namespace
         identity = namespace.flatMap { try? NamespaceIdentity(path: $0) }
+    }
+
+    deinit {
+        stopListening()
     }
 
     var isCurrent: Bool {
@@ -31,23 +35,24 @@ final class LinuxConnection: KernelConnection {
         try sockets.routes(queries)
     }
 
+    func routes(_ queries: [RouteQuery], after links: [UInt32]) throws(NetlinkError) -> RouteAnswers {
+        try sockets.routes(queries, after: links)
+    }
+
     func listen(on queue: DispatchQueue, _ ring: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
-        let events = sockets.events
-        try events.join()
-        let watch = ReadSource.watch(events.descriptor, of: events, on: queue) {
-            let burst = events.drain()
-            if !burst.isEmpty { ring(burst) }
-        }
-        source.withLock { $0 = watch }
+        try sockets.events.join()
+        let thread = EventThread(sockets.events)
+        try thread.start(on: queue, ring)
+        listener.withLock { $0 = thread }
     }
 
     func stopListening() {
-        let source = source.withLock { source in
-            defer { source = nil }
-            return source
+        let thread = listener.withLock { thread in
+            defer { thread = nil }
+            return thread
         }
-        source?.cancel()
         sockets.events.leave()
+        thread?.end()
     }
 
     func nextBurst(within limit: Duration) -> EventBurst? {

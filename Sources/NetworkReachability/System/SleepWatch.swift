@@ -17,7 +17,7 @@ final class SleepWatch: Sendable {
     }
 
     private let state: Locked<State> = Locked(State())
-    private let queue = DispatchQueue(label: "NetworkReachability.sleep", target: .global())
+    private let queue = DispatchQueue(label: "NetworkReachability.sleep")
 
     /// Runs `action` on `queue` after each wake or change of the clock; nil when the kernel offers no such timer.
     func add(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation? {

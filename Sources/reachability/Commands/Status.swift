@@ -18,8 +18,9 @@ struct Status: ParsableCommand {
         let paths = try options.makeTargets().map { ($0.name, $0.manager.path) }
         for (name, path) in paths {
             let line = PathLine(target: name, path: path)
-            let time = Timestamp()
-            StandardOutput.write(options.json ? line.json(at: time) : line.text(at: time, withFlags: false))
+            StandardOutput.write(
+                options.json ? line.json(at: Timestamp()) : line.text(at: Timestamp(), withFlags: false)
+            )
         }
         let statuses = paths.map(\.1.status)
         if statuses.contains(.notReachable) { throw ExitCode(1) }

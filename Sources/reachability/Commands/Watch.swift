@@ -24,31 +24,27 @@ struct Watch: ParsableCommand {
 
     func run() throws {
         let targets = try options.makeTargets()
-        // Everything is written here, and the command ends here, so that no line is cut.
-        let queue = DispatchQueue(label: "reachability.output", target: .global())
-        let ends = [SIGINT, SIGTERM].map { end(on: $0, after: queue) }
-        StandardOutput.endWhenReaderLeaves()
+        let ends = [SIGINT, SIGTERM].map(end(on:))
+        StandardOutput.whenReaderLeaves { _exit(0) }
         let (json, withFlags) = (options.json, flags)
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
         let tokens = targets.map { name, manager in
-            manager.addPathListener(for: interest, onQueue: queue) { path in
+            // Called directly: a reader that is slow is told the latest when it reads again, not everything in between.
+            manager.addPathListener(for: interest, onQueue: nil) { path in
                 let line = PathLine(target: name, path: path)
-                let time = Timestamp()
-                StandardOutput.write(json ? line.json(at: time) : line.text(at: time, withFlags: withFlags))
+                StandardOutput.write(
+                    json ? line.json(at: Timestamp()) : line.text(at: Timestamp(), withFlags: withFlags)
+                )
             }
         }
         withExtendedLifetime((targets, ends, tokens)) { dispatchMain() }
     }
 
-    /// Ends the command on a signal once `output` has written its line, or soon when its reader takes none.
-    private func end(on signal: CInt, after output: DispatchQueue) -> any DispatchSourceSignal {
+    private func end(on signal: CInt) -> any DispatchSourceSignal {
         Glibc.signal(signal, SIG_IGN)
-        let queue = DispatchQueue(label: "reachability.signal", target: .global())
-        let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
-        source.setEventHandler {
-            output.async { Glibc.exit(0) }
-            queue.asyncAfter(deadline: .now() + .milliseconds(500)) { Glibc.exit(0) }
-        }
+        let source = DispatchSource.makeSignalSource(signal: signal, queue: .global())
+        // Lines are written whole, by one system call each, so nothing is left to flush.
+        source.setEventHandler { _exit(0) }
         source.activate()
         return source
     }

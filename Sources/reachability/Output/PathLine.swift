@@ -7,11 +7,10 @@ struct PathLine {
     let path: NetworkPath
 
     /// Schema 1: keys may be added, none is renamed or taken away.
-    func json(at time: Timestamp) -> String {
+    ///
+    /// - Parameter time: Read last, so that it is the time of the writing.
+    func json(at time: @autoclosure () -> Timestamp) -> String {
         var object = JSONObject()
-        object.add("schema", 1)
-        object.add("time", time.text)
-        object.add("monotonicNanoseconds", time.monotonicNanoseconds)
         object.add("target", target)
         switch path.status {
         case .unknown: object.add("status", "unknown")
@@ -34,7 +33,13 @@ struct PathLine {
         object.add("destination", path.destination?.description)
         object.add("supportsIPv4", path.supportsIPv4)
         object.add("supportsIPv6", path.supportsIPv6)
-        return object.description
+        let time = time()
+        var line = JSONObject()
+        line.add("schema", 1)
+        line.add("time", time.text)
+        line.add("monotonicNanoseconds", time.monotonicNanoseconds)
+        line.add(object)
+        return line.description
     }
 
     /// Time, target, status, then what explains it.

@@ -9,7 +9,8 @@ extension Scenario {
             uplinks: .two,
             change: "C route replace default via 10.2.0.1; C route replace default via fd02::1",
             undo: "C route replace default via 10.1.0.1; C route replace default via fd01::1",
-            after: "g46"
+            after: "g46",
+            alone: true
         ),
         Scenario(
             id: "s2",
@@ -20,7 +21,8 @@ extension Scenario {
             undo: "C route del default; C route add default via 10.1.0.1",
             before: "g4",
             after: "g4",
-            back: "g4"
+            back: "g4",
+            alone: true
         ),
         Scenario(
             id: "s2-ipv6",
@@ -31,7 +33,8 @@ extension Scenario {
             undo: "C route del ::/0; C route add ::/0 via fd01::1",
             before: "g6",
             after: "g6",
-            back: "g6"
+            back: "g6",
+            alone: true
         ),
         Scenario(
             id: "s3",
@@ -39,7 +42,8 @@ extension Scenario {
             uplinks: .two,
             change: "C 50x route replace default via 10.2.0.1,route replace default via 10.1.0.1",
             undo: "C 50x route replace ::/0 via fd02::1,route replace ::/0 via fd01::1",
-            after: "g46"
+            after: "g46",
+            alone: true
         ),
         Scenario(
             id: "s4",
@@ -55,7 +59,8 @@ extension Scenario {
                 """,
             before: "g4",
             after: "g4",
-            back: "g4"
+            back: "g4",
+            alone: true
         ),
     ]
 }

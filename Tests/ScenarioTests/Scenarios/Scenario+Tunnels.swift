@@ -45,8 +45,23 @@ extension Scenario {
             undo: plug,
             before: "g4",
             after: "",
-            back: "g4",
-            measure: .kernelCannotKnow
+            back: "g4"
+        ),
+        Scenario(
+            id: "r8-route",
+            title: "vxlan whose far end is left to the route through the vxlan itself",
+            setup: """
+                S link add vxp type vxlan id 7 local 10.3.0.2 remote 10.1.0.2 dstport 4789
+                S link set vxp up; S addr add 10.50.0.1/24 dev vxp
+                C link add vx0 type vxlan id 7 local 10.1.0.2 remote 10.3.0.2 dstport 4789
+                \(noIPv6); C link set vx0 up; C addr add 10.50.0.2/24 dev vx0
+                C route add 10.3.0.0/24 via 10.1.0.1; C route replace default via 10.50.0.1
+                """,
+            change: "C route del 10.3.0.0/24",
+            undo: "C route add 10.3.0.0/24 via 10.1.0.1",
+            before: "g4",
+            after: "",
+            back: "g4"
         ),
         Scenario(
             id: "p1",

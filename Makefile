@@ -1,0 +1,56 @@
+# What people and continuous integration do with this package. `make help` lists it.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Arguments of `reachability watch` for `make watch`, for example ARGS="--paths 192.0.2.1".
+ARGS ?=
+
+BINARY := .build/release/reachability
+
+.PHONY: help watch build install test sanitize lint format docs examples bench check clean dependencies
+
+help: ## List the targets.
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+watch: build ## Install what is missing, build, and watch the network at large. ARGS="..." are passed on.
+	@exec $(BINARY) watch $(ARGS)
+
+build: dependencies ## Build the optimised command.
+	@Scripts/build-release
+
+install: ## Install the command under $(DESTDIR)$(PREFIX)/bin; builds it only if it is missing.
+	@test -x $(BINARY) || $(MAKE) --no-print-directory build
+	install -D -m 755 $(BINARY) "$(DESTDIR)$(PREFIX)/bin/reachability"
+
+test: dependencies ## Install what is missing and run all tests, with root or without.
+	@Scripts/test
+
+sanitize: dependencies ## Run the tests under Thread Sanitizer and Address Sanitizer.
+	@Scripts/sanitize thread
+	@Scripts/sanitize address
+
+lint: ## Check the format of the sources.
+	@Scripts/lint
+
+format: ## Format the sources.
+	@Scripts/swift-files | xargs -0 swift format --in-place
+
+docs: dependencies ## Build the documentation into .build/docs and compile its examples.
+	@Scripts/build-docs
+	@Scripts/check-snippets
+
+examples: dependencies ## Build the examples.
+	@Scripts/build-examples
+
+bench: build ## Measure the command beside programs in C (see Benchmarks/README.md).
+	@Benchmarks/run
+
+check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
+	@Scripts/check-unsafe
+	@Scripts/check-downstream
+
+clean: ## Remove everything that was built.
+	rm -rf .build examples/*/.build
+
+dependencies:
+	@Scripts/install-dependencies

@@ -1,0 +1,3 @@
+import NetworkReachability
+
+print(NetworkReachabilityManager.default?.status ?? .unknown)

@@ -1,0 +1,21 @@
+import Netlink
+
+extension RouteJudge {
+    /// A tunnel keeps its carrier when what it runs over is gone; where it names its other end, that end is judged too.
+    mutating func underlayObstacle(
+        of link: Link
+    ) throws(NetlinkError) -> NetworkPath.UnsatisfiedReason? {
+        guard !link.lowerIsElsewhere else { return nil }
+        if let remote = link.tunnelRemote {
+            // A tunnel whose other end is to be reached through the tunnel goes nowhere.
+            guard !tunnels.contains(link.index) else { return .noRoute }
+            var judge = RouteJudge(kernel: kernel, mark: 0, links: links, tunnels: tunnels + [link.index])
+            defer { links = judge.links }
+            if case .failure(let obstacle)? = try judge.judge([IPAddress(remote)]).first?.outcome {
+                return obstacle.reason
+            }
+        }
+        if link.kind == "vxlan", let lower = link.lowerIndex { return try links.link(index: lower)?.obstacle }
+        return nil
+    }
+}

@@ -1,0 +1,110 @@
+import Dispatch
+import Netlink
+import NetworkReachability
+
+/// A connection to a fake kernel. It counts as open until it is let go.
+final class FakeConnection: KernelConnection {
+    private let id: UInt64
+    private let kernel: FakeKernel
+
+    init(_ id: UInt64, to kernel: FakeKernel) {
+        self.id = id
+        self.kernel = kernel
+    }
+
+    deinit {
+        let id = id
+        _ = kernel.state.withLock { $0.connections.removeValue(forKey: id) }
+    }
+
+    var isCurrent: Bool {
+        let id = id
+        return kernel.state.withLock { $0.connections[id]?.isCurrent ?? false }
+    }
+
+    func link(index: UInt32) throws(NetlinkError) -> Link? {
+        try askForLinks { $0.device(index)?.answer }
+    }
+
+    func link(named name: String) throws(NetlinkError) -> Link? {
+        try askForLinks { $0.device(named: name)?.answer }
+    }
+
+    func links() throws(NetlinkError) -> [Link] {
+        try askForLinks { $0.devices.map(\.answer) }
+    }
+
+    func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
+        let now = kernel.clock.monotonic
+        return try ask(count: queries.count) { state, id in
+            state.lookups += queries.count
+            let ear = state.connections[id]
+            let network = ear?.staleState ?? ear?.stateThen ?? state.network
+            // The state catches up with its notification while the answer is under way.
+            state.connections[id]?.staleState = nil
+            return queries.map { network.answer($0, at: now) }
+        }
+    }
+
+    func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? {
+        try ask { state, connection in
+            (state.connections[connection]?.stateThen ?? state.network).objects[id]?.answer
+        }
+    }
+
+    func hardware(of link: Link) -> LinkHardware {
+        kernel.state.withLock { $0.network.device(link.index)?.hardware } ?? LinkHardware()
+    }
+
+    func listen(on queue: DispatchQueue, _ ring: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
+        let id = id
+        let isRepeated = kernel.state.withLock { state in
+            defer {
+                state.connections[id]?.queue = queue
+                state.connections[id]?.ring = ring
+            }
+            return state.connections[id]?.queue != nil
+        }
+        if isRepeated { fatalError("FakeKernel: this connection listens already") }
+    }
+
+    func stopListening() {
+        let id = id
+        // What the closure owns is let go outside the lock.
+        let ear = kernel.state.withLock { state in
+            defer { state.connections[id]?.close() }
+            return state.connections[id]
+        }
+        withExtendedLifetime(ear) {}
+    }
+
+    func nextBurst(within limit: Duration) -> EventBurst? {
+        let id = id
+        return kernel.state.withLock { $0.connections[id]?.take() }
+    }
+
+    /// A question about links waits for the lock that changes are made under: it is a barrier.
+    private func askForLinks<Answer: Sendable>(
+        _ answer: (FakeNetwork) -> Answer
+    ) throws(NetlinkError) -> Answer {
+        try ask { state, id in
+            state.connections[id]?.staleState = nil
+            return answer(state.connections[id]?.stateThen ?? state.network)
+        }
+    }
+
+    private func ask<Answer: Sendable>(
+        count: Int = 1,
+        _ answer: (inout FakeKernel.State, UInt64) -> Answer
+    ) throws(NetlinkError) -> Answer {
+        let id = id
+        let outcome: Result<Answer, NetlinkError> = kernel.state.withLock { state in
+            state.questions += count
+            if let fault = state.questionFault {
+                return .failure(NetlinkError("read the kernel's answer", fault.cause))
+            }
+            return .success(answer(&state, id))
+        }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,78 @@
+import Dispatch
+import Netlink
+import NetworkReachability
+
+extension FakeKernel {
+    /// All that changes of a fake kernel, only ever touched under its lock.
+    struct State: Sendable {
+        var network = FakeNetwork()
+        var connections: [UInt64: Ear] = [:]
+        /// The hints of the batch under way; nil outside of one.
+        var batch: [Hint]?
+        var timers: [Cancellation] = []
+        var delaysState = false
+        var losesHints = false
+        var connectionFault: Fault?
+        var questionFault: Fault?
+        var questions = 0
+        var lookups = 0
+        var namespaceWatchers: [UInt64: @Sendable () -> Void] = [:]
+        private var nextID: UInt64 = 0
+
+        mutating func connect() -> UInt64 {
+            let id = makeID()
+            connections[id] = Ear()
+            return id
+        }
+
+        mutating func makeID() -> UInt64 {
+            nextID += 1
+            return nextID
+        }
+
+        /// Says which queues are to be called; nobody is called under the lock.
+        mutating func change(_ body: (inout FakeNetwork) throws(Refusal) -> Void) throws(Refusal) -> [Call] {
+            let before = network
+            try body(&network)
+            let burst = network.takeHeard()
+            guard burst.isRelevant, !losesHints else { return [] }
+            return send(Hint(burst: burst, staleState: delaysState ? before : nil))
+        }
+
+        mutating func send(_ hint: Hint) -> [Call] {
+            guard batch == nil else {
+                var hint = hint
+                hint.stateThen = network
+                batch?.append(hint)
+                return []
+            }
+            return send([hint])
+        }
+
+        mutating func finishBatch() -> [Call] {
+            var hints = batch ?? []
+            batch = nil
+            // After the last of them the network is what it is.
+            if let last = hints.indices.last { hints[last].stateThen = nil }
+            return send(hints)
+        }
+
+        /// The next hint of a connection that has not been fetched otherwise.
+        mutating func take(for connection: UInt64) -> (@Sendable () -> Void)? {
+            guard let ring = connections[connection]?.ring, let burst = connections[connection]?.take() else {
+                return nil
+            }
+            return { ring(burst) }
+        }
+
+        private mutating func send(_ hints: [Hint]) -> [Call] {
+            var calls: [Call] = []
+            for (connection, ear) in connections {
+                guard ear.isCurrent, let queue = ear.queue else { continue }
+                connections[connection]?.pending += hints
+                calls += hints.map { _ in Call(queue: queue, connection: connection) }
+            }
+            return calls
+        }
+    }
+}

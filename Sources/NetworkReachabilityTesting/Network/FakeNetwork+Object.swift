@@ -1,0 +1,14 @@
+import Netlink
+
+extension FakeNetwork {
+    /// A next hop object: a leg, a group of others, or a hole.
+    struct Object: Hashable, Sendable {
+        var leg: Leg?
+        var members: [UInt32] = []
+        var isBlackhole = false
+
+        var answer: NextHopObject {
+            NextHopObject(leg: leg?.answer, members: members, isBlackhole: isBlackhole)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Netlink
+
+/// A kernel's answer with names in place of indices, and without what differs by chance.
+struct ComparableAnswer: CustomStringConvertible {
+    private var fields: [String]
+    private var legs: [String]
+
+    init(_ answer: Result<Route, SystemError>, names: [UInt32: String]) {
+        switch answer {
+        case .failure(let error):
+            fields = ["error \(error)"]
+            legs = []
+        case .success(let route):
+            fields = [
+                "kind \(route.kind.rawValue)", "table \(route.table.map { "\($0)" } ?? "-")", "/\(route.prefixLength)",
+                "src \(route.source.map(\.description) ?? "-")", "nhid \(route.nextHopID)",
+                // Two clocks; hundredths of a second on one side.
+                route.lifetime == nil ? "for ever" : "ends",
+            ]
+            legs = route.nextHops.map { leg in
+                "\(names[leg.interface] ?? "?") via \(leg.gateway.map(\.description) ?? "-")"
+            }.sorted()
+        }
+    }
+
+    func agrees(with other: ComparableAnswer) -> Bool {
+        fields == other.fields && legs == other.legs
+    }
+
+    var description: String { (fields + legs).joined(separator: ", ") }
+}

@@ -1,0 +1,157 @@
+import Dispatch
+import Netlink
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+/// When and how the fake kernel tells of changes. What it tells of each is compared with the real one elsewhere.
+@Suite struct FakeKernelHintTests {
+    private let kernel = FakeKernel()
+    private let heard = RecordingListener<EventBurst>()
+    private let queue = DispatchQueue(label: "FakeKernelHintTests")
+
+    init() {
+        kernel.addLink("eth0")
+        kernel.addAddress("10.0.0.2/24", to: "eth0")
+        kernel.addRoute("default", via: "10.0.0.1")
+    }
+
+    private func listen() throws -> any KernelConnection {
+        let connection = try kernel.connect()
+        try connection.listen(on: queue) { [heard] in heard.record($0) }
+        return connection
+    }
+
+    private func canReach(_ connection: any KernelConnection, _ address: String = "1.1.1.1") throws -> Bool {
+        let query = RouteQuery(destination: try #require(WireAddress(address)))
+        return try connection.routes([query]).allSatisfy { (try? $0.get()) != nil }
+    }
+
+    @Test func carrierLossTellsOfTheLinkAlone() throws {
+        let connection = try listen()
+        kernel.setCarrier("eth0", false)
+        queue.sync {}
+        #expect(heard.values == [EventBurst(messages: 1, subjects: .link)])
+        #expect(try canReach(connection))
+        #expect(try connection.link(named: "eth0")?.hasCarrier == false)
+    }
+
+    @Test func aRemovedRouteIsTold() throws {
+        let connection = try listen()
+        kernel.removeRoute("default")
+        queue.sync {}
+        #expect(heard.values == [EventBurst(messages: 1, subjects: [.route, .defaultRoute, .removal])])
+        #expect(try !canReach(connection))
+    }
+
+    @Test func whatChangesNothingIsNotTold() throws {
+        let connection = try listen()
+        kernel.setCarrier("eth0", true)
+        kernel.setUp("eth0")
+        queue.sync {}
+        #expect(heard.values == [])
+        withExtendedLifetime(connection) {}
+    }
+
+    @Test func whoStopsListeningHearsNothing() throws {
+        let connection = try listen()
+        connection.stopListening()
+        kernel.removeRoute("default")
+        queue.sync {}
+        #expect(heard.values == [])
+        #expect(kernel.listenerCount == 0)
+        try connection.listen(on: queue) { [heard] in heard.record($0) }
+        kernel.addRoute("default", via: "10.0.0.1")
+        queue.sync {}
+        #expect(heard.count == 1)
+    }
+
+    @Test func aBurstFetchedIsNotRung() throws {
+        let connection = try listen()
+        queue.sync {
+            kernel.removeRoute("default")
+            #expect(connection.nextBurst(within: .zero)?.subjects.contains(.removal) == true)
+            #expect(connection.nextBurst(within: .seconds(60)) == nil)
+        }
+        queue.sync {}
+        #expect(heard.values == [])
+    }
+
+    @Test func aBatchIsSeenStepByStep() throws {
+        let connection = try kernel.connect()
+        let seen = RecordingListener<(EventBurst.Subjects, Bool)>()
+        try connection.listen(on: queue) { [connection] burst in
+            let query = RouteQuery(destination: WireAddress(ipv4: 0x0101_0101))
+            let canReach = try? connection.routes([query]).first?.get()
+            seen.record((burst.subjects, canReach != nil))
+        }
+        kernel.batch {
+            kernel.removeRoute("default")
+            kernel.addRoute("default", via: "10.0.0.9")
+        }
+        queue.sync {}
+        #expect(seen.values.map(\.1) == [false, true])
+        #expect(seen.values.map(\.0.isEmpty) == [false, false])
+        #expect(try canReach(connection))
+        connection.stopListening()
+    }
+
+    @Test func theSecondHalfOfABatchCanBeFetched() throws {
+        let connection = try listen()
+        let entered = DispatchSemaphore(value: 0)
+        queue.async { entered.wait() }
+        kernel.batch {
+            kernel.removeRoute("default")
+            kernel.addRoute("default", via: "10.0.0.9")
+        }
+        queue.async { _ = connection.nextBurst(within: .zero) }
+        entered.signal()
+        queue.sync {}
+        #expect(
+            heard.values.map(\.subjects) == [[.route, .defaultRoute, .removal], [.route, .defaultRoute, .addition]]
+        )
+    }
+
+    @Test func aNotificationOvertakesItsState() throws {
+        let connection = try listen()
+        kernel.delayState()
+        kernel.removeRoute("default")
+        queue.sync {}
+        #expect(try canReach(connection), "the first lookup still sees what was")
+        #expect(try !canReach(connection), "the next does not")
+        kernel.addRoute("default", via: "10.0.0.1")
+        queue.sync {}
+        _ = try connection.link(index: 1)
+        #expect(try canReach(connection), "nor does one after a barrier")
+    }
+
+    @Test func lateNewsOfTheCarrier() throws {
+        let connection = try listen()
+        kernel.setCarrier("eth0", false, toldAfter: .milliseconds(950))
+        queue.sync {}
+        #expect(heard.values == [])
+        #expect(try connection.link(named: "eth0")?.hasCarrier == false)
+        #expect(try connection.link(named: "eth0")?.operationalState == .up)
+        kernel.clock.advance(by: .milliseconds(950))
+        queue.sync {}
+        #expect(heard.values.map(\.subjects) == [.link])
+        #expect(try connection.link(named: "eth0")?.operationalState == .down)
+    }
+
+    @Test func anIPv6RouteExpiresSilently() throws {
+        kernel.addAddress("fd00::2/64", to: "eth0")
+        kernel.addRoute("default", via: "fd00::1", expiresAfter: .seconds(10))
+        let connection = try listen()
+        let entry = RouteQuery(destination: try #require(WireAddress("2001:db8::1")), wantsEntry: true)
+        #expect(try connection.routes([entry]).first?.get().lifetime == .seconds(10))
+        kernel.clock.advance(by: .seconds(9))
+        #expect(try canReach(connection, "2001:db8::1"))
+        kernel.clock.advance(by: .seconds(1))
+        queue.sync {}
+        #expect(try !canReach(connection, "2001:db8::1"))
+        #expect(heard.values == [])
+        kernel.clock.advance(by: .seconds(30))
+        queue.sync {}
+        #expect(heard.values.map(\.subjects) == [[.route, .defaultRoute, .removal]])
+    }
+}

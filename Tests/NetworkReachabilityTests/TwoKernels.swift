@@ -1,0 +1,169 @@
+import Dispatch
+import Netlink
+import NetworkLab
+import NetworkReachability
+import NetworkReachabilityTesting
+
+/// The same network twice: once faked, once real, in namespaces of its own. For one thread.
+///
+///     client c0, c1 (veth, up, with carrier, no addresses) - r0, r1 router
+final class TwoKernels {
+    let fake = FakeKernel()
+    private let client: LabNamespace
+    private let router: LabNamespace
+    private let real: RouteSockets
+    private let connection: any KernelConnection
+    private let heard = RecordingListener<EventBurst>()
+    private let queue = DispatchQueue(label: "TwoKernels")
+
+    init() throws {
+        client = try LabNamespace()
+        router = try LabNamespace()
+        for namespace in [client, router] {
+            for scope in ["default", "all"] { try namespace.sysctl("net.ipv6.conf.\(scope).accept_dad", "0") }
+        }
+        try client.ip(["link set lo up"])
+        for (index, name) in ["c0", "c1"].enumerated() {
+            // The fake gives its links these addresses, and IPv6 makes others of them.
+            let address = "02:00:00:00:00:0\(index + 2)"
+            try client.ip([
+                "link add \(name) address \(address) type veth peer name r\(index) netns \(router.path)",
+                "link set \(name) up",
+            ])
+            try router.ip(["link set r\(index) up"])
+            fake.addLink(name, kind: .veth)
+        }
+        real = try client.perform { try RouteSockets() }
+        try real.events.join()
+        connection = try fake.connect()
+        try connection.listen(on: queue) { [heard] in heard.record($0) }
+    }
+
+    /// Does the same to both: `ip` commands, `cable r0 up`, `ignore ipv4 1`, and what `runSpecial` knows.
+    func run(_ command: String) throws {
+        let words = command.split(separator: " ").map(String.init)
+        switch words[0] {
+        case "cable":
+            try router.ip(["link set \(words[1]) \(words[2])"])
+            fake.setCarrier("c" + words[1].dropFirst(), words[2] == "up")
+        case "ignore":
+            try client.sysctl("net.\(words[1]).conf.all.ignore_routes_with_linkdown", words[2])
+            fake.ignoreRoutesWithLinkdown(words[1] == "ipv4" ? .ipv4 : .ipv6, words[2] == "1")
+        case "macvlan", "bridge", "port", "dormant", "tentative", "detected", "deprecated":
+            try runSpecial(words)
+        case "addr" where words[1] == "add" && words[2].contains(":"):
+            try client.ip([command + " nodad"])
+            FakeKernelCommand(command).run(on: fake)
+        default:
+            try client.ip([command])
+            FakeKernelCommand(command).run(on: fake)
+        }
+    }
+
+    /// What `ip` takes several commands for, or what only time does.
+    private func runSpecial(_ words: [String]) throws {
+        switch words[0] {
+        case "macvlan":
+            try client.ip(["link add link c0 name \(words[1]) address 02:00:00:00:00:04 type macvlan mode bridge"])
+            fake.addLink(words[1], kind: .macvlan, isUp: false, over: "c0")
+        case "bridge":
+            try client.ip(["link add \(words[1]) address 02:00:00:00:00:04 type bridge"])
+            fake.addLink(words[1], kind: .bridge, isUp: false)
+        case "port":
+            try client.ip(["link set \(words[1]) master \(words[2])"])
+            fake.setController(words[1], words[2])
+        case "dormant":
+            try client.ip(["link set c0 mode dormant"])
+            // The mode is looked at when the carrier comes.
+            try router.ip(["link set r0 down"])
+            LabThread.pause(.milliseconds(1200))
+            try router.ip(["link set r0 up"])
+            fake.setDormant("c0")
+        case "tentative":
+            try client.sysctl("net.ipv6.conf.\(words[2]).accept_dad", "1")
+            try client.ip(["addr add \(words[1]) dev \(words[2])"])
+            fake.addAddress(words[1], to: words[2], tentative: true)
+        case "detected":
+            fake.finishDetection(of: words[1], on: words[2])
+        default:
+            try client.ip(["addr change \(words[1]) dev \(words[2]) preferred_lft 0 valid_lft forever"])
+            fake.setDeprecated(words[1], on: words[2])
+        }
+    }
+
+    /// Does the same to both unless the real one refuses, and says whether it was done.
+    func runIfPossible(_ command: String) throws -> Bool {
+        if command.hasPrefix("cable") || command.hasPrefix("ignore") {
+            try run(command)
+            return true
+        }
+        let isAddress = command.hasPrefix("addr add") && command.contains(":")
+        do {
+            try client.ip([isAddress ? command + " nodad" : command])
+        } catch {
+            return false
+        }
+        FakeKernelCommand(command).run(on: fake)
+        return true
+    }
+
+    /// Where the two differ, in words; empty when they agree. The real one gets the time it needs to tell of carriers.
+    func differences(_ queries: [RouteQuery]) throws -> [String] {
+        let deadline = Deadline(after: .seconds(3))
+        while true {
+            let differences = try linkDifferences() + routeDifferences(queries)
+            if differences.isEmpty || deadline.hasPassed { return differences }
+            LabThread.pause(.milliseconds(25))
+        }
+    }
+
+    /// What each has told since the last call: the real one, the fake one.
+    func hints() -> (real: EventBurst, fake: EventBurst) {
+        queue.sync {}
+        let fake = heard.values.reduce(into: EventBurst()) { $0.add($1) }
+        heard.removeAll()
+        return (real.events.drain(), fake)
+    }
+
+    private func linkDifferences() throws -> [String] {
+        let one = try real.links().sorted { $0.name < $1.name }.map(Self.text)
+        let other = try connection.links().sorted { $0.name < $1.name }.map(Self.text)
+        return one == other ? [] : ["links: real \(one), fake \(other)"]
+    }
+
+    private static func text(_ link: Link) -> String {
+        "\(link.name) \(link.isUp) \(link.hasCarrier) \(link.flags.contains(.running)) \(link.operationalState.rawValue)"
+    }
+
+    private func routeDifferences(_ queries: [RouteQuery]) throws -> [String] {
+        let realNames = Dictionary(uniqueKeysWithValues: try real.links().map { ($0.name, $0.index) })
+        let realAnswers = try real.routes(queries.map { $0.translated { realNames[$0] ?? 9999 } })
+        let fakeAnswers = try connection.routes(queries.map { $0.translated { fake.index(of: $0) ?? 9999 } })
+        let realLinks = Dictionary(uniqueKeysWithValues: realNames.map { ($1, $0) })
+        let fakeLinks = Dictionary(uniqueKeysWithValues: try connection.links().map { ($0.index, $0.name) })
+        var differences: [String] = []
+        for (query, (real, fake)) in zip(queries, zip(realAnswers, fakeAnswers)) {
+            let real = ComparableAnswer(real, names: realLinks)
+            let fake = ComparableAnswer(fake, names: fakeLinks)
+            if !real.agrees(with: fake) { differences.append("\(query.text): real \(real), fake \(fake)") }
+        }
+        return differences
+    }
+}
+
+extension RouteQuery {
+    /// Interfaces stand as 2 for c0 and 3 for c1 in the tests' own queries.
+    fileprivate func translated(_ index: (String) -> UInt32) -> RouteQuery {
+        var query = self
+        query.outputInterface = outputInterface.map { index("c\($0 - 2)") }
+        return query
+    }
+
+    var text: String {
+        var text = "\(destination)"
+        if let source { text += " from \(source)" }
+        if let outputInterface { text += " oif c\(outputInterface - 2)" }
+        if mark != 0 { text += " mark \(mark)" }
+        return wantsEntry ? text + " (entry)" : text
+    }
+}

@@ -1,0 +1,20 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+let package = Package(
+    name: "Alamofire4Style",
+    dependencies: [
+        // Without traits nothing but swift-log is fetched.
+        .package(name: "network-reachability", path: "../..", traits: [])
+    ],
+    targets: [
+        .executableTarget(
+            name: "Alamofire4Style",
+            dependencies: [
+                .product(name: "NetworkReachability", package: "network-reachability")
+            ],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+        )
+    ]
+)
