@@ -42,7 +42,7 @@ import Testing
             name.delete()
             #expect(try await watch.status() == "unknown, the network namespace is gone")
             // The other end of the pair goes when the last holder of the namespace lets go.
-            let isGone = try await eventually(within: .seconds(30)) {
+            let isGone = try await eventually(within: .seconds(90)) {
                 try await LabThread.detached {
                     try witness.run("ip", ["-br", "link", "show", "type", "veth"]).output.isEmpty
                 }

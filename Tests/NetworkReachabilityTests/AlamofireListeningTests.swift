@@ -123,7 +123,7 @@ import Testing
             (released, listener) = (manager, recorder)
         }
         #expect(released == nil)
-        #expect(try await eventually(within: .seconds(20)) { listener == nil })
+        #expect(try await eventually(within: .seconds(90)) { listener == nil })
     }
 
     @Test func `many managers of one target are all told`() async throws {

@@ -35,7 +35,7 @@ final class AlamofireRecorder: Sendable {
 
     /// Waits until so many statuses have been told, and returns all.
     func statuses(atLeast count: Int) async throws -> [Status] {
-        _ = try await eventually(within: .seconds(20), every: .milliseconds(2)) { statuses.count >= count }
+        _ = try await eventually(within: .seconds(90), every: .milliseconds(2)) { statuses.count >= count }
         return statuses
     }
 }

@@ -24,7 +24,9 @@ struct Watch: ParsableCommand {
 
     func run() throws {
         let targets = try options.makeTargets()
-        let ends = [SIGINT, SIGTERM].map(end(on:))
+        // Lines are written whole, by one system call each, so nothing is left to flush. Ignoring the signals for a Dispatch
+        // source to see would lose one that comes before the source is there.
+        for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
         StandardOutput.whenReaderLeaves { _exit(0) }
         let (json, withFlags) = (options.json, flags)
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
@@ -37,15 +39,6 @@ struct Watch: ParsableCommand {
                 )
             }
         }
-        withExtendedLifetime((targets, ends, tokens)) { dispatchMain() }
-    }
-
-    private func end(on signal: CInt) -> any DispatchSourceSignal {
-        Glibc.signal(signal, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: signal, queue: .global())
-        // Lines are written whole, by one system call each, so nothing is left to flush.
-        source.setEventHandler { _exit(0) }
-        source.activate()
-        return source
+        withExtendedLifetime((targets, tokens)) { dispatchMain() }
     }
 }
