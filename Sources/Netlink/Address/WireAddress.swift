@@ -78,6 +78,7 @@ extension WireAddress {
 
 extension WireAddress: CustomStringConvertible {
     package var description: String {
+        if family == .ipv4 { return "\(bits >> 24).\(bits >> 16 & 255).\(bits >> 8 & 255).\(bits & 255)" }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         inet_ntop(CInt(family.rawValue), bytes, &text, socklen_t(text.count))
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -1,3 +1,4 @@
+import CNetlink
 import Glibc
 
 /// A gate that opens once, for threads that may wait a bounded time for it.

@@ -1,3 +1,4 @@
+import CNetlink
 import Glibc
 
 /// The kernel's clocks as durations since their own beginnings.

@@ -53,6 +53,7 @@ extension NetworkReachabilityManager {
     /// ``NetworkReachabilityOptions/nameResolutionWait``.
     public var path: NetworkPath {
         let path = record.monitor.path(to: record, waitingForName: options.nameResolutionWait)
+        options.logger?.debug("asked", metadata: ["target": "\(record.target)", "path": "\(path)"])
         if path.reason == .netlinkUnavailable, let failure = record.monitor.failure {
             options.logger?.warning("status is unknown", metadata: ["error": "\(failure)"])
         }

@@ -8,9 +8,6 @@ public enum NetworkReachabilityError: Error, Hashable, Sendable {
     /// A link-local IPv6 address says nothing without the interface it is meant on.
     case zoneRequired(String)
 
-    /// The socket address is neither IPv4 nor IPv6.
-    case unsupportedAddressFamily
-
     /// The set of addresses that stand for the network at large is empty.
     case noAddressesAtLarge
 
@@ -32,8 +29,6 @@ extension NetworkReachabilityError: CustomStringConvertible {
                 + " 192.0.2.1 or 2001:db8::1, without scheme, port or brackets"
         case .zoneRequired(let text):
             "\(text) is link-local and needs the interface it is meant on: write \(text)%eth0, for example"
-        case .unsupportedAddressFamily:
-            "the socket address is of no family that has routes: give an IPv4 or IPv6 address"
         case .noAddressesAtLarge:
             "no addresses stand for the network at large: give at least one"
         case .namespaceUnavailable(_, let attempt, let cause):

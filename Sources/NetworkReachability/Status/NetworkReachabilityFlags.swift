@@ -70,14 +70,15 @@ extension NetworkReachabilityFlags: CustomStringConvertible {
 
     /// The names of the flags that are set, in the order of their values.
     public var names: [String] {
-        let known: [(NetworkReachabilityFlags, String)] = [
-            (.transientConnection, "transientConnection"), (.reachable, "reachable"),
-            (.connectionRequired, "connectionRequired"), (.connectionOnTraffic, "connectionOnTraffic"),
-            (.interventionRequired, "interventionRequired"), (.connectionOnDemand, "connectionOnDemand"),
-            (.isLocalAddress, "isLocalAddress"), (.isDirect, "isDirect"), (.isWWAN, "isWWAN"),
-        ]
-        return known.filter { contains($0.0) }.map(\.1)
+        Self.known.compactMap { flag, name in contains(flag) ? name : nil }
     }
+
+    private static let known: [(NetworkReachabilityFlags, String)] = [
+        (.transientConnection, "transientConnection"), (.reachable, "reachable"),
+        (.connectionRequired, "connectionRequired"), (.connectionOnTraffic, "connectionOnTraffic"),
+        (.interventionRequired, "interventionRequired"), (.connectionOnDemand, "connectionOnDemand"),
+        (.isLocalAddress, "isLocalAddress"), (.isDirect, "isDirect"), (.isWWAN, "isWWAN"),
+    ]
 
     /// The same as ``readableDescription``.
     public var description: String { readableDescription }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Dispatch
 import Glibc
 import NetworkReachability
 
@@ -23,11 +22,9 @@ struct Watch: ParsableCommand {
     var paths = false
 
     func run() throws {
+        var signals = EndSignals()
         let targets = try options.makeTargets()
-        // Lines are written whole, by one system call each, so nothing is left to flush. Ignoring the signals for a Dispatch
-        // source to see would lose one that comes before the source is there.
-        for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
-        StandardOutput.whenReaderLeaves { _exit(0) }
+        StandardOutput.endWhenReaderLeaves()
         let (json, withFlags) = (options.json, flags)
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
         let tokens = targets.map { name, manager in
@@ -39,6 +36,8 @@ struct Watch: ParsableCommand {
                 )
             }
         }
-        withExtendedLifetime((targets, tokens)) { dispatchMain() }
+        signals.wait()
+        // Lines are written whole, by one system call each, so nothing is left to flush.
+        withExtendedLifetime((targets, tokens)) {}
     }
 }

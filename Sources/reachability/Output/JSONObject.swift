@@ -1,69 +1,68 @@
 /// One JSON object on one line, its keys in the order they were added (RFC 8259).
 struct JSONObject: CustomStringConvertible {
-    private var text: String
+    /// UTF-8, for appending to a string costs more.
+    private var text: [UInt8]
 
     init() {
-        text = "{"
+        text = [UInt8(ascii: "{")]
         text.reserveCapacity(512)
     }
 
-    var description: String { text + "}" }
+    var description: String { String(decoding: text, as: UTF8.self) + "}" }
 
     mutating func add(_ key: String, _ value: String?) {
         begin(key)
-        if let value { append(value) } else { text += "null" }
+        if let value { append(quoted: value) } else { text += "null".utf8 }
     }
 
     mutating func add(_ key: String, _ value: some BinaryInteger) {
         begin(key)
-        text += String(value)
+        text += String(value).utf8
     }
 
     mutating func add(_ key: String, _ value: Bool) {
         begin(key)
-        text += value ? "true" : "false"
+        text += (value ? "true" : "false").utf8
     }
 
     mutating func add(_ key: String, _ values: [String]) {
         begin(key)
-        text += "["
+        text.append(UInt8(ascii: "["))
         for (index, value) in values.enumerated() {
-            if index > 0 { text += "," }
-            append(value)
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            append(quoted: value)
         }
-        text += "]"
+        text.append(UInt8(ascii: "]"))
     }
 
     /// The members of another object.
     mutating func add(_ other: JSONObject) {
-        if text.utf8.count > 1 { text += "," }
+        if text.count > 1 { text.append(UInt8(ascii: ",")) }
         text += other.text.dropFirst()
     }
 
     private mutating func begin(_ key: String) {
-        if text.utf8.count > 1 { text += "," }
-        append(key)
-        text += ":"
+        if text.count > 1 { text.append(UInt8(ascii: ",")) }
+        append(quoted: key)
+        text.append(UInt8(ascii: ":"))
     }
 
-    private mutating func append(_ value: String) {
-        text += "\""
-        if value.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
-            for scalar in value.unicodeScalars { append(escaped: scalar) }
-        } else {
-            text += value
+    private mutating func append(quoted value: String) {
+        text.append(UInt8(ascii: "\""))
+        for byte in value.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                text.append(UInt8(ascii: "\\"))
+                text.append(byte)
+            case 0..<0x20:
+                let digits = String(byte, radix: 16)
+                text += "\\u00".utf8
+                if digits.utf8.count == 1 { text.append(UInt8(ascii: "0")) }
+                text += digits.utf8
+            default:
+                text.append(byte)
+            }
         }
-        text += "\""
-    }
-
-    private mutating func append(escaped scalar: Unicode.Scalar) {
-        switch scalar {
-        case "\"": text += "\\\""
-        case "\\": text += "\\\\"
-        case "\u{0}"..<" ":
-            let digits = String(scalar.value, radix: 16)
-            text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        default: text.unicodeScalars.append(scalar)
-        }
+        text.append(UInt8(ascii: "\""))
     }
 }

@@ -19,17 +19,19 @@ enum StandardOutput {
         }
     }
 
-    /// Calls `action` when the reader of a pipe or socket goes away, without waiting for the next line.
-    static func whenReaderLeaves(_ action: @escaping @Sendable () -> Void) {
+    /// Ends the command quietly when the reader of a pipe or socket goes away, without waiting for the next line.
+    static func endWhenReaderLeaves() {
         var status = stat()
         guard unsafe fstat(STDOUT_FILENO, &status) == 0, [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else {
             return
         }
-        // The writing end of a pipe is "ready" for nothing but its error. Dispatch does not tell of that, so a thread waits.
+        // Dispatch knows no event for this: a source would never fire, and its manager would spin. A queue without a
+        // target has a thread of its own, which may block.
         DispatchQueue(label: "reachability.reader").async {
-            var pipe = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-            while unsafe poll(&pipe, 1, -1) < 0, errno == EINTR {}
-            action()
+            // Nothing is asked for, so only an error or a hang-up is an answer.
+            var poll = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            while unsafe Glibc.poll(&poll, 1, -1) < 0 {}
+            exit(0)
         }
     }
 }

@@ -25,9 +25,21 @@ struct Timestamp {
     var text: String {
         let (days, second) = seconds.quotientAndRemainder(dividingBy: 86400)
         let date = Self.civilDate(daysSince1970: days)
-        let day = "\(Self.padded(date.year, 4))-\(Self.padded(date.month, 2))-\(Self.padded(date.day, 2))"
-        let time = [second / 3600, second / 60 % 60, second % 60].map { Self.padded($0, 2) }.joined(separator: ":")
-        return "\(day)T\(time).\(Self.padded(milliseconds, 3))Z"
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        let parts: [(number: Int64, width: Int, end: Unicode.Scalar)] = [
+            (date.year, 4, "-"), (date.month, 2, "-"), (date.day, 2, "T"), (second / 3600, 2, ":"),
+            (second / 60 % 60, 2, ":"), (second % 60, 2, "."), (milliseconds, 3, "Z"),
+        ]
+        for part in parts {
+            var divisor = (1..<part.width).reduce(into: Int64(1)) { divisor, _ in divisor *= 10 }
+            while divisor > 0 {
+                text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: part.number / divisor % 10))
+                divisor /= 10
+            }
+            text.append(UInt8(ascii: part.end))
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The proleptic Gregorian date: years of 365.2425 days, counted from March so that the leap day comes last.
@@ -39,10 +51,5 @@ struct Timestamp {
         let marchMonth = (5 * dayOfYear + 2) / 153
         let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
-    }
-
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }
