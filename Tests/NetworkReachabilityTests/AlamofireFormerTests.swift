@@ -56,7 +56,7 @@ import Testing
         manager.startListening()
         manager.listener = first.record
         try await network.setConnected(false)
-        #expect(try await first.statuses(atLeast: 1).last == .notReachable)
+        #expect(try await first.isLast(.notReachable))
         manager.listener = second.record
         try await network.setConnected(true)
         #expect(try await second.statuses(atLeast: 1) == [Self.reachable])

@@ -76,7 +76,7 @@ import Testing
             recorder.record(status)
         }
         try await network.setConnected(false)
-        #expect(try await recorder.statuses(atLeast: 1).last == .notReachable)
+        #expect(try await recorder.isLast(.notReachable))
     }
 
     @Test func `after stopping nothing is told`() async throws {
