@@ -37,7 +37,7 @@ enum Command {
     ) async throws -> CommandResult {
         try await LabThread.detached {
             try namespace?.enter()
-            let result = try start().wait(within: .seconds(30))
+            let result = try start().wait(within: .seconds(90))
             return CommandResult(status: result.status, output: result.output, errors: result.errors)
         }
     }

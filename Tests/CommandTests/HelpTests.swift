@@ -47,7 +47,8 @@ import Testing
         A line is printed when the status changes; more often with --flags or --paths.
         Ends with status 0 on SIGINT, SIGTERM and when its reader goes away.
 
-        USAGE: reachability watch [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] [--verbose] [--flags] [--paths]
+        USAGE: reachability watch [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] \
+        [--verbose] [--flags] [--paths]
 
         ARGUMENTS:
           <hosts>                 Names or addresses; none means the network at large.

@@ -19,9 +19,15 @@ import Testing
     private static func storm(in uplink: Uplink, connecting: Bool) async throws {
         let subnets = (0..<20_000).map { "198.\(18 + $0 / 65_536).\($0 / 256 % 256).\($0 % 256)/32" }
         try await LabThread.detached {
-            try uplink.namespace.ip(subnets.map { "route add \($0) dev u0" })
+            func batch(_ commands: [String]) throws {
+                let ip = try uplink.namespace.start("ip", ["-batch", "-"], input: commands.joined())
+                // Long on a machine that has much else to do.
+                let result = try ip.wait(within: .seconds(90))
+                guard result.status == 0 else { throw LabError("ip ended with \(result.status): \(result.errors)") }
+            }
+            try batch(subnets.map { "route add \($0) dev u0\n" })
             try connecting ? uplink.connect() : uplink.disconnect()
-            try uplink.namespace.ip(subnets.map { "route del \($0) dev u0" })
+            try batch(subnets.map { "route del \($0) dev u0\n" })
         }
     }
 

@@ -37,8 +37,8 @@ import Testing
 
     @Test func `a namespace that is missing`() async throws {
         let sentence =
-            "cannot enter the network namespace /run/netns/no-such-namespace: No such file or directory: `ip netns list`"
-            + " shows the names there are"
+            "cannot enter the network namespace /run/netns/no-such-namespace: No such file or directory:"
+            + " `ip netns list` shows the names there are"
         try await Command.run(["status", "--netns", "no-such-namespace"]).expectRefusal(sentence)
         try await Command.run(["watch", "--netns", "no-such-namespace"]).expectRefusal(sentence)
     }

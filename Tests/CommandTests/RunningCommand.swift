@@ -34,7 +34,7 @@ actor RunningCommand {
     }
 
     /// The next line, as soon as it is complete.
-    func line(within limit: Duration = .seconds(20)) async throws -> String {
+    func line(within limit: Duration = .seconds(90)) async throws -> String {
         var line: String?
         _ = try await eventually(within: limit, every: .milliseconds(5)) {
             line = takeLine()
@@ -70,7 +70,7 @@ actor RunningCommand {
     }
 
     /// Waits for the end, while reading what is written or not.
-    func result(within limit: Duration = .seconds(20), reading: Bool = true) async throws -> CommandResult {
+    func result(within limit: Duration = .seconds(90), reading: Bool = true) async throws -> CommandResult {
         let hasEnded = try await eventually(within: limit, every: .milliseconds(5)) {
             if reading { _ = process.drain() }
             var information = siginfo_t()
@@ -90,7 +90,7 @@ actor RunningCommand {
     /// Waits until the command can write no more, for nobody reads.
     func untilPipeIsFull() async throws {
         var counts: [Substring?] = []
-        let isFull = try await eventually(within: .seconds(20)) {
+        let isFull = try await eventually(within: .seconds(90)) {
             let text = try? String(contentsOfFile: "/proc/\(identifier)/io", encoding: .utf8)
             counts.append(text?.split(separator: "\n").first { $0.hasPrefix("wchar") })
             let last = counts.suffix(10)

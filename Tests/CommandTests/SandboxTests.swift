@@ -43,7 +43,7 @@ import Testing
         let (sandbox, watch) = try await Self.start(["watch"], in: uplink.namespace, denyingWith: error)
         #expect(try await watch.status() == "unknown, netlink is not available")
         // It tries again, and is not told off for trying often.
-        #expect(try await eventually(within: .seconds(20)) { sandbox.denials >= 4 })
+        #expect(try await eventually(within: .seconds(90)) { sandbox.denials >= 4 })
         #expect(sandbox.denials < 20)
         sandbox.allow()
         #expect(try await watch.status().hasPrefix("reachable"))

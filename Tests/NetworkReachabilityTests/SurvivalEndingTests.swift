@@ -49,8 +49,8 @@ import Testing
                 holder.calls.add(1, ordering: .releasing)
             }
             _ = consume manager
-            #expect(try await eventually(within: .seconds(20), every: .milliseconds(1)) { released == nil })
-            let isCalled = try await eventually(within: .seconds(20), every: .milliseconds(1)) {
+            #expect(try await eventually(within: .seconds(90), every: .milliseconds(1)) { released == nil })
+            let isCalled = try await eventually(within: .seconds(90), every: .milliseconds(1)) {
                 holder.calls.load(ordering: .acquiring) == 1
             }
             #expect(isCalled)
@@ -119,7 +119,7 @@ import Testing
         for manager in managers {
             let recorder = AlamofireRecorder()
             manager.startListening(onQueue: DispatchQueue(label: "after"), onUpdatePerforming: recorder.record)
-            let isTold = try await eventually(within: .seconds(20)) {
+            let isTold = try await eventually(within: .seconds(90)) {
                 recorder.statuses.last == .reachable(.ethernetOrWiFi)
             }
             #expect(isTold, "\(recorder.statuses)")

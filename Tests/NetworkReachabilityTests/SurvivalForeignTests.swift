@@ -79,7 +79,7 @@ import Testing
             return sent
         }
         #expect(sent >= 100)
-        let isCounted = try await eventually(within: .seconds(20)) {
+        let isCounted = try await eventually(within: .seconds(90)) {
             manager.statistics.foreignMessages >= before.foreignMessages + 100
         }
         #expect(isCounted, "\(manager.statistics)")

@@ -92,7 +92,7 @@ import Testing
             let before = SurvivalMeasure.now
             try await cycle(1000)
             // Threads of the resolver may still be on their way out.
-            let isBack = try await eventually(within: .seconds(20)) {
+            let isBack = try await eventually(within: .seconds(90)) {
                 let now = SurvivalMeasure.now
                 return now.descriptors <= before.descriptors + 4 && now.threads <= before.threads + 4
             }
