@@ -133,28 +133,4 @@ import Testing
             checks.expect(world.resolver.questionCount(of: NameTests.name), is: 3)
         }
     }
-
-    @Test func aStuckQuestionIsOvertakenAfterAChange() async throws {
-        try await WorldKind.playFake { world, checks in
-            world.resolver.hold(NameTests.name)
-            let scene = try Scene(world)
-            scene.listen(world)
-            checks.expect(world.resolver.waitingCount(of: NameTests.name), is: 1)
-            world.clock.advance(by: .seconds(5))
-            try world.apply(.add("c1"))
-            world.settle()
-            // One more may be asked beside the one that is stuck, no third.
-            checks.expect(world.resolver.waitingCount(of: NameTests.name), is: 2)
-            try world.apply(.add("c2"))
-            world.settle()
-            world.settle()
-            checks.expect(world.resolver.waitingCount(of: NameTests.name), is: 2)
-            world.resolver.set(NameTests.name, addresses: ["203.0.113.7"])
-            world.resolver.release(NameTests.name)
-            world.settle()
-            world.settle()
-            checks.expect(scene.listener.values, is: [.unknown, .wired])
-            checks.expect(world.resolver.questionCount(of: NameTests.name), is: 3)
-        }
-    }
 }
