@@ -26,8 +26,9 @@ extension PathMonitor {
 
     /// Looks at every watched target although no bell has rung.
     func lookAtEverything() {
-        begin()
         let records = watchedRecords
+        guard !records.isEmpty else { return }
+        begin()
         let evaluations = evaluations(of: records)
         tell(records, evaluations)
         scheduleExpiry(evaluations, isEverything: true)

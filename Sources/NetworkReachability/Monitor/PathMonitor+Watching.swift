@@ -6,18 +6,27 @@ import Netlink
 extension PathMonitor {
     /// Somebody listens to this target from now on. The first path is told on the queue.
     func watch(_ record: TargetRecord) {
-        record.name?.watch()
-        queue.async { [self] in
-            begin()
-            for subscription in record.subscriptions { subscription.begin() }
-            evaluate([record])
-        }
+        record.name?.prepare(waitingAtMost: .zero)
+        queue.async { [self] in follow(record) }
     }
 
     /// Nobody listens to this target any more.
     func unwatch(_ record: TargetRecord) {
-        record.name?.unwatch()
-        queue.async { [weak self] in self?.endIfUnwatched() }
+        queue.async { [weak self, weak record] in
+            guard let self else { return }
+            // The end may have overtaken its beginning, or been followed by another: what counts is what is so now.
+            if let record, !record.isWatched { record.name?.unwatch() }
+            endIfUnwatched()
+        }
+    }
+
+    /// Begins to watch, unless nobody wants that any more.
+    private func follow(_ record: TargetRecord) {
+        guard record.isWatched else { return }
+        record.name?.watch()
+        begin()
+        for subscription in record.subscriptions { subscription.begin() }
+        evaluate([record])
     }
 
     /// Listens to the kernel and to whatever else changes answers, where it does not yet. Runs on the queue.
@@ -98,7 +107,10 @@ extension PathMonitor {
 
     func addressesChanged(of target: Target) {
         let record = state.withLock { $0.records[target]?.record }
-        if let record, record.isWatched { evaluate([record]) }
+        guard let record, record.isWatched else { return }
+        // The answer may be faster than the beginning.
+        begin()
+        evaluate([record])
     }
 
     /// Tries to listen again after a while, if nobody has asked for that yet.

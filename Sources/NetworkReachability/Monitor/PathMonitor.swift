@@ -35,7 +35,13 @@ package final class PathMonitor: Sendable {
     /// The path to a target now, asked of the kernel on the calling thread.
     func path(to record: TargetRecord, waitingForName limit: Duration) -> NetworkPath {
         record.name?.prepare(waitingAtMost: limit)
-        return session.withLock { $0.evaluate([record]) }.first?.path ?? NetworkPath()
+        let (evaluations, wasLost) = session.withLock { session in
+            let wasListening = session.isListening
+            return (session.evaluate([record]), wasListening && !session.isListening)
+        }
+        // This question found the connection broken and let go of it; those who listen would hear nothing any more.
+        if wasLost { queue.async { [weak self] in self?.lookAtEverything() } }
+        return evaluations.first?.path ?? NetworkPath()
     }
 }
 

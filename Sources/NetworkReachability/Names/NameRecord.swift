@@ -3,11 +3,18 @@ import Netlink
 
 /// The addresses of one host name, kept up to date while somebody watches.
 final class NameRecord: Sendable {
+    /// A question to be asked later. The number tells it from those it took the place of.
+    private struct Plan {
+        let number: UInt64
+        let occasion: NameState.Occasion
+    }
+
     private struct State {
         var name = NameState()
         var isPrepared = false
+        var plan: Plan?
+        var plans: UInt64 = 0
         var timer: Cancellation?
-        var awaitsChange = false
         var isWatched = false
     }
 
@@ -63,7 +70,7 @@ final class NameRecord: Sendable {
     func unwatch() {
         let timer = state.withLock { state in
             state.isWatched = false
-            state.awaitsChange = false
+            state.plan = nil
             defer { state.timer = nil }
             return state.timer
         }
@@ -98,25 +105,33 @@ final class NameRecord: Sendable {
 
     /// Asks later, instead of whatever was to be asked before. A change that is waited for is not put off.
     private func schedule(_ occasion: NameState.Occasion, after delay: Duration) {
-        guard state.withLock({ $0.isWatched && ($0.timer == nil || !$0.awaitsChange) }) else { return }
-        let timer = surroundings.clock.schedule(after: delay, on: queue) { [weak self] in self?.timerFired() }
-        let previous = state.withLock { state in
-            state.awaitsChange = occasion == .change
-            defer { state.timer = timer }
-            return state.timer
+        let (number, previous): (UInt64?, Cancellation?) = state.withLock { state in
+            guard state.isWatched, state.plan?.occasion != .change else { return (nil, nil) }
+            state.plans += 1
+            state.plan = Plan(number: state.plans, occasion: occasion)
+            defer { state.timer = nil }
+            return (state.plans, state.timer)
         }
+        guard let number else { return }
         previous?.cancel()
+        let timer = surroundings.clock.schedule(after: delay, on: queue) { [weak self] in self?.timerFired(number) }
+        let isCurrent = state.withLock { state in
+            // It may have fired already, on another thread than this, or another plan may have taken its place.
+            guard state.plan?.number == number else { return false }
+            state.timer = timer
+            return true
+        }
+        if !isCurrent { timer.cancel() }
     }
 
-    private func timerFired() {
-        let (timer, occasion): (Cancellation?, NameState.Occasion) = state.withLock { state in
-            defer {
-                state.timer = nil
-                state.awaitsChange = false
-            }
-            return (state.timer, state.awaitsChange ? .change : .age)
+    private func timerFired(_ number: UInt64) {
+        let (timer, occasion): (Cancellation?, NameState.Occasion?) = state.withLock { state in
+            guard let plan = state.plan, plan.number == number else { return (nil, nil) }
+            state.plan = nil
+            defer { state.timer = nil }
+            return (state.timer, plan.occasion)
         }
         timer?.cancel()
-        ask(because: occasion)
+        if let occasion { ask(because: occasion) }
     }
 }

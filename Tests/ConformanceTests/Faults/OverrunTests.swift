@@ -75,7 +75,8 @@ import Testing
                 }
             )
             checks.expect(entered.waitForCount(1), "nobody listens")
-            let storm = (0..<1500).flatMap { _ in [Change.rename("c0", to: "c9"), .rename("c9", to: "c0")] }
+            let routes = (1...4000).map { RouteChange("0.0.0.0/0", metric: $0, table: 77, .blackhole) }
+            let storm = routes.map { Change.addRoute($0) } + routes.map { .removeRoute($0) }
             try world.batch(storm)
             try world.apply(.lose)
             gate.record(())

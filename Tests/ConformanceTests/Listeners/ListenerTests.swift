@@ -50,7 +50,9 @@ import Testing
             manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
             checks.expect(in: world, listener.values, becomes: [.wired])
             try world.apply(
-                .replaceRoute(RouteChange("0.0.0.0/0", via: "10.2.0.1")), .rename("c0", to: "c9"), .down("c9"),
+                .replaceRoute(RouteChange("0.0.0.0/0", via: "10.2.0.1")),
+                .rename("c0", to: "c9"),
+                .down("c9"),
                 .route(RouteChange("198.51.100.0/24", .blackhole))
             )
             try world.apply(.removeRoute(RouteChange("0.0.0.0/0", via: "10.2.0.1")))
@@ -95,6 +97,7 @@ import Testing
             manager?.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
             other.startListening(onQueue: witness.queue, onUpdatePerforming: witness.record)
             checks.expect(in: world, listener.values, becomes: [.wired])
+            checks.expect(in: world, witness.values, becomes: [.wired])
             weak let released = manager
             manager = nil
             checks.expect(released == nil, "the manager lives on")

@@ -1,7 +1,8 @@
 import Dispatch
-@testable import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
+
+@testable import NetworkReachability
 
 /// Who shares what.
 @Suite struct SharingTests {

@@ -1,8 +1,9 @@
 import Dispatch
 import NetworkLab
-@testable import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
+
+@testable import NetworkReachability
 
 /// Plays a case in a world: what is asked, and what listeners hear, must be what the case says.
 struct PathRun {

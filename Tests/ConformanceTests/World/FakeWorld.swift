@@ -1,5 +1,6 @@
 import Dispatch
 import Netlink
+
 @testable import NetworkReachability
 @testable import NetworkReachabilityTesting
 

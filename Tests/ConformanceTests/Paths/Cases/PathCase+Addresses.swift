@@ -20,7 +20,7 @@ extension PathCase {
         PathCase(
             name: "the last IPv6 address goes, and the default route stays",
             host: "2001:db8::7",
-            setup: Change.uplink,
+            setup: Change.uplink + [.address("fe80::2/64", on: "c0")],
             change: [.removeAddress("fd01::2/64", from: "c0")],
             undo: [.address("fd01::2/64", on: "c0")],
             before: host6ThroughFirst,

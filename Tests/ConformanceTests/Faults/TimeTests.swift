@@ -1,0 +1,102 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+/// What happens because time goes by, and what must not.
+@Suite struct TimeTests {
+    @Test func anExpiryNobodyTellsOf() async throws {
+        try await WorldKind.playFake { world, checks in
+            let route = RouteChange("::/0", via: "fd01::1").expiring(after: 600)
+            try world.apply(Change.cable() + [.route(route)])
+            let listener = Listener()
+            let manager = try world.manager()
+            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            world.settle()
+            world.clock.advance(by: .seconds(598))
+            world.flush()
+            checks.expect(listener.values, is: [.wired])
+            // A router's advertisement gives it another ten minutes.
+            try world.apply(.replaceRoute(route))
+            world.settle()
+            world.clock.advance(by: .seconds(598))
+            world.flush()
+            checks.expect(listener.values, is: [.wired])
+            world.clock.advance(by: .seconds(2))
+            world.flush()
+            checks.expect(listener.values, is: [.wired, .notReachable])
+        }
+    }
+
+    @Test func afterSleepEverythingIsLookedAtAtOnce() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            world.resolver.set("example.org", addresses: ["203.0.113.7"])
+            let (listener, other) = (Listener(), Listener())
+            let (manager, named) = (try world.manager(), try world.manager(of: "example.org"))
+            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            named.startListening(onQueue: other.queue, onUpdatePerforming: other.record)
+            world.settle()
+            world.flush()
+            checks.expect(other.values.last, is: .wired)
+            world.clock.advance(by: .seconds(10))
+            let questions = world.resolver.questionCount(of: "example.org")
+            // What changed while asleep was told to nobody.
+            try world.kernel.overrunSilently { try world.apply(.unplug("c0")) }
+            world.resolver.set("example.org", addresses: ["10.1.0.2"])
+            world.clock.sleep(for: .seconds(3600))
+            world.flush()
+            checks.expect(listener.values, is: [.wired, .notReachable])
+            checks.expect(world.resolver.questionCount(of: "example.org"), is: questions + 1)
+            checks.expect(other.values.last, is: .wired)
+            checks.expect(named.flags, is: [.reachable, .isLocalAddress])
+        }
+    }
+
+    @Test func aBatchThatSwapsShowsNothingInBetween() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
+            let listener = Listener()
+            let paths = RecordingListener<NetworkPath>()
+            let manager = try world.manager()
+            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let token = manager.addPathListener(onQueue: listener.queue, paths.record)
+            world.settle()
+            for (from, to) in [("10.1.0.1", "10.2.0.1"), ("10.2.0.1", "10.1.0.1")] {
+                try world.batch([
+                    .removeRoute(RouteChange("0.0.0.0/0", via: from)), .route(RouteChange("0.0.0.0/0", via: to)),
+                ])
+                world.settle()
+            }
+            checks.expect(listener.values, is: [.wired])
+            checks.expect(paths.values.compactMap { $0.interface?.name }, is: ["c0", "c1", "c0"])
+            checks.expect(paths.count, is: 3)
+            // Rules, too; and a removal alone is told.
+            try world.apply(.addRule(RuleChange(.lookUp(254))))
+            world.settle()
+            try world.batch([.removeRule(.ipv4, priority: 100), .addRule(RuleChange(.lookUp(254)))])
+            try world.batch([.lose, .regain, .lose, .regain])
+            world.settle()
+            checks.expect(listener.values, is: [.wired])
+            try world.batch([.lose, .regain, .lose])
+            world.flush()
+            checks.expect(listener.values, is: [.wired, .notReachable])
+            token.cancel()
+        }
+    }
+
+    /// A real batch is as fast as the process that sends it; what is told of it is at most what it did.
+    @Test func aRealBatchThatSwaps() async throws {
+        try await WorldKind.real.play { world, checks in
+            try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
+            let listener = Listener()
+            let manager = try world.manager()
+            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            checks.expect(in: world, listener.values, becomes: [.wired])
+            try world.batch([.lose, .route(RouteChange("0.0.0.0/0", via: "10.2.0.1"))])
+            checks.expect(PathLine(manager.path).description, is: PathCase.hostThroughSecond)
+            try world.apply(.removeRoute(RouteChange("0.0.0.0/0", via: "10.2.0.1")))
+            checks.expect(in: world, listener.values.last, becomes: .notReachable)
+            checks.expect([2, 4].contains(listener.values.count), "heard \(listener.values)")
+        }
+    }
+}
