@@ -6,8 +6,21 @@ struct LinuxKernel: Kernel {
     /// The path of the network namespace to open; nil for the calling thread's.
     let namespace: String?
 
+    /// The calling thread's namespace when this was made. A retry may come from any thread, whose namespace would be another
+    /// network altogether.
+    private let home = NamespaceIdentity.current
+
+    init(namespace: String?) {
+        self.namespace = namespace
+    }
+
     func connect() throws(NetlinkError) -> any KernelConnection {
-        guard let namespace else { return LinuxConnection(try RouteSockets(), namespace: nil) }
+        guard let namespace else {
+            guard NamespaceIdentity.current == home else {
+                throw NetlinkError("return to the network namespace the manager was made in", .notPermitted)
+            }
+            return LinuxConnection(try RouteSockets(), namespace: nil)
+        }
         let sockets = try NamespaceEntry.run(inside: namespace) {
             Result { () throws(NetlinkError) in try RouteSockets() }
         }
