@@ -41,8 +41,6 @@ final class LinuxConnection: KernelConnection {
 
     func listen(on queue: DispatchQueue, _ ring: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
         try sockets.events.join()
-        // Dispatch opens its own descriptor with the first timer. Later there may be none to spare, and no retry would come.
-        queue.asyncAfter(deadline: .now() + .milliseconds(1)) {}
         let thread = EventThread(sockets.events)
         try thread.start(on: queue, ring)
         listener.withLock { $0 = thread }

@@ -20,7 +20,17 @@ struct SystemTimekeeper: Timekeeper {
         return Cancellation { locked.withLock { $0.cancel() } }
     }
 
+    /// A timer that fires in a hundred years. Dispatch opens a descriptor for timers with the first one, and there may be none to spare when
+    /// a retry must be timed; so one timer is always there.
+    private static let anchor: Locked<any DispatchSourceTimer> = {
+        let timer = DispatchSource.makeTimerSource()
+        timer.schedule(deadline: .now() + .seconds(100 * 365 * 86_400))
+        timer.activate()
+        return Locked(timer)
+    }()
+
     func watchForSleep(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation? {
-        SleepWatch.shared.add(on: queue, action)
+        _ = Self.anchor
+        return SleepWatch.shared.add(on: queue, action)
     }
 }
