@@ -64,7 +64,12 @@ let package = Package(
             swiftSettings: safe
         ),
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
-        .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab", swiftSettings: strict),
+        .target(
+            name: "NetworkLab",
+            dependencies: ["CNetworkLab", "Netlink"],
+            path: "Tests/NetworkLab",
+            swiftSettings: strict
+        ),
         .testTarget(name: "NetlinkTests", dependencies: ["Netlink", "NetworkLab"], swiftSettings: strict),
         .testTarget(
             name: "NetworkReachabilityTests",

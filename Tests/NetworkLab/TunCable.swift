@@ -1,6 +1,6 @@
 internal import CNetworkLab
 import Glibc
-import Synchronization
+import Netlink
 
 /// Two tun devices, one in each of two namespaces, and a thread that carries packets between them: a modem link with
 /// the other end in our hands. Needs /dev/net/tun.
@@ -15,7 +15,7 @@ package final class TunCable: Sendable {
     private let near: LabNamespace
     private let name: String
     private let far: LabDescriptor
-    private let modem: Mutex<(device: LabDescriptor, stop: StopSignal)?> = Mutex(nil)
+    private let modem: Locked<(device: LabDescriptor, stop: StopSignal)?> = Locked(nil)
 
     /// Makes both devices, down and without addresses; the near one outlives its reader.
     package init(_ name: String, kind: Kind, from near: LabNamespace, to far: LabNamespace, as farName: String) throws {

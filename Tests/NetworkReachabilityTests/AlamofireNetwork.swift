@@ -1,7 +1,7 @@
 import Dispatch
+import Netlink
 import NetworkLab
 import NetworkReachability
-import Synchronization
 
 /// A network of our own for programs written for Alamofire: managers made inside it need no options.
 struct AlamofireNetwork {
@@ -25,9 +25,9 @@ struct AlamofireNetwork {
 final class AlamofireRecorder: Sendable {
     typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
-    private let recorded: Mutex<[Status]> = Mutex([])
+    private let recorded: Locked<[Status]> = Locked([])
 
-    var statuses: [Status] { recorded.withLock(\.self) }
+    var statuses: [Status] { recorded.withLock { $0 } }
 
     func record(_ status: Status) {
         recorded.withLock { $0.append(status) }

@@ -1,4 +1,5 @@
 import Dispatch
+import Netlink
 import NetworkLab
 import NetworkReachability
 import Synchronization
@@ -8,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct SurvivalEndingTests {
     /// Holds a manager until its listener lets it go.
     private final class Holder: Sendable {
-        let manager: Mutex<NetworkReachabilityManager?> = Mutex(nil)
+        let manager: Locked<NetworkReachabilityManager?> = Locked(nil)
         let calls = Atomic(0)
 
         func release() {

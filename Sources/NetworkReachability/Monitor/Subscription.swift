@@ -2,7 +2,12 @@ import Netlink
 
 /// Somebody who wants to hear of a target's changes. Letting go of it ends it.
 package final class Subscription: Sendable {
+    /// Delivers a path; runs on the monitor's queue, in the order of evaluation.
+    typealias Delivery = @Sendable (NetworkPath, Subscription) -> Void
+
     private struct State {
+        /// Let go of at the end: a listener may well hold what holds this.
+        var deliver: Delivery?
         var told: NetworkPath?
         var hasBegun = false
         var hasEnded = false
@@ -10,18 +15,16 @@ package final class Subscription: Sendable {
 
     let record: TargetRecord
     private let interest: NetworkReachabilityInterest
-    /// Runs on the monitor's queue, in the order of evaluation.
-    private let deliver: @Sendable (NetworkPath, Subscription) -> Void
-    private let state: Locked<State> = Locked(State())
+    private let state: Locked<State>
 
     init(
         to record: TargetRecord,
         interest: NetworkReachabilityInterest,
-        deliver: @escaping @Sendable (NetworkPath, Subscription) -> Void
+        deliver: @escaping Delivery
     ) {
         self.record = record
         self.interest = interest
-        self.deliver = deliver
+        state = Locked(State(deliver: deliver))
     }
 
     deinit {
@@ -36,11 +39,16 @@ package final class Subscription: Sendable {
 
     /// Tells nothing more; idempotent, never waits, may be called from inside a delivery.
     package func end() {
-        let wasFirst = state.withLock { state in
-            defer { state.hasEnded = true }
-            return !state.hasEnded
+        let (wasFirst, deliver): (Bool, Delivery?) = state.withLock { state in
+            defer {
+                state.hasEnded = true
+                state.deliver = nil
+            }
+            return (!state.hasEnded, state.deliver)
         }
         if wasFirst { record.remove(self) }
+        // What the listener holds dies here, outside the lock.
+        withExtendedLifetime(deliver) {}
     }
 
     /// From now on paths count; those of evaluations under way are older than the listener. Runs on the monitor's queue.
@@ -50,13 +58,13 @@ package final class Subscription: Sendable {
 
     /// Takes the path of the latest evaluation, and delivers it if it is news.
     func offer(_ path: NetworkPath) {
-        let isNews = state.withLock { state in
-            guard state.hasBegun, !state.hasEnded else { return false }
-            if let told = state.told, !interest.isNews(path, after: told) { return false }
+        let deliver: Delivery? = state.withLock { state in
+            guard state.hasBegun, !state.hasEnded else { return nil }
+            if let told = state.told, !interest.isNews(path, after: told) { return nil }
             state.told = path
-            return true
+            return state.deliver
         }
-        if isNews { deliver(path, self) }
+        deliver?(path, self)
     }
 
     /// Whether `path` would take reachability away from what was told last.
