@@ -1,4 +1,5 @@
 import Foundation
+import NetworkLab
 import Testing
 
 @testable import Netlink
@@ -21,7 +22,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: TestNamespace.isPermitted))
+    @Test(.enabled(if: TestNamespace.isPermitted && TunCable.isPermitted))
     func `devices of another namespace answer to any thread`() throws {
         let namespace = try TestNamespace(
             "ip link add v0 type veth peer name v1; ip tuntap add mode tun t0; ip link add b0 type bridge"

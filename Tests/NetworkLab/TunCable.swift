@@ -12,6 +12,9 @@ package final class TunCable: Sendable {
         case none = 65534
     }
 
+    /// Whether this user may make tun devices; without root the device file often says no.
+    package static var isPermitted: Bool { access("/dev/net/tun", R_OK | W_OK) == 0 }
+
     private let near: LabNamespace
     private let name: String
     private let far: LabDescriptor
