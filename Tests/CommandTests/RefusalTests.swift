@@ -77,7 +77,7 @@ import Testing
     @Test func `a name that stands for no namespace`() async throws {
         let name = "file-\(UInt64.random(in: 0 ... .max))"
         let script =
-            "touch /run/netns/\(name) && $R status --netns \(name); status=$?; rm /run/netns/\(name); exit $status"
+            "mkdir -p /run/netns && touch /run/netns/\(name) && $R status --netns \(name); status=$?; rm /run/netns/\(name); exit $status"
         try await Command.run(script: script).expectRefusal(
             "cannot enter the network namespace /run/netns/\(name): Invalid argument: the file is no network namespace"
         )
