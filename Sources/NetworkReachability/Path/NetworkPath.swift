@@ -20,6 +20,7 @@ public struct NetworkPath: Hashable, Sendable {
     public var source: IPAddress?
 
     /// The routing table the route was found in, where the kernel says: 254 is `main`, 255 `local` (`ip-route(8)`).
+    /// For addresses of this machine Linux says 254 until a policy rule has been added for the first time, then 255.
     public var table: UInt32?
 
     /// Whether the target can be reached over IPv4.
