@@ -9,6 +9,8 @@ extension EventBurst {
         let kind = MessageKind(rawValue: header.nlmsg_type)
         let added = kind.subjects
         subjects.formUnion(added)
+        // A route that goes with its address carries no port; the address before it does.
+        if added.contains(.removal), header.nlmsg_pid != 0 { remover = header.nlmsg_pid }
         // `rtmsg` begins with the family, then the prefix length.
         if added.contains(.route), datagram.load(UInt8.self, at: MessageHeader.size + 1) == 0 {
             subjects.insert(.defaultRoute)

@@ -29,6 +29,8 @@ package struct EventBurst: Hashable, Sendable {
     /// Messages of other processes, which were ignored.
     package var foreign = 0
     package var subjects: Subjects = []
+    /// The netlink port of whoever took something away last; 0 for nobody or the kernel itself.
+    package var remover: UInt32 = 0
 
     package init(messages: Int = 0, overruns: Int = 0, foreign: Int = 0, subjects: Subjects = []) {
         self.messages = messages
@@ -48,5 +50,6 @@ package struct EventBurst: Hashable, Sendable {
         overruns += other.overruns
         foreign += other.foreign
         subjects.formUnion(other.subjects)
+        if other.remover != 0 { remover = other.remover }
     }
 }

@@ -39,6 +39,9 @@ package protocol KernelConnection: Sendable {
 
     /// On the listening queue: blocks up to `limit` for another burst; nil when none came.
     func nextBurst(within limit: Duration) -> EventBurst?
+
+    /// Whether the process with this netlink port is about to change more.
+    func activity(ofPort port: UInt32) -> ProcessActivity
 }
 
 extension KernelConnection {

@@ -4,19 +4,19 @@ enum MonitorTiming {
     /// barrier against that is inferred from the kernel's locking, not promised by it.
     static let trailingLook = Duration.milliseconds(200)
 
-    /// After a removal, before looking: nine of ten batches that replace what they removed have done so by then, and looking
-    /// at once would take the processor from the process that is about to.
-    static let swapPause = Duration.microseconds(80)
+    /// Before telling a loss, while the process that removed a route is at work and may replace it: then its activity is
+    /// asked for again.
+    static let workPause = Duration.microseconds(60)
 
-    /// After a removal that takes reachability away, before telling: the rest of such batches.
+    /// However long it works or removes, what it took away is told after so many pauses, some 20 ms.
+    static let pauseLimit = 200
+
+    /// Before telling a loss that nobody known has caused: 99 of 100 batches have replaced by then what they removed.
     static let lossPause = Duration.microseconds(400)
 
-    /// Before telling a loss when the processors are busy, which shows by waking late: then the process that is about to
-    /// replace what it removed may have to wait for its turn, some 3 ms.
+    /// The same when the processors are busy, which shows by waking late: then the process that is about to replace what it
+    /// removed may have to wait for its turn, some 3 ms.
     static let busyLossPause = Duration.milliseconds(5)
-
-    /// However long removals go on, what they took away is told after so many pauses.
-    static let pauseLimit = 32
 
     /// Until netlink is tried again after it was denied: 0.1, 0.2, 0.4 ... 30 s.
     static func retryDelay(afterFailures failures: Int) -> Duration {

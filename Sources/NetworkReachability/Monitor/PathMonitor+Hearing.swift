@@ -9,16 +9,8 @@ extension PathMonitor {
             state.withLock { $0.statistics.count(burst) }
             return
         }
-        var burst = burst
-        if burst.isOnlyRemoval, let more = nextBurst(within: MonitorTiming.swapPause) { burst.add(more) }
         let records = watchedRecords
-        var evaluations = look(at: records, after: burst)
-        // What was removed may be replaced by the same batch: no loss is told before that has had its chance.
-        var rounds = burst.mayBeReplacement ? MonitorTiming.pauseLimit : 0
-        while rounds > 0, wouldLose(records, evaluations), let more = burstBeforeLoss() {
-            evaluations = look(at: records, after: more)
-            rounds -= 1
-        }
+        let evaluations = reconsider(look(at: records, after: burst), of: records, after: burst)
         tell(records, evaluations)
         scheduleExpiry(evaluations, isEverything: true)
         scheduleTrailingLook()
@@ -41,20 +33,7 @@ extension PathMonitor {
         scheduleExpiry(evaluations, isEverything: false)
     }
 
-    /// Waits for another burst before a loss is told, longer when the machine is busy.
-    private func burstBeforeLoss() -> EventBurst? {
-        let clock = surroundings.clock
-        let before = clock.monotonic
-        if let burst = nextBurst(within: MonitorTiming.lossPause) { return burst }
-        let isBusy = clock.monotonic - before > MonitorTiming.lossPause * 2
-        return isBusy ? nextBurst(within: MonitorTiming.busyLossPause) : nextBurst(within: .zero)
-    }
-
-    private func nextBurst(within limit: Duration) -> EventBurst? {
-        session.withLock { $0.listeningConnection }?.nextBurst(within: limit)
-    }
-
-    private func look(at records: [TargetRecord], after burst: EventBurst) -> [Evaluation] {
+    func look(at records: [TargetRecord], after burst: EventBurst) -> [Evaluation] {
         let now = surroundings.clock.monotonic
         state.withLock { state in
             state.statistics.count(burst)
@@ -75,12 +54,6 @@ extension PathMonitor {
         }
         if !isListening { scheduleRetry() }
         return evaluations
-    }
-
-    private func wouldLose(_ records: [TargetRecord], _ evaluations: [Evaluation]) -> Bool {
-        zip(records, evaluations).contains { record, evaluation in
-            record.subscriptions.contains { $0.wouldLose(by: evaluation.path) }
-        }
     }
 
     private func tell(_ records: [TargetRecord], _ evaluations: [Evaluation]) {
@@ -129,16 +102,6 @@ extension PathMonitor {
 }
 
 extension EventBurst {
-    fileprivate var isOnlyRemoval: Bool {
-        overruns == 0 && subjects.contains(.removal)
-            && subjects.isDisjoint(with: [.addition, .link, .configuration])
-    }
-
-    /// A link that goes down takes routes and addresses with it for good.
-    fileprivate var mayBeReplacement: Bool {
-        overruns == 0 && subjects.contains(.removal) && !subjects.contains(.link)
-    }
-
     fileprivate var mayChangeInterfaces: Bool { overruns > 0 || subjects.contains(.link) }
 
     /// A new way may lead to other name servers; routes to elsewhere do not.

@@ -60,4 +60,6 @@ final class LinuxConnection: KernelConnection {
         let burst = sockets.events.drain()
         return burst.isEmpty ? nil : burst
     }
+
+    func activity(ofPort port: UInt32) -> ProcessActivity { .ofProcess(withPort: port) }
 }

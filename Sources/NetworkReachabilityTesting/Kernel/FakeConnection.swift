@@ -38,8 +38,7 @@ final class FakeConnection: KernelConnection {
         let now = kernel.clock.monotonic
         return try ask(count: queries.count) { state, id in
             state.lookups += queries.count
-            let ear = state.connections[id]
-            let network = ear?.staleState ?? ear?.stateThen ?? state.network
+            let network = state.connections[id]?.staleState ?? state.network(for: id)
             // The state catches up with its notification while the answer is under way.
             state.connections[id]?.staleState = nil
             return queries.map { network.answer($0, at: now) }
@@ -48,7 +47,7 @@ final class FakeConnection: KernelConnection {
 
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? {
         try ask { state, connection in
-            (state.connections[connection]?.stateThen ?? state.network).objects[id]?.answer
+            state.network(for: connection).objects[id]?.answer
         }
     }
 
@@ -80,8 +79,14 @@ final class FakeConnection: KernelConnection {
 
     func nextBurst(within limit: Duration) -> EventBurst? {
         let id = id
-        return kernel.state.withLock { $0.connections[id]?.take() }
+        return kernel.state.withLock { state in
+            let burst = state.connections[id]?.take()
+            if burst == nil { state.waited += limit }
+            return burst
+        }
     }
+
+    func activity(ofPort port: UInt32) -> ProcessActivity { kernel.state.withLock { $0.activity } }
 
     /// A question about links waits for the lock that changes are made under: it is a barrier.
     private func askForLinks<Answer: Sendable>(
@@ -89,7 +94,7 @@ final class FakeConnection: KernelConnection {
     ) throws(NetlinkError) -> Answer {
         try ask { state, id in
             state.connections[id]?.staleState = nil
-            return answer(state.connections[id]?.stateThen ?? state.network)
+            return answer(state.network(for: id))
         }
     }
 

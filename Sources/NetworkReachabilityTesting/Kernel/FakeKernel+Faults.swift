@@ -29,6 +29,14 @@ extension FakeKernel {
         state.withLock { $0.delaysState = delays }
     }
 
+    /// Lets the process whose changes these are be at work or at rest, which tells listeners whether more may come at once.
+    package func setActivity(_ activity: ProcessActivity) {
+        state.withLock { $0.activity = activity }
+    }
+
+    /// How long listeners would have waited for more hints; a fake kernel never waits.
+    package var waited: Duration { state.withLock { $0.waited } }
+
     /// Deletes the namespace and makes it again under the same name, empty. Connections that are open stay behind in the
     /// old one, where nothing happens any more.
     public func replaceNamespace() {

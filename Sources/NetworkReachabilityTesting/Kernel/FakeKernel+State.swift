@@ -7,17 +7,32 @@ extension FakeKernel {
     struct State: Sendable {
         var network = FakeNetwork()
         var connections: [UInt64: Ear] = [:]
-        /// The hints of the batch under way; nil outside of one.
-        var batch: [Hint]?
+        /// The batch under way; nil outside of one.
+        var batch: Batch?
         var timers: [Cancellation] = []
         var delaysState = false
         var losesHints = false
         var connectionFault: Fault?
         var questionFault: Fault?
+        /// What the process does whose changes these are.
+        var activity = ProcessActivity.unknown
+        /// How long listeners would have waited for more.
+        var waited = Duration.zero
         var questions = 0
         var lookups = 0
         var namespaceWatchers: [UInt64: @Sendable () -> Void] = [:]
         private var nextID: UInt64 = 0
+
+        /// What has been told of a batch so far, and what everybody sees until it is over.
+        struct Batch: Sendable {
+            var hints: [Hint] = []
+            let networkBefore: FakeNetwork
+        }
+
+        /// What a connection is answered by.
+        func network(for connection: UInt64) -> FakeNetwork {
+            connections[connection]?.stateThen ?? batch?.networkBefore ?? network
+        }
 
         mutating func connect() -> UInt64 {
             let id = makeID()
@@ -43,14 +58,14 @@ extension FakeKernel {
             guard batch == nil else {
                 var hint = hint
                 hint.stateThen = network
-                batch?.append(hint)
+                batch?.hints.append(hint)
                 return []
             }
             return send([hint])
         }
 
         mutating func finishBatch() -> [Call] {
-            var hints = batch ?? []
+            var hints = batch?.hints ?? []
             batch = nil
             // After the last of them the network is what it is.
             if let last = hints.indices.last { hints[last].stateThen = nil }

@@ -30,13 +30,13 @@ public final class FakeKernel: Sendable {
         self.clock = clock
     }
 
-    /// Makes the changes of `body` in one go, as a batch of `ip` does: the hints come one right after another, and
-    /// who looks after the first sees what the network was then.
+    /// Makes the changes of `body` in one go, as a batch of `ip` does: when it is over, the hints come one right after
+    /// another, and who looks after the first sees what the network was then. Nobody sees any of it before.
     ///
     /// Changes other threads make at the same time belong to the batch. Batches cannot be nested.
     public func batch<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
         let isNested = state.withLock { state in
-            defer { state.batch = state.batch ?? [] }
+            defer { state.batch = state.batch ?? State.Batch(networkBefore: state.network) }
             return state.batch != nil
         }
         if isNested { fatalError("FakeKernel: batches cannot be nested") }

@@ -1,0 +1,46 @@
+import Glibc
+
+/// Whether a process is doing something right now, as far as `/proc` tells: it may then change more in a moment.
+///
+/// C counterpart: `proc(5)`, `/proc/PID/stat` and `/proc/PID/task/TID/stat`.
+package enum ProcessActivity: Sendable {
+    /// One of its threads runs, waits for a processor, or waits for a lock of the kernel's.
+    case atWork
+    /// All of its threads sleep, or it has ended.
+    case atRest
+    /// `/proc` does not tell: there is none, it hides the processes of others, or the number is no process's.
+    case unknown
+
+    /// A process with more threads is not looked at; it would take too long.
+    private static let threadLimit = 16
+
+    /// What the process does that owns this netlink port. Ports are chosen freely, but the kernel gives a process's first
+    /// socket the number of the process (`netlink(7)`), and libnl keeps that number in the lower 22 bits.
+    package static func ofProcess(withPort port: UInt32) -> ProcessActivity {
+        // The kernel's own changes have none; further sockets of a process get a negative one.
+        guard port > 0, port <= UInt32(Int32.max) else { return .unknown }
+        return of(process: port & 0x3f_ffff)
+    }
+
+    private static func of(process number: UInt32) -> ProcessActivity {
+        guard let process = ProcessRecord(path: "/proc/\(number)/stat") else {
+            // Nothing there, although the first process of all is: it has ended.
+            return errno == ENOENT && access("/proc/1/stat", R_OK) == 0 ? .atRest : .unknown
+        }
+        if process.isEnding { return .atRest }
+        if process.isRunning { return .atWork }
+        if process.threads == 1 { return .atRest }
+        return process.threads <= threadLimit ? ofThreads(in: "/proc/\(number)/task") : .unknown
+    }
+
+    private static func ofThreads(in path: String) -> ProcessActivity {
+        guard let directory = opendir(path) else { return .unknown }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            // What is not a number is "." or "..".
+            let number = withUnsafeBytes(of: entry.pointee.d_name) { UInt32(decimal: $0.prefix { $0 != 0 }) }
+            if let number, let thread = ProcessRecord(path: "\(path)/\(number)/stat"), thread.isRunning { return .atWork }
+        }
+        return .atRest
+    }
+}

@@ -1,0 +1,51 @@
+import Glibc
+
+/// The few fields of `/proc/PID/stat` that tell what a process or thread is doing.
+///
+/// C counterpart: `proc(5)`.
+struct ProcessRecord: Sendable {
+    private let state: UInt8
+    private let flags: UInt32
+    let threads: UInt32
+
+    /// Nil when the file cannot be read, with the reason in `errno`, or is not such a file.
+    init?(path: String) {
+        guard let file = try? Descriptor.open(path) else { return nil }
+        var text = [UInt8](repeating: 0, count: 512)
+        let count = read(file.number, &text, text.count)
+        guard count > 0 else { return nil }
+        self.init(text: text[..<count])
+    }
+
+    /// The name of the program stands second, in parentheses, and may contain anything.
+    init?(text: ArraySlice<UInt8>) {
+        guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        let fields = text[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 18)
+        guard fields.count > 17, let state = fields[0].first else { return nil }
+        guard let flags = UInt32(decimal: fields[6]), let threads = UInt32(decimal: fields[17]) else { return nil }
+        self.state = state
+        self.flags = flags
+        self.threads = threads
+    }
+
+    /// Running, or in line for a processor (R), or waiting for a lock or a device inside the kernel (D).
+    var isRunning: Bool { state == UInt8(ascii: "R") || state == UInt8(ascii: "D") }
+
+    /// PF_EXITING, or over already: nothing more will come of it.
+    var isEnding: Bool { flags & 0x4 != 0 || state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
+}
+
+extension UInt32 {
+    /// A number in decimal digits and nothing else.
+    init?(decimal digits: some Collection<UInt8>) {
+        guard !digits.isEmpty else { return nil }
+        self = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            let (tens, isTooLarge) = multipliedReportingOverflow(by: 10)
+            let (sum, carries) = tens.addingReportingOverflow(UInt32(digit - UInt8(ascii: "0")))
+            if isTooLarge || carries { return nil }
+            self = sum
+        }
+    }
+}
