@@ -12,15 +12,6 @@ struct InterfaceTable: Sendable {
 
     private var entries: [Link: Entry] = [:]
 
-    /// Where packets left through lately, a guess for the next evaluation; never an answer.
-    var lastUsed: [UInt32] = []
-
-    mutating func noteUse(of link: Link) {
-        if !lastUsed.contains(link.index) { lastUsed = [link.index] + lastUsed.prefix(2) }
-    }
-
-    init() {}
-
     mutating func entry(for link: Link, kernel: any KernelConnection) -> Entry {
         if let entry = entries[link] { return entry }
         let entry = Self.classify(link, kernel: kernel)

@@ -7,6 +7,7 @@ struct MonitorSession {
     private let kernel: any Kernel
     private var connection: (any KernelConnection)?
     private var interfaces = InterfaceTable()
+    private var expectation = Expectation()
     private(set) var isListening = false
     /// Why there is no connection, or why the last one was given up.
     private(set) var failure: NetlinkError?
@@ -55,9 +56,7 @@ struct MonitorSession {
 
     /// What is known of interfaces is not true any more.
     mutating func forgetInterfaces() {
-        let guess = interfaces.lastUsed
         interfaces = InterfaceTable()
-        interfaces.lastUsed = guess
     }
 
     /// The connection, while it listens.
@@ -71,14 +70,15 @@ struct MonitorSession {
             let connection = try connect()
             // Only while listening is it known when an interface changes.
             let known = isListening ? interfaces : InterfaceTable()
-            var evaluator = PathEvaluator(kernel: connection, interfaces: known)
+            var evaluator = PathEvaluator(kernel: connection, interfaces: known, expectation: expectation)
             var evaluations: [Evaluation] = []
             for record in records {
                 var evaluation = try Self.evaluate(record, with: &evaluator, isQuick: isQuick)
                 evaluation.path = record.note(evaluation)
                 evaluations.append(evaluation)
             }
-            interfaces = evaluator.learned
+            interfaces = evaluator.interfaces
+            expectation = evaluator.expectation
             return evaluations
         } catch {
             failure = error

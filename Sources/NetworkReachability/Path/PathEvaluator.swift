@@ -4,21 +4,17 @@ import Netlink
 struct PathEvaluator {
     private let kernel: any KernelConnection
     private var links: LinkTable
-    private var interfaces: InterfaceTable
+    /// What is known of interfaces, for the next evaluation too as long as no link has changed.
+    private(set) var interfaces: InterfaceTable
+    /// What is likely to be answered, for the next evaluation too.
+    private(set) var expectation: Expectation
 
-    /// - Parameter interfaces: what earlier evaluations learned of interfaces, as long as no link has changed.
-    init(kernel: any KernelConnection, interfaces: InterfaceTable) {
+    init(kernel: any KernelConnection, interfaces: InterfaceTable, expectation: Expectation) {
         self.kernel = kernel
         self.interfaces = interfaces
+        self.expectation = expectation
         links = LinkTable(kernel)
     }
-
-    /// Notifications can come before the state they announce; after a link has been asked for, the state is there. So no way
-    /// is looked up before that: the links that packets left through last are asked for, or the loopback link.
-    private var expected: [UInt32] { interfaces.lastUsed.isEmpty ? [1] : interfaces.lastUsed }
-
-    /// What is known of interfaces now, for the next evaluation.
-    var learned: InterfaceTable { interfaces }
 
     /// The path to the network at large: the majority of `addresses` of one family, IPv4 before IPv6.
     ///
@@ -66,7 +62,7 @@ struct PathEvaluator {
     }
 
     private mutating func judge(_ addresses: [IPAddress], mark: UInt32) throws(NetlinkError) -> [Verdict] {
-        var judge = RouteJudge(kernel: kernel, mark: mark, links: links, expected: expected)
+        var judge = RouteJudge(kernel: kernel, mark: mark, links: links, expectation: expectation)
         defer { links = judge.links }
         return try judge.judge(addresses)
     }
@@ -98,7 +94,7 @@ struct PathEvaluator {
         path.source = IPAddress(way.source, zone: way.source.isLinkLocal ? link.name : nil)
         path.table = way.table
         path.mtu = way.mtu
-        interfaces.noteUse(of: link)
+        expectation.note(link: way.link, source: way.source)
         let known = interfaces.entry(for: link, kernel: kernel)
         path.interface = known.interface
         if way.isLocal {

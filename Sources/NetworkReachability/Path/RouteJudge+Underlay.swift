@@ -9,7 +9,13 @@ extension RouteJudge {
         if let remote = link.tunnelRemote {
             // A tunnel whose other end is to be reached through the tunnel goes nowhere.
             guard !tunnels.contains(link.index) else { return .noRoute }
-            var judge = RouteJudge(kernel: kernel, mark: 0, links: links, tunnels: tunnels + [link.index])
+            var judge = RouteJudge(
+                kernel: kernel,
+                mark: 0,
+                links: links,
+                expectation: expectation,
+                tunnels: tunnels + [link.index]
+            )
             defer { links = judge.links }
             if case .failure(let obstacle)? = try judge.judge([IPAddress(remote)]).first?.outcome {
                 return obstacle.reason

@@ -8,25 +8,24 @@ struct RouteJudge {
     let mark: UInt32
     /// The tunnels that lead to the addresses asked about.
     let tunnels: [UInt32]
-    /// The links that ways are likely to lead over, asked for in the same round as the ways.
-    private let expected: [UInt32]
+    let expectation: Expectation
     var links: LinkTable
 
     init(
         kernel: any KernelConnection,
         mark: UInt32,
         links: LinkTable,
-        expected: [UInt32] = [],
+        expectation: Expectation = Expectation(),
         tunnels: [UInt32] = []
     ) {
-        self.expected = expected
+        self.expectation = expectation
         self.kernel = kernel
         self.mark = mark
         self.links = links
         self.tunnels = tunnels
     }
 
-    /// One verdict for each address, in the same order; three round trips for any number of them.
+    /// One verdict for each address, in the same order; one to three round trips for any number of them.
     mutating func judge(_ addresses: [IPAddress]) throws(NetlinkError) -> [Verdict] {
         var verdicts: [Verdict?] = []
         var open: [(index: Int, query: RouteQuery)] = []
@@ -39,22 +38,16 @@ struct RouteJudge {
                 verdicts.append(Verdict(destination: address, outcome: .failure(obstacle)))
             }
         }
-        let answers = try links.routes(open.map(\.query), expecting: expected)
-        let second = try secondAnswers(open.map(\.query), answers)
-        for (position, question) in open.enumerated() {
-            var lifetime: Duration?
+        for (question, answer) in zip(open, try answers(to: open.map(\.query))) {
             let outcome: Result<Verdict.Way, Verdict.Obstacle>
-            switch answers[position] {
-            case .failure(let error):
-                outcome = .failure(Verdict.Obstacle(error))
-            case .success(let route):
-                lifetime = (try? second[position]?.get())?.lifetime
-                outcome = try way(question.query, route, second[position])
+            switch answer.first {
+            case .failure(let error): outcome = .failure(Verdict.Obstacle(error))
+            case .success(let route): outcome = try way(question.query, route, answer.second)
             }
             verdicts[question.index] = Verdict(
                 destination: addresses[question.index],
                 outcome: outcome,
-                lifetime: lifetime
+                lifetime: (try? answer.second?.get())?.lifetime
             )
         }
         return verdicts.compactMap(\.self)
@@ -72,33 +65,6 @@ struct RouteJudge {
             return .failure(Verdict.Obstacle(.noInterface))
         }
         return .success(query)
-    }
-
-    /// What the first answer leaves open. An IPv4 socket repeats its lookup with the source it got, so rules on the source
-    /// decide; an IPv6 route may expire, which only its entry tells. Local ways have neither question.
-    private func secondAnswers(
-        _ queries: [RouteQuery],
-        _ answers: [Result<Route, SystemError>]
-    ) throws(NetlinkError) -> [Result<Route, SystemError>?] {
-        var second = [Result<Route, SystemError>?](repeating: nil, count: answers.count)
-        var indices: [Int] = []
-        var questions: [RouteQuery] = []
-        for (index, answer) in answers.enumerated() {
-            guard case .success(let route) = answer, route.kind != .local else { continue }
-            var query = queries[index]
-            switch query.destination.family {
-            case .ipv4:
-                guard let source = route.source else { continue }
-                query.source = source
-            case .ipv6:
-                query.wantsEntry = true
-            }
-            indices.append(index)
-            questions.append(query)
-        }
-        if questions.isEmpty { return second }
-        for (index, answer) in zip(indices, try kernel.routes(questions)) { second[index] = answer }
-        return second
     }
 
     private mutating func way(

@@ -22,8 +22,8 @@ enum Descriptor {
     /// Writes all of `text`, in one call where the system takes it: a line is never cut by another process's.
     ///
     /// C counterpart: `write(2)`.
-    static func write(_ text: String, to descriptor: CInt) throws(Failure) {
-        var bytes = Array(text.utf8)[...]
+    static func write(_ text: [UInt8], to descriptor: CInt) throws(Failure) {
+        var bytes = text[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {

@@ -8,7 +8,10 @@ struct JSONObject: CustomStringConvertible {
         text.reserveCapacity(512)
     }
 
-    var description: String { String(decoding: text, as: UTF8.self) + "}" }
+    /// The whole object as UTF-8.
+    var bytes: [UInt8] { text + [UInt8(ascii: "}")] }
+
+    var description: String { String(decoding: bytes, as: UTF8.self) }
 
     mutating func add(_ key: String, _ value: String?) {
         begin(key)

@@ -9,7 +9,7 @@ struct PathLine {
     /// Schema 1: keys may be added, none is renamed or taken away.
     ///
     /// - Parameter time: Read last, so that it is the time of the writing.
-    func json(at time: @autoclosure () -> Timestamp) -> String {
+    func json(at time: @autoclosure () -> Timestamp) -> [UInt8] {
         var object = JSONObject()
         object.add("target", target)
         switch path.status {
@@ -39,18 +39,18 @@ struct PathLine {
         line.add("time", time.text)
         line.add("monotonicNanoseconds", time.monotonicNanoseconds)
         line.add(object)
-        return line.description
+        return line.bytes
     }
 
     /// Time, target, status, then what explains it.
-    func text(at time: Timestamp, withFlags: Bool) -> String {
+    func text(at time: Timestamp, withFlags: Bool) -> [UInt8] {
         var parts = [coloured(path.status.description)]
         if let reason = path.reason { parts.append(reason.description) }
         if withFlags { parts.append("flags \(path.flags?.readableDescription ?? "unknown")") }
         if let interface = path.interface { parts.append("interface \(interface)") }
         if let gateway = path.gateway { parts.append("gateway \(gateway)") }
         if let source = path.source { parts.append("source \(source)") }
-        return "\(time.text) \(target ?? "network"): \(parts.joined(separator: ", "))"
+        return Array("\(time.text) \(target ?? "network"): \(parts.joined(separator: ", "))".utf8)
     }
 
     private func coloured(_ text: String) -> String {

@@ -4,6 +4,6 @@ import Glibc
 enum StandardError {
     static func write(_ line: String) {
         // Nobody is left to tell when even this fails.
-        _ = try? Descriptor.write(line + "\n", to: STDERR_FILENO)
+        _ = try? Descriptor.write(Array((line + "\n").utf8), to: STDERR_FILENO)
     }
 }

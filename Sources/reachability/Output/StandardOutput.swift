@@ -9,9 +9,9 @@ enum StandardOutput {
 
     /// Writes a line. A reader that has gone ends the command quietly; any other failure, such as a full disk, ends it
     /// with a message and the status of an input/output error.
-    static func write(_ line: String) {
+    static func write(_ line: [UInt8]) {
         do {
-            try Descriptor.write(line + "\n", to: STDOUT_FILENO)
+            try Descriptor.write(line + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
         } catch {
             if error.isClosedPipe { exit(0) }
             StandardError.write("reachability: cannot write to standard output: \(error.text)")

@@ -27,18 +27,22 @@ struct Timestamp {
         let date = Self.civilDate(daysSince1970: days)
         var text: [UInt8] = []
         text.reserveCapacity(24)
-        let parts: [(number: Int64, width: Int, end: Unicode.Scalar)] = [
-            (date.year, 4, "-"), (date.month, 2, "-"), (date.day, 2, "T"), (second / 3600, 2, ":"),
-            (second / 60 % 60, 2, ":"), (second % 60, 2, "."), (milliseconds, 3, "Z"),
-        ]
-        for part in parts {
-            var divisor = (1..<part.width).reduce(into: Int64(1)) { divisor, _ in divisor *= 10 }
-            while divisor > 0 {
-                text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: part.number / divisor % 10))
-                divisor /= 10
+        func append(_ number: Int64, width: Int, then end: Unicode.Scalar) {
+            var digits = number
+            let start = text.count
+            for _ in 0..<width {
+                text.insert(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digits % 10), at: start)
+                digits /= 10
             }
-            text.append(UInt8(ascii: part.end))
+            text.append(UInt8(ascii: end))
         }
+        append(date.year, width: 4, then: "-")
+        append(date.month, width: 2, then: "-")
+        append(date.day, width: 2, then: "T")
+        append(second / 3600, width: 2, then: ":")
+        append(second / 60 % 60, width: 2, then: ":")
+        append(second % 60, width: 2, then: ".")
+        append(milliseconds, width: 3, then: "Z")
         return String(decoding: text, as: UTF8.self)
     }
 
