@@ -10,12 +10,12 @@ struct InterfaceTable: Sendable {
         var flags: NetworkReachabilityFlags
     }
 
-    private var entries: [Link: Entry] = [:]
+    private var entries: [UInt32: (link: Link, entry: Entry)] = [:]
 
     mutating func entry(for link: Link, kernel: any KernelConnection) -> Entry {
-        if let entry = entries[link] { return entry }
+        if let known = entries[link.index], known.link == link { return known.entry }
         let entry = Self.classify(link, kernel: kernel)
-        entries[link] = entry
+        entries[link.index] = (link, entry)
         return entry
     }
 

@@ -71,39 +71,50 @@ struct MonitorSession {
             // Only while listening is it known when an interface changes.
             let known = isListening ? interfaces : InterfaceTable()
             var evaluator = PathEvaluator(kernel: connection, interfaces: known, expectation: expectation)
-            var evaluations: [Evaluation] = []
-            for record in records {
-                var evaluation = try Self.evaluate(record, with: &evaluator, isQuick: isQuick)
-                evaluation.path = record.note(evaluation)
-                evaluations.append(evaluation)
-            }
+            let polls = records.map { Self.poll($0, isQuick: isQuick) }
+            var answers = try evaluator.evaluate(polls.compactMap { try? $0.get() })[...]
             interfaces = evaluator.interfaces
             expectation = evaluator.expectation
-            return evaluations
+            return zip(records, polls).map { record, poll in
+                switch poll {
+                case .success: record.noted(answers.popFirst() ?? Evaluation(path: NetworkPath()))
+                case .failure(let reason): record.noted(Evaluation(path: reason.path))
+                }
+            }
         } catch {
             failure = error
             disconnect()
             let reason: NetworkPath.UnsatisfiedReason = error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
-            return records.map { Evaluation(path: $0.note(Evaluation(path: NetworkPath(reason: reason)))) }
+            return records.map { $0.noted(Evaluation(path: NetworkPath(reason: reason))) }
         }
     }
 
-    private static func evaluate(
-        _ record: TargetRecord,
-        with evaluator: inout PathEvaluator,
-        isQuick: Bool
-    ) throws(NetlinkError) -> Evaluation {
+    /// What to ask about a target, or why there is nothing to ask about.
+    private static func poll(_ record: TargetRecord, isQuick: Bool) -> Result<Poll, Unnamed> {
         let mark = record.target.mark
         switch record.target.destination {
         case .atLarge(let addresses):
-            return try evaluator.path(toMajorityOf: addresses, mark: mark, isQuick: isQuick)
+            return .success(Poll(majorityOf: addresses, mark: mark, isQuick: isQuick && !record.wantsEverything))
         case .address(let address):
-            return try evaluator.path(toAnyOf: [address], mark: mark)
+            return .success(Poll(anyOf: [address], mark: mark))
         case .name:
             switch record.name?.answer ?? .failed {
-            case .pending: return Evaluation(path: NetworkPath(reason: .resolving))
-            case .failed: return Evaluation(path: NetworkPath(flags: [], reason: .nameNotResolved))
-            case .addresses(let addresses): return try evaluator.path(toAnyOf: addresses, mark: mark)
+            case .pending: return .failure(.resolving)
+            case .failed: return .failure(.notResolved)
+            case .addresses(let addresses): return .success(Poll(anyOf: addresses, mark: mark))
+            }
+        }
+    }
+
+    /// A name without addresses.
+    private enum Unnamed: Error {
+        case resolving
+        case notResolved
+
+        var path: NetworkPath {
+            switch self {
+            case .resolving: NetworkPath(reason: .resolving)
+            case .notResolved: NetworkPath(flags: [], reason: .nameNotResolved)
             }
         }
     }

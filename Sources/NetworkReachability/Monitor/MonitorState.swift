@@ -7,6 +7,12 @@ struct MonitorState {
     }
 
     var records: [Target: WeakRecord] = [:]
+    /// The targets somebody listens to.
+    var watched = RecordList()
+    /// Those of them that are names.
+    var names = RecordList()
+    /// What is to be looked at as soon as the queue has had a turn for others.
+    var backlog = Backlog()
     var statistics = MonitorStatistics()
 
     /// Failed attempts to listen since the last one that worked.

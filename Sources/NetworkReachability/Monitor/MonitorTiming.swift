@@ -8,6 +8,9 @@ enum MonitorTiming {
     /// asked for again.
     static let workPause = Duration.microseconds(60)
 
+    /// So many targets are looked at before others get a turn on the queue: some milliseconds.
+    static let lookLimit = 256
+
     /// However long it works or removes, what it took away is told after so many pauses, some 20 ms.
     static let pauseLimit = 200
 

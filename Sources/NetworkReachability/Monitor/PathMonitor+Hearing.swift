@@ -1,3 +1,4 @@
+import Dispatch
 import Logging
 import Netlink
 
@@ -5,49 +6,75 @@ import Netlink
 extension PathMonitor {
     /// One ring of the bell.
     func heard(_ burst: EventBurst) {
-        guard burst.isRelevant else {
-            state.withLock { $0.statistics.count(burst) }
-            return
-        }
-        let records = watchedRecords
-        let evaluations = reconsider(look(at: records, after: burst), of: records, after: burst)
-        tell(records, evaluations)
-        scheduleExpiry(evaluations, isEverything: true)
+        let concerned = note(burst)
+        guard !concerned.isEmpty else { return }
+        look(at: concerned, after: burst)
         scheduleTrailingLook()
     }
 
     /// Looks at every watched target although no bell has rung.
     func lookAtEverything() {
-        let records = watchedRecords
+        let records = state.withLock { $0.watched.all }
         guard !records.isEmpty else { return }
         begin()
-        let evaluations = evaluations(of: records)
-        tell(records, evaluations)
-        scheduleExpiry(evaluations, isEverything: true)
+        look(at: records, after: EventBurst())
     }
 
-    /// Looks at some targets.
-    func evaluate(_ records: [TargetRecord]) {
+    /// Looks at a target.
+    ///
+    /// - Parameter isFirst: Somebody has just begun to listen.
+    func evaluate(_ records: [TargetRecord], isFirst: Bool) {
         let evaluations = evaluations(of: records)
-        tell(records, evaluations)
-        scheduleExpiry(evaluations, isEverything: false)
+        tell(records, evaluations, isFirst: isFirst)
+        scheduleExpiry(evaluations)
     }
 
-    func look(at records: [TargetRecord], after burst: EventBurst) -> [Evaluation] {
+    /// Counts a burst, forgets what it may have made wrong, and says which targets it concerns.
+    func note(_ burst: EventBurst) -> [TargetRecord] {
         let now = surroundings.clock.monotonic
-        state.withLock { state in
+        let concerned: [TargetRecord] = state.withLock { state in
             state.statistics.count(burst)
+            guard burst.isRelevant else { return [] }
             state.lastBurst = now
+            return state.watched.all
         }
         logger?.trace("heard", metadata: ["messages": "\(burst.messages)", "overruns": "\(burst.overruns)"])
         if burst.mayChangeInterfaces { session.withLock { $0.forgetInterfaces() } }
         if burst.mayChangeNames { namesMayHaveChanged() }
-        // What is left out now, the trailing look asks for.
-        let isQuick = !records.contains { record in record.subscriptions.contains(where: \.wantsEverything) }
-        return evaluations(of: records, isQuick: isQuick)
+        return concerned
     }
 
-    private func evaluations(of records: [TargetRecord], isQuick: Bool = false) -> [Evaluation] {
+    /// Looks at targets now, or at some of them now and at the rest after everybody else who waits for the queue: those who
+    /// begin or end to listen, and other events.
+    func look(at records: [TargetRecord], after burst: EventBurst) {
+        let part = Array(records.prefix(MonitorTiming.lookLimit))
+        if part.count < records.count { lookLater(at: records.dropFirst(part.count), after: burst) }
+        // What is left out now, the trailing look asks for.
+        let isQuick = burst.isRelevant
+        let evaluations = reconsider(evaluations(of: part, isQuick: isQuick), of: part, after: burst)
+        tell(part, evaluations, isFirst: false)
+        scheduleExpiry(evaluations)
+    }
+
+    func lookLater(at records: some Sequence<TargetRecord>, after burst: EventBurst) {
+        let isFirst = state.withLock { state in
+            defer { state.backlog.add(records, after: burst) }
+            return state.backlog.isEmpty
+        }
+        if isFirst { queue.async { [weak self] in self?.lookAtBacklog() } }
+    }
+
+    private func lookAtBacklog() {
+        let (part, burst, isMore) = state.withLock { state in
+            let burst = state.backlog.burst
+            return (state.backlog.next(MonitorTiming.lookLimit), burst, !state.backlog.isEmpty)
+        }
+        look(at: part.filter(\.isWatched), after: burst)
+        if isMore { queue.async { [weak self] in self?.lookAtBacklog() } }
+    }
+
+    func evaluations(of records: [TargetRecord], isQuick: Bool = false) -> [Evaluation] {
+        if records.isEmpty { return [] }
         state.withLock { $0.statistics.evaluations += 1 }
         let (evaluations, isListening) = session.withLock { session in
             (session.evaluate(records, isQuick: isQuick), session.isListening)
@@ -56,10 +83,10 @@ extension PathMonitor {
         return evaluations
     }
 
-    private func tell(_ records: [TargetRecord], _ evaluations: [Evaluation]) {
+    private func tell(_ records: [TargetRecord], _ evaluations: [Evaluation], isFirst: Bool) {
         for (record, evaluation) in zip(records, evaluations) {
             logger?.debug("evaluated", metadata: ["target": "\(record.target)", "path": "\(evaluation.path)"])
-            for subscription in record.subscriptions { subscription.offer(evaluation.path) }
+            record.offer(evaluation.path, isFirst: isFirst)
         }
     }
 
@@ -85,14 +112,14 @@ extension PathMonitor {
     }
 
     /// Looks again when a route expires: the kernel says so only when it cleans up, many seconds later.
-    private func scheduleExpiry(_ evaluations: [Evaluation], isEverything: Bool) {
+    private func scheduleExpiry(_ evaluations: [Evaluation]) {
+        guard let lifetime = evaluations.lazy.compactMap(\.lifetime).min() else { return }
         let now = surroundings.clock.monotonic
-        let next = evaluations.compactMap(\.lifetime).min().map { now + $0 + MonitorTiming.lifetimeSlack }
-        let scheduled = state.withLock { $0.expiryTime }
-        if !isEverything, let scheduled, scheduled <= next ?? .seconds(Int64.max) { return }
-        guard next != nil || scheduled != nil else { return }
-        let timer = next.map { time in
-            surroundings.clock.schedule(after: time - now, on: queue) { [weak self] in self?.lookAtEverything() }
+        let next = now + lifetime + MonitorTiming.lifetimeSlack
+        if let scheduled = state.withLock({ $0.expiryTime }), scheduled <= next { return }
+        let timer = surroundings.clock.schedule(after: next - now, on: queue) { [weak self] in
+            self?.state.withLock { $0.expiryTime = nil }
+            self?.lookAtEverything()
         }
         state.withLock { state in
             state.expiryTime = next

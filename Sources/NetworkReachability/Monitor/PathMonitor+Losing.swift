@@ -15,14 +15,17 @@ extension PathMonitor {
         var patience = MonitorTiming.pauseLimit
         while wouldLose(records, evaluations), let more = nextBurst(from: remover, &patience) {
             if more.remover != 0 { remover = more.remover }
-            evaluations = look(at: records, after: more)
+            let here = Set(records.map(ObjectIdentifier.init))
+            let others = note(more).filter { !here.contains(ObjectIdentifier($0)) }
+            if !others.isEmpty { lookLater(at: others, after: more) }
+            evaluations = self.evaluations(of: records, isQuick: true)
         }
         return evaluations
     }
 
     private func wouldLose(_ records: [TargetRecord], _ evaluations: [Evaluation]) -> Bool {
         zip(records, evaluations).contains { record, evaluation in
-            record.subscriptions.contains { $0.wouldLose(by: evaluation.path) }
+            record.wouldLose(by: evaluation.path)
         }
     }
 

@@ -15,7 +15,7 @@ extension PathMonitor {
         queue.async { [weak self, weak record] in
             guard let self else { return }
             // The end may have overtaken its beginning, or been followed by another: what counts is what is so now.
-            if let record, !record.isWatched { record.name?.unwatch() }
+            if let record, !record.isWatched { leave(record) }
             endIfUnwatched()
         }
     }
@@ -23,10 +23,21 @@ extension PathMonitor {
     /// Begins to watch, unless nobody wants that any more.
     private func follow(_ record: TargetRecord) {
         guard record.isWatched else { return }
+        state.withLock { state in
+            state.watched.insert(record)
+            if record.name != nil { state.names.insert(record) }
+        }
         record.name?.watch()
         begin()
         for subscription in record.subscriptions { subscription.begin() }
-        evaluate([record])
+        evaluate([record], isFirst: true)
+    }
+
+    private func leave(_ record: TargetRecord) {
+        record.name?.unwatch()
+        let held = state.withLock { state in [state.watched.remove(record), state.names.remove(record)] }
+        // Let go of outside the lock, which the end of a record takes.
+        withExtendedLifetime(held) {}
     }
 
     /// Listens to the kernel and to whatever else changes answers, where it does not yet. Runs on the queue.
@@ -40,11 +51,10 @@ extension PathMonitor {
             logger?.warning("cannot listen to the kernel, trying again", metadata: ["error": "\(error)"])
             scheduleRetry()
         }
-        let needsConfiguration = watchedRecords.contains { $0.name != nil }
         let missing = state.withLock { state in
             (
                 namespace: state.waits.namespace == nil, sleep: state.waits.sleep == nil,
-                configuration: needsConfiguration && state.waits.nameConfiguration == nil
+                configuration: !state.names.isEmpty && state.waits.nameConfiguration == nil
             )
         }
         if missing.namespace { watchNamespace() }
@@ -54,11 +64,12 @@ extension PathMonitor {
 
     /// Stops listening when nobody is left; the sockets stay for the next question.
     private func endIfUnwatched() {
-        guard watchedRecords.isEmpty else { return }
+        guard state.withLock({ $0.watched.isEmpty }) else { return }
         session.withLock { $0.stopListening() }
         let waits = state.withLock { state in
             defer {
                 state.waits = MonitorState.Waits()
+                state.backlog = Backlog()
                 state.expiryTime = nil
             }
             return state.waits
@@ -102,7 +113,7 @@ extension PathMonitor {
 
     /// Every watched name is asked about again, soon.
     func namesMayHaveChanged() {
-        for record in watchedRecords { record.name?.networkChanged() }
+        for record in state.withLock({ $0.names.all }) { record.name?.networkChanged() }
     }
 
     func addressesChanged(of target: Target) {
@@ -110,7 +121,7 @@ extension PathMonitor {
         guard let record, record.isWatched else { return }
         // The answer may be faster than the beginning.
         begin()
-        evaluate([record])
+        evaluate([record], isFirst: false)
     }
 
     /// Tries to listen again after a while, if nobody has asked for that yet.

@@ -79,10 +79,4 @@ extension PathMonitor {
             if state.records[target]?.record == nil { state.records[target] = nil }
         }
     }
-
-    /// The targets somebody listens to.
-    var watchedRecords: [TargetRecord] {
-        let records = state.withLock { state in state.records.values.map(\.record) }
-        return records.compactMap(\.self).filter(\.isWatched)
-    }
 }

@@ -8,7 +8,9 @@ package final class TargetRecord: Sendable {
 
     private struct State {
         var path = NetworkPath()
-        var subscriptions: [ObjectIdentifier: Weak] = [:]
+        /// The generation of the path that subscriptions were offered last.
+        var offered: UInt64 = 0
+        var subscriptions: [Weak] = []
     }
 
     package let target: Target
@@ -29,37 +31,62 @@ package final class TargetRecord: Sendable {
     }
 
     /// Counts a new path as a change where it is one, and says it with its generation. Runs in the order of evaluation.
-    func note(_ evaluation: Evaluation) -> NetworkPath {
+    func noted(_ evaluation: Evaluation) -> Evaluation {
+        var evaluation = evaluation
         state.withLock { state in
-            var path = evaluation.path
-            if evaluation.isQuick { path.supportsIPv6 = state.path.supportsIPv6 }
-            let isFirst = state.path.generation == 0
-            path.generation = state.path.generation + (isFirst || !path.isSame(as: state.path) ? 1 : 0)
-            state.path = path
-            return path
+            if evaluation.leavesIPv6Open { evaluation.path.supportsIPv6 = state.path.supportsIPv6 }
+            evaluation.path.generation = state.path.generation
+            if evaluation.path.generation > 0, evaluation.path == state.path { return }
+            evaluation.path.generation += 1
+            state.path = evaluation.path
         }
+        return evaluation
     }
+}
 
-    /// Those who listen, now.
-    var subscriptions: [Subscription] {
-        let all = state.withLock { Array($0.subscriptions.values) }
-        return all.compactMap(\.subscription)
-    }
+// MARK: - Those who listen
+
+extension TargetRecord {
+    var subscriptions: [Subscription] { state.withLock { $0.subscriptions }.compactMap(\.subscription) }
 
     var isWatched: Bool { state.withLock { !$0.subscriptions.isEmpty } }
 
+    /// Whether somebody wants to know everything of a path, at once.
+    var wantsEverything: Bool { subscriptions.contains(where: \.wantsEverything) }
+
     func add(_ subscription: Subscription) {
-        state.withLock { $0.subscriptions[ObjectIdentifier(subscription)] = Weak(subscription: subscription) }
+        state.withLock { $0.subscriptions.append(Weak(subscription: subscription)) }
         monitor.watch(self)
         // Ended by another thread before it was added: nobody else will take it away.
         if subscription.hasEnded { remove(subscription) }
     }
 
     func remove(_ subscription: Subscription) {
-        let isLast = state.withLock { state in
-            state.subscriptions.removeValue(forKey: ObjectIdentifier(subscription)) != nil
-                && state.subscriptions.isEmpty
+        // Held weakly by then: one that is just being let go of cannot be found any more.
+        let (wasThere, isLast) = state.withLock { state in
+            let before = state.subscriptions.count
+            state.subscriptions.removeAll { $0.subscription == nil || $0.subscription === subscription }
+            return (state.subscriptions.count < before, state.subscriptions.isEmpty)
         }
-        if isLast { monitor.unwatch(self) }
+        if wasThere, isLast { monitor.unwatch(self) }
+    }
+
+    /// Whether somebody would hear that reachability is lost.
+    func wouldLose(by path: NetworkPath) -> Bool {
+        guard !path.status.isReachable else { return false }
+        let isNews = state.withLock { $0.offered != path.generation }
+        return isNews && subscriptions.contains { $0.wouldLose(by: path) }
+    }
+
+    /// Offers a path to everybody, if it is another than they were offered last.
+    ///
+    /// - Parameter isFirst: Somebody has just begun.
+    func offer(_ path: NetworkPath, isFirst: Bool) {
+        let isNews = state.withLock { state in
+            defer { state.offered = path.generation }
+            return state.offered != path.generation
+        }
+        guard isNews || isFirst else { return }
+        for subscription in subscriptions { subscription.offer(path) }
     }
 }

@@ -2,7 +2,7 @@
 struct Evaluation: Hashable, Sendable {
     var path: NetworkPath
     /// Whether IPv6 was left out because IPv4 had decided; `supportsIPv6` then says nothing.
-    var isQuick = false
+    var leavesIPv6Open = false
     /// When to evaluate again although no event will come; nil for never.
     var lifetime: Duration?
 }

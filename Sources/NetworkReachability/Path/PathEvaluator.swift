@@ -16,71 +16,52 @@ struct PathEvaluator {
         links = LinkTable(kernel)
     }
 
-    /// The path to the network at large: the majority of `addresses` of one family, IPv4 before IPv6.
-    ///
-    /// - Parameter isQuick: IPv6 is asked about only if IPv4 does not decide.
-    mutating func path(
-        toMajorityOf addresses: [IPAddress],
-        mark: UInt32,
-        isQuick: Bool
-    ) throws(NetlinkError) -> Evaluation {
-        var votes = [Vote(addresses.filter { !$0.isIPv6 }), Vote(addresses.filter(\.isIPv6))]
-        if isQuick { try decide(&votes[0...0], mark: mark) }
-        let isEnough = isQuick && votes[0].isWon
-        if !isEnough { try decide(&votes[0...], mark: mark) }
-        let winner = votes.first(where: \.isWon)
-        let verdicts = winner?.mostCommonWay ?? votes.flatMap(\.verdicts)
-        var evaluation = try evaluation(of: verdicts, isSatisfied: winner != nil)
-        evaluation.lifetime = votes.flatMap(\.verdicts).compactMap(\.lifetime).min()
-        evaluation.path.supportsIPv4 = votes[0].isWon
-        evaluation.path.supportsIPv6 = votes[1].isWon
-        evaluation.isQuick = isEnough
-        return evaluation
-    }
-
-    /// Asks until every vote is decided, those of all votes in one go.
-    private mutating func decide(_ votes: inout ArraySlice<Vote>, mark: UInt32) throws(NetlinkError) {
-        while votes.contains(where: { !$0.isDecided }) {
-            let ballots = votes.map { $0.isDecided ? [] : $0.next }
-            var verdicts = try judge(ballots.flatMap(\.self), mark: mark)[...]
-            for (index, ballot) in zip(votes.indices, ballots) {
-                votes[index].count(verdicts.prefix(ballot.count))
-                verdicts = verdicts.dropFirst(ballot.count)
+    /// One evaluation for each poll, in the same order; all polls are asked about together.
+    mutating func evaluate(_ polls: [Poll]) throws(NetlinkError) -> [Evaluation] {
+        var polls = polls
+        while true {
+            let questions = polls.map(\.next)
+            let all = questions.flatMap(\.self)
+            if all.isEmpty { break }
+            var verdicts = try judge(all)[...]
+            for index in polls.indices where !questions[index].isEmpty {
+                polls[index].count(verdicts.prefix(questions[index].count))
+                verdicts = verdicts.dropFirst(questions[index].count)
             }
         }
+        var evaluations: [Evaluation] = []
+        evaluations.reserveCapacity(polls.count)
+        for poll in polls { evaluations.append(try evaluation(of: poll.result)) }
+        return evaluations
     }
 
-    /// The path to a host with these addresses: the first of them that has one.
-    mutating func path(toAnyOf addresses: [IPAddress], mark: UInt32) throws(NetlinkError) -> Evaluation {
-        let verdicts = try judge(addresses, mark: mark)
-        let satisfied = verdicts.filter(\.isSatisfied)
-        var evaluation = try evaluation(of: satisfied.isEmpty ? verdicts : satisfied, isSatisfied: !satisfied.isEmpty)
-        evaluation.lifetime = verdicts.compactMap(\.lifetime).min()
-        evaluation.path.supportsIPv4 = satisfied.contains { !$0.destination.isIPv6 }
-        evaluation.path.supportsIPv6 = satisfied.contains { $0.destination.isIPv6 }
-        return evaluation
-    }
-
-    private mutating func judge(_ addresses: [IPAddress], mark: UInt32) throws(NetlinkError) -> [Verdict] {
-        var judge = RouteJudge(kernel: kernel, mark: mark, links: links, expectation: expectation)
+    private mutating func judge(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Verdict] {
+        var judge = RouteJudge(kernel: kernel, links: links, expectation: expectation)
         defer { links = judge.links }
-        return try judge.judge(addresses)
+        return try judge.judge(questions)
+    }
+
+    private mutating func evaluation(of result: PollResult) throws(NetlinkError) -> Evaluation {
+        var path = try path(of: result.verdicts, isSatisfied: result.isSatisfied)
+        path.supportsIPv4 = result.supportsIPv4
+        path.supportsIPv6 = result.supportsIPv6
+        return Evaluation(path: path, leavesIPv6Open: result.leavesIPv6Open, lifetime: result.lifetime)
     }
 
     /// The path of the first verdict that is satisfied or, if none may be, of the obstacle that explains most.
-    private mutating func evaluation(of verdicts: [Verdict], isSatisfied: Bool) throws(NetlinkError) -> Evaluation {
+    private mutating func path(of verdicts: [Verdict], isSatisfied: Bool) throws(NetlinkError) -> NetworkPath {
         var worst: (destination: IPAddress, obstacle: Verdict.Obstacle)?
         for verdict in verdicts {
             switch verdict.outcome {
             case .success(let way):
-                if isSatisfied { return Evaluation(path: try path(way, to: verdict.destination)) }
+                if isSatisfied { return try path(way, to: verdict.destination) }
             case .failure(let obstacle):
                 if let known = worst, known.obstacle.weight >= obstacle.weight { continue }
                 worst = (verdict.destination, obstacle)
             }
         }
-        guard let worst else { return Evaluation(path: NetworkPath(flags: [], reason: .noRoute)) }
-        return Evaluation(path: try path(explained(worst.obstacle), to: worst.destination))
+        guard let worst else { return NetworkPath(flags: [], reason: .noRoute) }
+        return try path(explained(worst.obstacle), to: worst.destination)
     }
 
     private mutating func path(

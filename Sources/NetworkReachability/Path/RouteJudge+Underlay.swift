@@ -11,13 +11,12 @@ extension RouteJudge {
             guard !tunnels.contains(link.index) else { return .noRoute }
             var judge = RouteJudge(
                 kernel: kernel,
-                mark: 0,
                 links: links,
                 expectation: expectation,
                 tunnels: tunnels + [link.index]
             )
             defer { links = judge.links }
-            if case .failure(let obstacle)? = try judge.judge([IPAddress(remote)]).first?.outcome {
+            if case .failure(let obstacle)? = try judge.judge([Question(address: IPAddress(remote), mark: 0)]).first?.outcome {
                 return obstacle.reason
             }
         }

@@ -4,8 +4,13 @@ import Netlink
 ///
 /// The kernel is the state: nothing is remembered from one evaluation to the next.
 struct RouteJudge {
+    /// Whether packets with this mark would get to this address.
+    struct Question {
+        var address: IPAddress
+        var mark: UInt32
+    }
+
     let kernel: any KernelConnection
-    let mark: UInt32
     /// The tunnels that lead to the addresses asked about.
     let tunnels: [UInt32]
     let expectation: Expectation
@@ -13,39 +18,37 @@ struct RouteJudge {
 
     init(
         kernel: any KernelConnection,
-        mark: UInt32,
         links: LinkTable,
         expectation: Expectation = Expectation(),
         tunnels: [UInt32] = []
     ) {
         self.expectation = expectation
         self.kernel = kernel
-        self.mark = mark
         self.links = links
         self.tunnels = tunnels
     }
 
-    /// One verdict for each address, in the same order; one to three round trips for any number of them.
-    mutating func judge(_ addresses: [IPAddress]) throws(NetlinkError) -> [Verdict] {
+    /// One verdict for each question, in the same order; one to three round trips for each 64 of them.
+    mutating func judge(_ questions: [Question]) throws(NetlinkError) -> [Verdict] {
         var verdicts: [Verdict?] = []
         var open: [(index: Int, query: RouteQuery)] = []
-        for (index, address) in addresses.enumerated() {
-            switch try query(for: address) {
+        for (index, question) in questions.enumerated() {
+            switch try query(for: question) {
             case .success(let query):
                 verdicts.append(nil)
                 open.append((index, query))
             case .failure(let obstacle):
-                verdicts.append(Verdict(destination: address, outcome: .failure(obstacle)))
+                verdicts.append(Verdict(destination: question.address, outcome: .failure(obstacle)))
             }
         }
-        for (question, answer) in zip(open, try answers(to: open.map(\.query))) {
+        for (asked, answer) in zip(open, try answers(to: open.map(\.query))) {
             let outcome: Result<Verdict.Way, Verdict.Obstacle>
             switch answer.first {
             case .failure(let error): outcome = .failure(Verdict.Obstacle(error))
-            case .success(let route): outcome = try way(question.query, route, answer.second)
+            case .success(let route): outcome = try way(asked.query, route, answer.second)
             }
-            verdicts[question.index] = Verdict(
-                destination: addresses[question.index],
+            verdicts[asked.index] = Verdict(
+                destination: questions[asked.index].address,
                 outcome: outcome,
                 lifetime: (try? answer.second?.get())?.lifetime
             )
@@ -54,9 +57,10 @@ struct RouteJudge {
     }
 
     private mutating func query(
-        for address: IPAddress
+        for question: Question
     ) throws(NetlinkError) -> Result<RouteQuery, Verdict.Obstacle> {
-        var query = RouteQuery(destination: address.wire, mark: mark)
+        let address = question.address
+        var query = RouteQuery(destination: address.wire, mark: question.mark)
         if let zone = address.zone {
             guard let link = try links.link(zone: zone) else { return .failure(Verdict.Obstacle(.noInterface)) }
             query.outputInterface = link.index

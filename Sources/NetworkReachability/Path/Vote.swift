@@ -1,25 +1,38 @@
 import Netlink
 
-/// A vote among addresses of one family, over as soon as its end is certain.
+/// A vote among addresses, over as soon as its end is certain.
 struct Vote {
+    /// How it is won.
+    enum Rule {
+        /// More than half of the addresses have a path; as many are asked about as could decide it.
+        case majority
+        /// One of them has; all are asked about at once.
+        case one
+    }
+
+    private let rule: Rule
     private let addresses: [IPAddress]
     private(set) var verdicts: [Verdict] = []
 
-    init(_ addresses: [IPAddress]) {
+    init(_ addresses: [IPAddress], _ rule: Rule) {
         self.addresses = addresses
+        self.rule = rule
     }
 
-    private var needed: Int { addresses.count / 2 + 1 }
+    private var needed: Int { rule == .majority ? addresses.count / 2 + 1 : 1 }
     private var satisfied: Int { verdicts.count(where: \.isSatisfied) }
 
-    /// More than half have a path.
     var isWon: Bool { satisfied >= needed }
 
     /// Won, or not to be won any more.
     var isDecided: Bool { isWon || satisfied + addresses.count - verdicts.count < needed }
 
-    /// As many as could decide it.
-    var next: [IPAddress] { Array(addresses[verdicts.count...].prefix(max(1, needed - satisfied))) }
+    /// Whom to ask next; nobody when it is decided.
+    var next: ArraySlice<IPAddress> {
+        if isDecided { return [] }
+        let rest = addresses[verdicts.count...]
+        return rule == .majority ? rest.prefix(needed - satisfied) : rest
+    }
 
     mutating func count(_ more: some Collection<Verdict>) {
         verdicts += more
