@@ -1,4 +1,4 @@
-import Netlink
+package import Netlink
 
 extension FakeKernel {
     /// Lets the kernel lose messages for want of buffer space: listeners hear of the loss, not of the changes.
