@@ -11,10 +11,41 @@ extension EventBurst {
         subjects.formUnion(added)
         // A route that goes with its address carries no port; the address before it does.
         if added.contains(.removal), header.nlmsg_pid != 0 { remover = header.nlmsg_pid }
-        // `rtmsg` begins with the family, then the prefix length.
-        if added.contains(.route), datagram.load(UInt8.self, at: MessageHeader.size + 1) == 0 {
-            subjects.insert(.defaultRoute)
+        if added.contains(.route) { noteRoute(datagram.bytes(from: MessageHeader.size)) }
+    }
+
+    /// - Parameter body: an `rtmsg`, which begins with the family and the prefix length, and what follows it.
+    private mutating func noteRoute(_ body: UnsafeRawBufferPointer) {
+        if body.load(UInt8.self, at: 1) == 0 { subjects.insert(.defaultRoute) }
+        if prefixes.isEverything { return }
+        if let prefix = AddressPrefix(routeBody: body), prefix.length > 0 {
+            prefixes.insert(prefix)
+        } else {
+            prefixes = .everything
         }
+    }
+}
+
+extension AddressPrefix {
+    /// The destination of a route; nil when it is missing, cut off or of another family. A default route may have none.
+    ///
+    /// - Parameter body: an `rtmsg` and attributes, of which RTA_DST is among the first.
+    fileprivate init?(routeBody body: UnsafeRawBufferPointer) {
+        guard let head = body.load(rtmsg.self, at: 0), let family = AddressFamily(rawValue: head.rtm_family),
+            Int(head.rtm_dst_len) <= family.bitCount
+        else { return nil }
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == Int(RTA_DST.rawValue) {
+            guard value.count == family.byteCount else { return nil }
+            let bits =
+                switch family {
+                case .ipv4: value.load(UInt32.self, at: 0).map { UInt128(UInt32(bigEndian: $0)) }
+                case .ipv6: value.load(UInt128.self, at: 0).map { UInt128(bigEndian: $0) }
+                }
+            guard let bits else { return nil }
+            self.init(WireAddress(family: family, bits: bits), length: Int(head.rtm_dst_len))
+            return
+        }
+        return nil
     }
 }
 

@@ -31,12 +31,22 @@ package struct EventBurst: Hashable, Sendable {
     package var subjects: Subjects = []
     /// The netlink port of whoever took something away last; 0 for nobody or the kernel itself.
     package var remover: UInt32 = 0
+    /// The destinations of the routes that messages were about. What other subjects concern they do not tell.
+    package var prefixes: ChangedPrefixes = .none
 
-    package init(messages: Int = 0, overruns: Int = 0, foreign: Int = 0, subjects: Subjects = []) {
+    /// - Parameter prefixes: nil for everything where the burst is about routes or messages were lost, else none.
+    package init(
+        messages: Int = 0,
+        overruns: Int = 0,
+        foreign: Int = 0,
+        subjects: Subjects = [],
+        prefixes: ChangedPrefixes? = nil
+    ) {
         self.messages = messages
         self.overruns = overruns
         self.foreign = foreign
         self.subjects = subjects
+        self.prefixes = prefixes ?? (overruns > 0 || subjects.contains(.route) ? .everything : .none)
     }
 
     /// Whether anything may have changed.
@@ -50,6 +60,7 @@ package struct EventBurst: Hashable, Sendable {
         overruns += other.overruns
         foreign += other.foreign
         subjects.formUnion(other.subjects)
+        prefixes.formUnion(other.prefixes)
         if other.remover != 0 { remover = other.remover }
     }
 }

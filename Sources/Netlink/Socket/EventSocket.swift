@@ -3,9 +3,11 @@ import Glibc
 
 /// The socket that listens. Nothing is ever asked on it: after an overrun the answer would be lost for good.
 ///
-/// Thread-safe as far as it is used: `join`, `leave` and `descriptor` from any thread, reading from one queue.
+/// Thread-safe as far as it is used: `join`, `leave`, `setFilter` and `descriptor` from any thread, reading from one queue.
 package final class EventSocket: @unchecked Sendable {
-    private let socket: NetlinkSocket
+    let socket: NetlinkSocket
+    /// Whether the kernel has a filter of ours, behind a lock that also puts changes of it in line.
+    let isFiltered = Locked(false)
     /// Only heads are read; the kernel cuts the rest off.
     private let buffer: UnsafeMutableRawBufferPointer
     /// Messages read in one go before the reader looks at what they mean; the rest stays readable.
@@ -48,6 +50,7 @@ package final class EventSocket: @unchecked Sendable {
                 }
             } catch .noBufferSpace {
                 burst.overruns += 1
+                burst.prefixes = .everything
             } catch {
                 return burst
             }

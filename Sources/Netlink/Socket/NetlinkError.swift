@@ -6,6 +6,8 @@ package struct NetlinkError: Error, Hashable, Sendable, CustomStringConvertible 
         case namespace
         /// The socket could not be opened, or did not answer.
         case socket
+        /// The kernel took no filter; the socket hears everything.
+        case filter
     }
 
     /// What was tried, as it follows "cannot", for example `open a netlink socket`.

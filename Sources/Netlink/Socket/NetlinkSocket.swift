@@ -53,6 +53,37 @@ struct NetlinkSocket: ~Copyable {
         _ = nl_socket_drop_membership(socket, CInt(group.rawValue))
     }
 
+    /// Lets the kernel leave out messages; a filter that is there is replaced, and no message is judged by neither.
+    ///
+    /// C counterpart: SO_ATTACH_FILTER of `socket(7)`.
+    func attach(_ program: [FilterInstruction]) throws(SystemError) {
+        var program = program.map(\.encoded)
+        let code = program.withUnsafeMutableBufferPointer { program in
+            var filter = sock_fprog(len: UInt16(program.count), filter: program.baseAddress)
+            return setsockopt(
+                descriptor,
+                SOL_SOCKET,
+                SO_ATTACH_FILTER,
+                &filter,
+                socklen_t(MemoryLayout<sock_fprog>.size)
+            )
+        }
+        guard code == 0 else { throw .current }
+    }
+
+    /// Lets every message through again. C counterpart: SO_DETACH_FILTER of `socket(7)`.
+    func detachFilter() throws(SystemError) {
+        var unused: CInt = 0
+        let code = setsockopt(
+            descriptor,
+            SOL_SOCKET,
+            SO_DETACH_FILTER,
+            &unused,
+            socklen_t(MemoryLayout<CInt>.size)
+        )
+        guard code == 0 else { throw .current }
+    }
+
     /// Sends one datagram, which may hold several requests, to the kernel.
     func send(_ bytes: borrowing [UInt8]) throws(NetlinkError) {
         let sent = bytes.withUnsafeBytes { bytes in

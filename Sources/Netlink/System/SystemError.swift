@@ -20,6 +20,7 @@ package struct SystemError: RawRepresentable, Error, Hashable, Sendable {
     package static let networkDown = SystemError(rawValue: ENETDOWN)
     package static let networkUnreachable = SystemError(rawValue: ENETUNREACH)
     package static let hostUnreachable = SystemError(rawValue: EHOSTUNREACH)
+    package static let noMemory = SystemError(rawValue: ENOMEM)
     package static let noBufferSpace = SystemError(rawValue: ENOBUFS)
     package static let badMessage = SystemError(rawValue: EBADMSG)
 

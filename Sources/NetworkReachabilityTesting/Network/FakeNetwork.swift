@@ -32,15 +32,19 @@ struct FakeNetwork: Sendable {
     }
 
     /// Notes one message of the kernel about `subjects`.
-    mutating func hear(_ subjects: EventBurst.Subjects, count: Int = 1) {
-        heard.add(EventBurst(messages: count, subjects: count == 0 ? [] : subjects))
+    mutating func hear(_ subjects: EventBurst.Subjects, count: Int = 1, prefixes: ChangedPrefixes? = nil) {
+        heard.add(EventBurst(messages: count, subjects: count == 0 ? [] : subjects, prefixes: prefixes))
     }
 
     /// Notes RTM_NEWROUTE or RTM_DELROUTE.
     mutating func hear(_ entry: Entry, removed: Bool = false) {
         var subjects: EventBurst.Subjects = [.route, removed ? .removal : .addition]
-        if entry.prefix.length == 0 { subjects.insert(.defaultRoute) }
-        hear(subjects)
+        guard entry.prefix.length > 0 else {
+            subjects.insert(.defaultRoute)
+            hear(subjects)
+            return
+        }
+        hear(subjects, prefixes: [AddressPrefix(entry.prefix.address, length: entry.prefix.length)])
     }
 
     /// What was heard since the last call.

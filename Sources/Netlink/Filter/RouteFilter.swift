@@ -1,0 +1,62 @@
+/// What the kernel is to leave out of an event socket: messages of routes to elsewhere.
+///
+/// A classic BPF program that passes every message but RTM_NEWROUTE and RTM_DELROUTE, and of those all that may change a
+/// way to what is watched: routes of any table whose destination overlaps a watched prefix, default routes, and whatever
+/// it cannot read. A route elsewhere then costs its listener neither a wakeup nor space in the socket's buffer.
+///
+/// Where the program would be longer than the kernel takes, prefixes are widened until it is not: more is heard than is
+/// needed, never less. Whoever listens asks an `AddressTrie` what a route is about.
+package struct RouteFilter: Hashable, Sendable {
+    /// BPF_MAXINSNS of `<linux/bpf_common.h>`.
+    package static let instructionLimit = 4096
+
+    /// Whether only routes that overlap what is watched pass; false when prefixes had to be widened.
+    package let isExact: Bool
+
+    let program: [FilterInstruction]
+    private let watched: PrefixCover
+
+    /// How long the program is.
+    package var instructionCount: Int { program.count }
+
+    /// - Parameters:
+    ///   - prefixes: what is watched: host addresses, or more than one where the answer depends on more. IPv4 addresses
+    ///     stand as such, not mapped to IPv6.
+    ///   - limit: how long the program may be. Below 200 instructions, every route may pass.
+    package init(watching prefixes: some Sequence<AddressPrefix>, instructionLimit limit: Int = Self.instructionLimit) {
+        self.init(watching: PrefixCover(prefixes), instructionLimit: limit)
+    }
+
+    private init(watching watched: PrefixCover, instructionLimit limit: Int) {
+        self.watched = watched
+        let program = RouteFilterWriter.program(for: watched)
+        isExact = program.count <= limit
+        self.program = isExact ? program : Self.widened(watched, to: limit)
+    }
+
+    /// The same with a shorter program, for a kernel that has no memory for this one; nil when there is no point in that.
+    var halved: RouteFilter? {
+        let limit = program.count / 2
+        return limit < 128 ? nil : RouteFilter(watching: watched, instructionLimit: limit)
+    }
+
+    /// The program of the narrowest cover that fits.
+    private static func widened(_ watched: PrefixCover, to limit: Int) -> [FilterInstruction] {
+        // Two instructions for one prefix is less than any needs.
+        let subnets = watched.ofSubnets
+        var fitting = [FilterInstruction.accept]
+        var low = 1
+        var high = min(subnets.prefixes.count, limit / 2)
+        while low <= high {
+            let middle = (low + high + 1) / 2
+            let program = RouteFilterWriter.program(for: subnets.widened(toCount: middle))
+            if program.count <= limit {
+                fitting = program
+                low = middle + 1
+            } else {
+                high = middle - 1
+            }
+        }
+        return fitting
+    }
+}
