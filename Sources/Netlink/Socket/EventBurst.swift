@@ -31,12 +31,22 @@ package struct EventBurst: Hashable, Sendable {
     package var subjects: Subjects = []
     /// The netlink port of whoever took something away last; 0 for nobody or the kernel itself.
     package var remover: UInt32 = 0
+    /// When the first of it was noticed, on the monotonic clock: the moment the thread that waits for it woke. Nil for what
+    /// was fetched otherwise.
+    package var noticed: Duration?
 
-    package init(messages: Int = 0, overruns: Int = 0, foreign: Int = 0, subjects: Subjects = []) {
+    package init(
+        messages: Int = 0,
+        overruns: Int = 0,
+        foreign: Int = 0,
+        subjects: Subjects = [],
+        noticed: Duration? = nil
+    ) {
         self.messages = messages
         self.overruns = overruns
         self.foreign = foreign
         self.subjects = subjects
+        self.noticed = noticed
     }
 
     /// Whether anything may have changed.
@@ -51,5 +61,6 @@ package struct EventBurst: Hashable, Sendable {
         foreign += other.foreign
         subjects.formUnion(other.subjects)
         if other.remover != 0 { remover = other.remover }
+        noticed = noticed ?? other.noticed
     }
 }

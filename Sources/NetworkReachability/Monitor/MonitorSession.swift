@@ -10,6 +10,8 @@ struct MonitorSession {
     private(set) var isListening = false
     /// Why there is no connection, or why the last one was given up.
     private(set) var failure: NetlinkError?
+    /// Routes looked up and not yet counted elsewhere.
+    private var lookups = 0
 
     init(kernel: any Kernel) {
         self.kernel = kernel
@@ -72,6 +74,7 @@ struct MonitorSession {
             // Only while listening is it known when an interface changes.
             let known = isListening ? interfaces : InterfaceTable()
             var evaluator = PathEvaluator(kernel: connection, interfaces: known)
+            defer { lookups += evaluator.lookups }
             var evaluations: [Evaluation] = []
             for record in records {
                 var evaluation = try Self.evaluate(record, with: &evaluator, isQuick: isQuick)
@@ -86,6 +89,12 @@ struct MonitorSession {
             let reason: NetworkPath.UnsatisfiedReason = error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
             return records.map { Evaluation(path: $0.note(Evaluation(path: NetworkPath(reason: reason)))) }
         }
+    }
+
+    /// How many routes were looked up since this was asked last.
+    mutating func takeLookups() -> UInt64 {
+        defer { lookups = 0 }
+        return UInt64(lookups)
     }
 
     private static func evaluate(

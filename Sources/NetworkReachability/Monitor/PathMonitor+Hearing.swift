@@ -11,7 +11,7 @@ extension PathMonitor {
         }
         let records = watchedRecords
         let evaluations = reconsider(look(at: records, after: burst), of: records, after: burst)
-        tell(records, evaluations)
+        tell(records, evaluations, since: burst.noticed)
         scheduleExpiry(evaluations, isEverything: true)
         scheduleTrailingLook()
     }
@@ -48,18 +48,22 @@ extension PathMonitor {
     }
 
     private func evaluations(of records: [TargetRecord], isQuick: Bool = false) -> [Evaluation] {
-        state.withLock { $0.statistics.evaluations += 1 }
-        let (evaluations, isListening) = session.withLock { session in
-            (session.evaluate(records, isQuick: isQuick), session.isListening)
+        let (evaluations, isListening, lookups) = session.withLock { session in
+            (session.evaluate(records, isQuick: isQuick), session.isListening, session.takeLookups())
+        }
+        state.withLock { state in
+            state.statistics.evaluations += 1
+            state.statistics.evaluatedTargets += UInt64(records.count)
+            state.statistics.lookups += lookups
         }
         if !isListening { scheduleRetry() }
         return evaluations
     }
 
-    private func tell(_ records: [TargetRecord], _ evaluations: [Evaluation]) {
+    private func tell(_ records: [TargetRecord], _ evaluations: [Evaluation], since noticed: Duration? = nil) {
         for (record, evaluation) in zip(records, evaluations) {
             logger?.debug("evaluated", metadata: ["target": "\(record.target)", "path": "\(evaluation.path)"])
-            for subscription in record.subscriptions { subscription.offer(evaluation.path) }
+            for subscription in record.subscriptions { subscription.offer(evaluation.path, since: noticed) }
         }
     }
 

@@ -20,6 +20,9 @@ struct PathEvaluator {
     /// What is known of interfaces now, for the next evaluation.
     var learned: InterfaceTable { interfaces }
 
+    /// How many routes were looked up so far.
+    var lookups: Int { links.lookups }
+
     /// The path to the network at large: the majority of `addresses` of one family, IPv4 before IPv6.
     ///
     /// - Parameter isQuick: IPv6 is asked about only if IPv4 does not decide.

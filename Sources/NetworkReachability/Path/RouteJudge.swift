@@ -76,7 +76,7 @@ struct RouteJudge {
 
     /// What the first answer leaves open. An IPv4 socket repeats its lookup with the source it got, so rules on the source
     /// decide; an IPv6 route may expire, which only its entry tells. Local ways have neither question.
-    private func secondAnswers(
+    private mutating func secondAnswers(
         _ queries: [RouteQuery],
         _ answers: [Result<Route, SystemError>]
     ) throws(NetlinkError) -> [Result<Route, SystemError>?] {
@@ -97,7 +97,7 @@ struct RouteJudge {
             questions.append(query)
         }
         if questions.isEmpty { return second }
-        for (index, answer) in zip(indices, try kernel.routes(questions)) { second[index] = answer }
+        for (index, answer) in zip(indices, try links.routes(questions)) { second[index] = answer }
         return second
     }
 
@@ -165,7 +165,7 @@ struct RouteJudge {
 
     /// Whether an answer can come back to `source`. A link-local source is good on its link only, for routers do not forward
     /// it (RFC 3927, RFC 4291); a neighbour answers it.
-    private func canBeAnswered(
+    private mutating func canBeAnswered(
         _ source: WireAddress,
         _ query: RouteQuery,
         _ leg: NextHop,
@@ -179,7 +179,7 @@ struct RouteJudge {
         if let entry { return entry.prefixLength > 0 }
         var query = query
         query.wantsEntry = true
-        guard case .success(let entry)? = try kernel.routes([query]).first else { return false }
+        guard case .success(let entry)? = try links.routes([query]).first else { return false }
         return entry.prefixLength > 0
     }
 }
