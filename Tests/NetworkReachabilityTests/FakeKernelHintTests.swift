@@ -31,7 +31,7 @@ import Testing
         let connection = try listen()
         kernel.setCarrier("eth0", false)
         queue.sync {}
-        #expect(heard.values == [EventBurst(messages: 1, subjects: .link)])
+        #expect(heard.values == [EventBurst(messages: 1, subjects: .link, noticed: kernel.clock.monotonic)])
         #expect(try canReach(connection))
         #expect(try connection.link(named: "eth0")?.hasCarrier == false)
     }
@@ -40,7 +40,8 @@ import Testing
         let connection = try listen()
         kernel.removeRoute("default")
         queue.sync {}
-        #expect(heard.values == [EventBurst(messages: 1, subjects: [.route, .defaultRoute, .removal])])
+        let subjects: EventBurst.Subjects = [.route, .defaultRoute, .removal]
+        #expect(heard.values == [EventBurst(messages: 1, subjects: subjects, noticed: kernel.clock.monotonic)])
         #expect(try !canReach(connection))
     }
 

@@ -33,6 +33,9 @@ package struct EventBurst: Hashable, Sendable {
     package var remover: UInt32 = 0
     /// The destinations of the routes that messages were about. What other subjects concern they do not tell.
     package var prefixes: ChangedPrefixes = .none
+    /// When the first of it was noticed, on the monotonic clock: the moment the thread that waits for it woke. Nil for what
+    /// was fetched otherwise.
+    package var noticed: Duration?
 
     /// - Parameter prefixes: nil for everything where the burst is about routes or messages were lost, else none.
     package init(
@@ -40,13 +43,15 @@ package struct EventBurst: Hashable, Sendable {
         overruns: Int = 0,
         foreign: Int = 0,
         subjects: Subjects = [],
-        prefixes: ChangedPrefixes? = nil
+        prefixes: ChangedPrefixes? = nil,
+        noticed: Duration? = nil
     ) {
         self.messages = messages
         self.overruns = overruns
         self.foreign = foreign
         self.subjects = subjects
         self.prefixes = prefixes ?? (overruns > 0 || subjects.contains(.route) ? .everything : .none)
+        self.noticed = noticed
     }
 
     /// Whether anything may have changed.
@@ -62,5 +67,6 @@ package struct EventBurst: Hashable, Sendable {
         subjects.formUnion(other.subjects)
         prefixes.formUnion(other.prefixes)
         if other.remover != 0 { remover = other.remover }
+        noticed = noticed ?? other.noticed
     }
 }

@@ -21,13 +21,13 @@ final class Listening: Sendable {
     }
 
     /// Hands a status to the listener of that moment on the queue of that moment.
-    func deliver(_ status: NetworkReachabilityStatus, of subscription: Subscription) {
+    func deliver(_ status: NetworkReachabilityStatus, of subscription: Subscription, since noticed: Duration?) {
         let queue = state.withLock { $0.queue }
         queue.async { [weak subscription, weak self] in
             // Whoever holds the subscription holds this too, so both are there or nobody wants to know.
             guard let subscription, let self, !subscription.hasEnded else { return }
-            let listener = state.withLock { $0.listener }
-            listener?(status)
+            guard let listener = state.withLock({ $0.listener }) else { return }
+            subscription.call(since: noticed) { listener(status) }
         }
     }
 }

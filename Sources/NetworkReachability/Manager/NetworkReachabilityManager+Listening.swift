@@ -32,8 +32,8 @@ extension NetworkReachabilityManager {
     @discardableResult
     public func startListening() -> Bool {
         let listening = listening
-        let subscription = subscribe(.flags) { [weak listening] path, subscription in
-            listening?.deliver(path.status, of: subscription)
+        let subscription = subscribe(.flags) { [weak listening] path, subscription, noticed in
+            listening?.deliver(path.status, of: subscription, since: noticed)
         }
         listening.replaceSubscription(with: subscription)
         begin(subscription)
@@ -91,11 +91,11 @@ extension NetworkReachabilityManager {
         onQueue queue: DispatchQueue? = .main,
         _ listener: @escaping @Sendable (NetworkPath) -> Void
     ) -> NetworkReachabilityToken {
-        let subscription = subscribe(interest) { path, subscription in
-            guard let queue else { return listener(path) }
+        let subscription = subscribe(interest) { path, subscription, noticed in
+            guard let queue else { return subscription.call(since: noticed) { listener(path) } }
             queue.async { [weak subscription] in
                 guard let subscription, !subscription.hasEnded else { return }
-                listener(path)
+                subscription.call(since: noticed) { listener(path) }
             }
         }
         begin(subscription)
@@ -105,13 +105,13 @@ extension NetworkReachabilityManager {
     /// A subscription to the target that logs what it delivers, not begun yet.
     func subscribe(
         _ interest: NetworkReachabilityInterest,
-        _ deliver: @escaping @Sendable (NetworkPath, Subscription) -> Void
+        _ deliver: @escaping Subscription.Delivery
     ) -> Subscription {
         let target = record.target
         let logger = options.logger
-        return Subscription(to: record, interest: interest) { path, subscription in
+        return Subscription(to: record, interest: interest) { path, subscription, noticed in
             logger?.log(path, of: target)
-            deliver(path, subscription)
+            deliver(path, subscription, noticed)
         }
     }
 

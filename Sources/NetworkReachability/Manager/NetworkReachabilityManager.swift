@@ -30,7 +30,7 @@ public final class NetworkReachabilityManager: Sendable {
     public static let `default`: NetworkReachabilityManager? = NetworkReachabilityManager()
 
     let record: TargetRecord
-    let options: NetworkReachabilityOptions
+    package let options: NetworkReachabilityOptions
     let listening = Listening()
 
     package init(_ target: Target, monitor: PathMonitor, options: NetworkReachabilityOptions) {
@@ -84,6 +84,7 @@ extension NetworkReachabilityManager {
     /// The status now as a short text for people, by its AFNetworking name.
     public var localizedNetworkReachabilityStatusString: String { status.localizedDescription }
 
-    /// What the monitor that serves this manager, and every other of its namespace, has done so far.
+    /// What the monitor that serves this manager has done so far. All managers of a network namespace share one monitor, so
+    /// they all tell the same. Reading it takes a moment, asks the kernel nothing, and may be done from any thread.
     public var statistics: MonitorStatistics { record.monitor.statistics }
 }

@@ -67,9 +67,9 @@ extension NetworkReachabilityManager {
         let record = record
         let logger = options.logger
         return NetworkReachabilityUpdates { continuation in
-            let subscription = Subscription(to: record, interest: interest) { path, _ in
+            let subscription = Subscription(to: record, interest: interest) { path, subscription, noticed in
                 logger?.log(path, of: record.target)
-                continuation.yield(path[keyPath: element])
+                subscription.call(since: noticed) { continuation.yield(path[keyPath: element]) }
             }
             record.add(subscription)
             return subscription

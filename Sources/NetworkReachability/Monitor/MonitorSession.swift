@@ -11,6 +11,8 @@ struct MonitorSession {
     private(set) var isListening = false
     /// Why there is no connection, or why the last one was given up.
     private(set) var failure: NetlinkError?
+    /// Routes looked up and not yet counted elsewhere.
+    private var lookups = 0
 
     init(kernel: any Kernel) {
         self.kernel = kernel
@@ -71,6 +73,7 @@ struct MonitorSession {
             // Only while listening is it known when an interface changes.
             let known = isListening ? interfaces : InterfaceTable()
             var evaluator = PathEvaluator(kernel: connection, interfaces: known, expectation: expectation)
+            defer { lookups += evaluator.lookups }
             let polls = records.map { Self.poll($0, isQuick: isQuick) }
             var answers = try evaluator.evaluate(polls.compactMap { try? $0.get() })[...]
             interfaces = evaluator.interfaces
@@ -87,6 +90,12 @@ struct MonitorSession {
             let reason: NetworkPath.UnsatisfiedReason = error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
             return records.map { $0.noted(Evaluation(path: NetworkPath(reason: reason))) }
         }
+    }
+
+    /// How many routes were looked up since this was asked last.
+    mutating func takeLookups() -> UInt64 {
+        defer { lookups = 0 }
+        return UInt64(lookups)
     }
 
     /// What to ask about a target, or why there is nothing to ask about.

@@ -25,7 +25,7 @@ extension PathMonitor {
     /// - Parameter isFirst: Somebody has just begun to listen.
     func evaluate(_ records: [TargetRecord], isFirst: Bool) {
         let evaluations = evaluations(of: records)
-        tell(records, evaluations, isFirst: isFirst)
+        tell(records, evaluations, isFirst: isFirst, since: nil)
         scheduleExpiry(evaluations)
     }
 
@@ -52,7 +52,7 @@ extension PathMonitor {
         // What is left out now, the trailing look asks for.
         let isQuick = burst.isRelevant
         let evaluations = reconsider(evaluations(of: part, isQuick: isQuick), of: part, after: burst)
-        tell(part, evaluations, isFirst: false)
+        tell(part, evaluations, since: burst.noticed)
         scheduleExpiry(evaluations)
     }
 
@@ -75,18 +75,27 @@ extension PathMonitor {
 
     func evaluations(of records: [TargetRecord], isQuick: Bool = false) -> [Evaluation] {
         if records.isEmpty { return [] }
-        state.withLock { $0.statistics.evaluations += 1 }
-        let (evaluations, isListening) = session.withLock { session in
-            (session.evaluate(records, isQuick: isQuick), session.isListening)
+        let (evaluations, isListening, lookups) = session.withLock { session in
+            (session.evaluate(records, isQuick: isQuick), session.isListening, session.takeLookups())
+        }
+        state.withLock { state in
+            state.statistics.evaluations += 1
+            state.statistics.evaluatedTargets += UInt64(records.count)
+            state.statistics.lookups += lookups
         }
         if !isListening { scheduleRetry() }
         return evaluations
     }
 
-    private func tell(_ records: [TargetRecord], _ evaluations: [Evaluation], isFirst: Bool) {
+    private func tell(
+        _ records: [TargetRecord],
+        _ evaluations: [Evaluation],
+        isFirst: Bool = false,
+        since noticed: Duration?
+    ) {
         for (record, evaluation) in zip(records, evaluations) {
             logger?.debug("evaluated", metadata: ["target": "\(record.target)", "path": "\(evaluation.path)"])
-            record.offer(evaluation.path, isFirst: isFirst)
+            record.offer(evaluation.path, isFirst: isFirst, since: noticed)
         }
     }
 

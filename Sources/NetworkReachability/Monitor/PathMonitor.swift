@@ -15,6 +15,8 @@ package final class PathMonitor: Sendable {
     let session: Locked<MonitorSession>
     /// Held for moments only, never during an evaluation.
     let state: Locked<MonitorState> = Locked(MonitorState())
+    /// Its own lock: listeners are called on many threads, and none of them may hold the monitor up.
+    let calls: Locked<ListenerTally> = Locked(ListenerTally())
 
     /// Connects at once, in the calling thread's network namespace; what cannot be opened is tried again later.
     package init(surroundings: Surroundings, logger: Logger? = nil) {
@@ -30,15 +32,21 @@ package final class PathMonitor: Sendable {
     /// Why the kernel cannot be asked, if it cannot.
     package var failure: NetlinkError? { session.withLock { $0.failure } }
 
-    package var statistics: MonitorStatistics { state.withLock { $0.statistics } }
+    package var statistics: MonitorStatistics {
+        var statistics = state.withLock { $0.statistics }
+        calls.withLock { $0.add(to: &statistics) }
+        return statistics
+    }
 
     /// The path to a target now, asked of the kernel on the calling thread.
     func path(to record: TargetRecord, waitingForName limit: Duration) -> NetworkPath {
         record.name?.prepare(waitingAtMost: limit)
-        let (evaluations, wasLost) = session.withLock { session in
+        let (evaluations, wasLost, lookups) = session.withLock { session in
             let wasListening = session.isListening
-            return (session.evaluate([record]), wasListening && !session.isListening)
+            let evaluations = session.evaluate([record])
+            return (evaluations, wasListening && !session.isListening, session.takeLookups())
         }
+        state.withLock { $0.statistics.lookups += lookups }
         // This question found the connection broken and let go of it; those who listen would hear nothing any more.
         if wasLost { queue.async { [weak self] in self?.lookAtEverything() } }
         return evaluations.first?.path ?? NetworkPath()

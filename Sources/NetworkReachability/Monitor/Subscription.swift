@@ -2,8 +2,9 @@ import Netlink
 
 /// Somebody who wants to hear of a target's changes. Letting go of it ends it.
 package final class Subscription: Sendable {
-    /// Delivers a path; runs on the monitor's queue, in the order of evaluation.
-    typealias Delivery = @Sendable (NetworkPath, Subscription) -> Void
+    /// Delivers a path, with the time its notification was noticed if there was one; runs on the monitor's queue, in the order
+    /// of evaluation. Calls listeners through `call(since:)`.
+    typealias Delivery = @Sendable (NetworkPath, Subscription, _ noticed: Duration?) -> Void
 
     private struct State {
         /// Let go of at the end: a listener may well hold what holds this.
@@ -57,14 +58,14 @@ package final class Subscription: Sendable {
     }
 
     /// Takes the path of the latest evaluation, and delivers it if it is news.
-    func offer(_ path: NetworkPath) {
+    func offer(_ path: NetworkPath, since noticed: Duration? = nil) {
         let deliver: Delivery? = state.withLock { state in
             guard state.hasBegun, !state.hasEnded else { return nil }
             if let told = state.told, !interest.isNews(path, after: told) { return nil }
             state.told = path
             return state.deliver
         }
-        deliver?(path, self)
+        deliver?(path, self, noticed)
     }
 
     /// Whether `path` would take reachability away from what was told last.

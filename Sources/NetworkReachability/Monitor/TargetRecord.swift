@@ -80,13 +80,15 @@ extension TargetRecord {
 
     /// Offers a path to everybody, if it is another than they were offered last.
     ///
-    /// - Parameter isFirst: Somebody has just begun.
-    func offer(_ path: NetworkPath, isFirst: Bool) {
+    /// - Parameters:
+    ///   - isFirst: Somebody has just begun.
+    ///   - noticed: When the notification came that led to it, on the monotonic clock.
+    func offer(_ path: NetworkPath, isFirst: Bool, since noticed: Duration?) {
         let isNews = state.withLock { state in
             defer { state.offered = path.generation }
             return state.offered != path.generation
         }
         guard isNews || isFirst else { return }
-        for subscription in subscriptions { subscription.offer(path) }
+        for subscription in subscriptions { subscription.offer(path, since: noticed) }
     }
 }

@@ -1,21 +1,29 @@
 import Netlink
 
-/// The links asked for during one evaluation, each asked once.
+/// The links asked for during one evaluation, each asked once, and how many routes were looked up.
 struct LinkTable {
     private let kernel: any KernelConnection
     private var known: [UInt32: Link?] = [:]
     private var all: [Link]?
+    private(set) var lookups = 0
 
     init(_ kernel: any KernelConnection) {
         self.kernel = kernel
+    }
+
+    /// Looks ways up, once there has been a barrier.
+    mutating func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
+        lookups += queries.count
+        return try kernel.routes(queries)
     }
 
     /// Looks ways up, after asking for the links that are likely to matter and have not been asked for: a barrier, and a
     /// question less later.
     mutating func routes(
         _ queries: [RouteQuery],
-        expecting links: [UInt32] = []
+        expecting links: [UInt32]
     ) throws(NetlinkError) -> [Result<Route, SystemError>] {
+        lookups += queries.count
         let links = links.filter { known[$0] == nil }
         let answers = try kernel.routes(queries, after: links)
         for (index, link) in zip(links, answers.links) { known[index] = .some(link) }

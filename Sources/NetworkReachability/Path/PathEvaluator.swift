@@ -16,6 +16,9 @@ struct PathEvaluator {
         links = LinkTable(kernel)
     }
 
+    /// How many routes were looked up so far.
+    var lookups: Int { links.lookups }
+
     /// One evaluation for each poll, in the same order; all polls are asked about together.
     mutating func evaluate(_ polls: [Poll]) throws(NetlinkError) -> [Evaluation] {
         var polls = polls

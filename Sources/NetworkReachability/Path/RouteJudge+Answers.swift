@@ -28,7 +28,7 @@ extension RouteJudge {
             if query == guess { answers[index].second = answer } else { open.append((index, query)) }
         }
         if open.isEmpty { return answers }
-        for (question, answer) in zip(open, try kernel.routes(open.map(\.query))) {
+        for (question, answer) in zip(open, try links.routes(open.map(\.query))) {
             answers[question.index].second = answer
         }
         return answers

@@ -16,7 +16,7 @@ extension RouteJudge {
                 outputInterface: leg.interface,
                 mark: query.mark
             )
-            guard case .success(var answer)? = try kernel.routes([question]).first else { continue }
+            guard case .success(var answer)? = try links.routes([question]).first else { continue }
             if query.destination.family == .ipv4 {
                 // Packets with this leg's source must be allowed to take it.
                 question.outputInterface = nil
@@ -32,15 +32,15 @@ extension RouteJudge {
     }
 
     /// Every leg of the routing entry that a packet would take.
-    private func legs(_ query: RouteQuery) throws(NetlinkError) -> [NextHop] {
+    private mutating func legs(_ query: RouteQuery) throws(NetlinkError) -> [NextHop] {
         var query = query
         query.wantsEntry = true
-        guard case .success(let entry)? = try kernel.routes([query]).first else { return [] }
+        guard case .success(let entry)? = try links.routes([query]).first else { return [] }
         if entry.nextHopID != 0, entry.nextHops.count <= 1 { return try legs(ofNextHop: entry.nextHopID) }
         return entry.nextHops
     }
 
-    private func legs(ofNextHop id: UInt32, depth: Int = 0) throws(NetlinkError) -> [NextHop] {
+    private mutating func legs(ofNextHop id: UInt32, depth: Int = 0) throws(NetlinkError) -> [NextHop] {
         guard depth < 3, let object = try kernel.nextHop(id: id) else { return [] }
         if let leg = object.leg { return [leg] }
         var legs: [NextHop] = []

@@ -135,7 +135,7 @@ struct RouteJudge {
 
     /// Whether an answer can come back to `source`. A link-local source is good on its link only, for routers do not forward
     /// it (RFC 3927, RFC 4291); a neighbour answers it.
-    private func canBeAnswered(
+    private mutating func canBeAnswered(
         _ source: WireAddress,
         _ query: RouteQuery,
         _ leg: NextHop,
@@ -149,7 +149,7 @@ struct RouteJudge {
         if let entry { return entry.prefixLength > 0 }
         var query = query
         query.wantsEntry = true
-        guard case .success(let entry)? = try kernel.routes([query]).first else { return false }
+        guard case .success(let entry)? = try links.routes([query]).first else { return false }
         return entry.prefixLength > 0
     }
 }

@@ -21,10 +21,13 @@ final class EventThread: Sendable {
                 EventSocket.prepareThread()
                 while !hasEnded.withLock({ $0 }) {
                     events.wait()
+                    let noticed = SystemClock.monotonic
                     queue.sync { [self] in
                         if hasEnded.withLock({ $0 }) { return }
-                        let burst = events.drain()
-                        if !burst.isEmpty { ring(burst) }
+                        var burst = events.drain()
+                        if burst.isEmpty { return }
+                        burst.noticed = noticed
+                        ring(burst)
                     }
                 }
             }

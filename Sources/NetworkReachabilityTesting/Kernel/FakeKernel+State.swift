@@ -5,6 +5,8 @@ import NetworkReachability
 extension FakeKernel {
     /// All that changes of a fake kernel, only ever touched under its lock.
     struct State: Sendable {
+        /// The time that hints are noticed by.
+        let clock: ManualClock
         var network = FakeNetwork()
         var connections: [UInt64: Ear] = [:]
         /// The batch under way; nil outside of one.
@@ -22,6 +24,10 @@ extension FakeKernel {
         var lookups = 0
         var namespaceWatchers: [UInt64: @Sendable () -> Void] = [:]
         private var nextID: UInt64 = 0
+
+        init(clock: ManualClock) {
+            self.clock = clock
+        }
 
         /// What has been told of a batch so far, and what everybody sees until it is over.
         struct Batch: Sendable {
@@ -81,6 +87,9 @@ extension FakeKernel {
         }
 
         private mutating func send(_ hints: [Hint]) -> [Call] {
+            var hints = hints
+            let now = clock.monotonic
+            for index in hints.indices { hints[index].burst.noticed = now }
             var calls: [Call] = []
             for (connection, ear) in connections {
                 guard ear.isCurrent, let queue = ear.queue else { continue }

@@ -21,13 +21,14 @@ public final class FakeKernel: Sendable {
     /// The time that routes expire by.
     public let clock: ManualClock
 
-    let state = Locked(State())
+    let state: Locked<State>
     /// Where the kernel's own timers fire.
     let timerQueue = DispatchQueue(label: "FakeKernel")
 
     /// A network with nothing but `lo`, up, with 127.0.0.1/8 and ::1/128.
     public init(clock: ManualClock = ManualClock()) {
         self.clock = clock
+        state = Locked(State(clock: clock))
     }
 
     /// Makes the changes of `body` in one go, as a batch of `ip` does: when it is over, the hints come one right after
