@@ -5,7 +5,10 @@ extension EventBurst {
     /// one look, a hint too few would leave the answer wrong.
     mutating func note(_ datagram: UnsafeRawBufferPointer) {
         messages += 1
-        guard let header = datagram.load(nlmsghdr.self, at: 0) else { return }
+        guard let header = datagram.load(nlmsghdr.self, at: 0) else {
+            subjects.insert(.other)
+            return
+        }
         let kind = MessageKind(rawValue: header.nlmsg_type)
         let added = kind.subjects
         subjects.formUnion(added)
@@ -62,7 +65,7 @@ extension MessageKind {
         case .newNextHop: [.nextHop, .addition]
         case .deleteNextHop: [.nextHop, .removal]
         case .newNetworkConfiguration, .deleteNetworkConfiguration: .configuration
-        default: []
+        default: .other
         }
     }
 }

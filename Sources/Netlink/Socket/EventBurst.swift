@@ -20,6 +20,8 @@ package struct EventBurst: Hashable, Sendable {
         package static let removal = Subjects(rawValue: 1 << 7)
         /// A route, rule, next hop or address was put in place.
         package static let addition = Subjects(rawValue: 1 << 8)
+        /// Something else, or not to be made out.
+        package static let other = Subjects(rawValue: 1 << 9)
     }
 
     /// Messages of the kernel.

@@ -34,6 +34,10 @@ package protocol KernelConnection: Sendable {
     /// Begins to hear of changes: `ring` runs on `queue` once for each burst. A second call is a programming error.
     func listen(on queue: DispatchQueue, _ ring: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError)
 
+    /// Says which routes are to be heard of, from now on until it is said again or the connection is let go; nil for all.
+    /// Every other message is heard of in any case.
+    func setFilter(_ filter: RouteFilter?) throws(NetlinkError)
+
     /// Hears no more. `ring` may still run once if it is just starting.
     func stopListening()
 

@@ -3,6 +3,8 @@ package struct Surroundings: Sendable {
     package var kernel: any Kernel
     package var clock: any Timekeeper
     package var resolver: any HostResolver
+    /// Whether the kernel is to leave out messages of routes to elsewhere.
+    package var filtersRoutes = true
 
     package init(kernel: any Kernel, clock: any Timekeeper, resolver: any HostResolver) {
         self.kernel = kernel

@@ -66,7 +66,7 @@ extension NetworkReachabilityManager {
         _ target: Target,
         options: NetworkReachabilityOptions
     ) throws(NetworkReachabilityError) {
-        let monitor = try MonitorRegistry.monitor(of: options.networkNamespace, logger: options.logger)
+        let monitor = try MonitorRegistry.monitor(of: options)
         self.init(target, monitor: monitor, options: options)
     }
 }

@@ -7,6 +7,7 @@ enum MonitorRegistry {
     private struct Key: Hashable {
         let path: String?
         let identity: NamespaceIdentity?
+        let filtersRoutes: Bool
     }
 
     private struct WeakMonitor {
@@ -15,17 +16,20 @@ enum MonitorRegistry {
 
     private static let monitors: Locked<[Key: WeakMonitor]> = Locked([:])
 
-    /// The monitor of a namespace, made if there is none. `logger` is used only by a monitor that is made.
-    static func monitor(of namespace: NetworkNamespace, logger: Logger?) throws(NetworkReachabilityError) -> PathMonitor
-    {
-        let key = Key(path: namespace.path, identity: identity(of: namespace))
+    /// The monitor of a namespace, made if there is none. The logger is used only by a monitor that is made.
+    static func monitor(of options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> PathMonitor {
+        let namespace = options.networkNamespace
+        let key = Key(
+            path: namespace.path,
+            identity: identity(of: namespace),
+            filtersRoutes: options.filtersRouteMessages
+        )
         if let known = monitors.withLock({ $0[key]?.monitor }) { return known }
         let kernel = LinuxKernel(namespace: namespace.path)
         let resolver = SystemResolver(namespace: namespace.path)
-        let monitor = PathMonitor(
-            surroundings: Surroundings(kernel: kernel, clock: SystemTimekeeper(), resolver: resolver),
-            logger: logger
-        )
+        var surroundings = Surroundings(kernel: kernel, clock: SystemTimekeeper(), resolver: resolver)
+        surroundings.filtersRoutes = options.filtersRouteMessages
+        let monitor = PathMonitor(surroundings: surroundings, logger: options.logger)
         if let failure = monitor.failure, failure.stage == .namespace {
             throw .namespace(namespace.description, failure)
         }

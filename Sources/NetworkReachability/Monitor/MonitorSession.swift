@@ -8,6 +8,8 @@ struct MonitorSession {
     private var connection: (any KernelConnection)?
     private var interfaces = InterfaceTable()
     private var expectation = Expectation()
+    /// The far ends of the tunnels that targets were reached through since it listens.
+    private(set) var underlay: Set<WireAddress> = []
     private(set) var isListening = false
     /// Why there is no connection, or why the last one was given up.
     private(set) var failure: NetlinkError?
@@ -33,13 +35,13 @@ struct MonitorSession {
         }
     }
 
-    /// Begins to hear of changes, if it does not yet.
+    /// Begins to hear of changes, if it does not yet; says whether it did.
     mutating func listen(
         on queue: DispatchQueue,
         _ ring: @escaping @Sendable (EventBurst) -> Void
-    ) throws(NetlinkError) {
+    ) throws(NetlinkError) -> Bool {
         let connection = try connect()
-        guard !isListening else { return }
+        guard !isListening else { return false }
         do {
             try connection.listen(on: queue, ring)
         } catch {
@@ -48,6 +50,13 @@ struct MonitorSession {
         }
         isListening = true
         interfaces = InterfaceTable()
+        underlay = []
+        return true
+    }
+
+    /// Applies to the connection that listens; another is to be told again.
+    func setFilter(_ filter: RouteFilter) throws(NetlinkError) {
+        try listeningConnection?.setFilter(filter)
     }
 
     mutating func stopListening() {
@@ -78,6 +87,7 @@ struct MonitorSession {
             var answers = try evaluator.evaluate(polls.compactMap { try? $0.get() })[...]
             interfaces = evaluator.interfaces
             expectation = evaluator.expectation
+            underlay.formUnion(evaluator.underlay)
             return zip(records, polls).map { record, poll in
                 switch poll {
                 case .success: record.noted(answers.popFirst() ?? Evaluation(path: NetworkPath()))

@@ -11,6 +11,15 @@ struct MonitorState {
     var watched = RecordList()
     /// Those of them that are names.
     var names = RecordList()
+    /// Those that begin to be watched as soon as the queue has a turn for them.
+    var arrivals: [TargetRecord] = []
+    var index = TargetIndex()
+    /// Whether the kernel's filter is that of the index, is going to be, or has been refused.
+    var isFilterCurrent = false
+    var isFilterPlanned = false
+    var isFilterRefused = false
+    /// What the next trailing look is to look at.
+    var touched = Touched()
     /// What is to be looked at as soon as the queue has had a turn for others.
     var backlog = Backlog()
     var statistics = MonitorStatistics()

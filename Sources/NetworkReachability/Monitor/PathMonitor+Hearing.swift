@@ -20,24 +20,22 @@ extension PathMonitor {
         look(at: records, after: EventBurst())
     }
 
-    /// Looks at a target.
-    ///
-    /// - Parameter isFirst: Somebody has just begun to listen.
-    func evaluate(_ records: [TargetRecord], isFirst: Bool) {
-        let evaluations = evaluations(of: records)
-        tell(records, evaluations, isFirst: isFirst, since: nil)
-        scheduleExpiry(evaluations)
-    }
-
     /// Counts a burst, forgets what it may have made wrong, and says which targets it concerns.
     func note(_ burst: EventBurst) -> [TargetRecord] {
         let now = surroundings.clock.monotonic
         let concerned: [TargetRecord] = state.withLock { state in
             state.statistics.count(burst)
             guard burst.isRelevant else { return [] }
+            let concerned = burst.isOnlyRoutes ? state.index.records(concernedBy: burst.prefixes) : nil
+            if concerned?.isEmpty ?? false {
+                state.statistics.irrelevantMessages += UInt64(burst.messages)
+                return []
+            }
             state.lastBurst = now
-            return state.watched.all
+            state.touched.add(concerned)
+            return concerned ?? state.watched.all
         }
+        if concerned.isEmpty { return [] }
         logger?.trace("heard", metadata: ["messages": "\(burst.messages)", "overruns": "\(burst.overruns)"])
         if burst.mayChangeInterfaces { session.withLock { $0.forgetInterfaces() } }
         if burst.mayChangeNames { namesMayHaveChanged() }
@@ -75,8 +73,8 @@ extension PathMonitor {
 
     func evaluations(of records: [TargetRecord], isQuick: Bool = false) -> [Evaluation] {
         if records.isEmpty { return [] }
-        let (evaluations, isListening, lookups) = session.withLock { session in
-            (session.evaluate(records, isQuick: isQuick), session.isListening, session.takeLookups())
+        let (evaluations, isListening, lookups, underlay) = session.withLock { session in
+            (session.evaluate(records, isQuick: isQuick), session.isListening, session.takeLookups(), session.underlay)
         }
         state.withLock { state in
             state.statistics.evaluations += 1
@@ -84,18 +82,18 @@ extension PathMonitor {
             state.statistics.lookups += lookups
         }
         if !isListening { scheduleRetry() }
+        if !underlay.isEmpty { noteUnderlay(underlay) }
         return evaluations
     }
 
     private func tell(
         _ records: [TargetRecord],
         _ evaluations: [Evaluation],
-        isFirst: Bool = false,
         since noticed: Duration?
     ) {
         for (record, evaluation) in zip(records, evaluations) {
             logger?.debug("evaluated", metadata: ["target": "\(record.target)", "path": "\(evaluation.path)"])
-            record.offer(evaluation.path, isFirst: isFirst, since: noticed)
+            record.offer(evaluation.path, since: noticed)
         }
     }
 
@@ -116,8 +114,15 @@ extension PathMonitor {
             scheduleTrailingLook(after: MonitorTiming.trailingLook - quiet)
             return
         }
-        state.withLock { $0.waits.trailingLook = nil }
-        lookAtEverything()
+        let touched = state.withLock { state in
+            defer { state.touched = Touched() }
+            state.waits.trailingLook = nil
+            return state.touched
+        }
+        switch touched {
+        case .everything: lookAtEverything()
+        case .some(let records): look(at: records.all.filter(\.isWatched), after: EventBurst())
+        }
     }
 
     /// Looks again when a route expires: the kernel says so only when it cleans up, many seconds later.
@@ -138,6 +143,12 @@ extension PathMonitor {
 }
 
 extension EventBurst {
+    /// Whether nothing else was heard of, so that the destinations tell whom it concerns.
+    fileprivate var isOnlyRoutes: Bool {
+        overruns == 0 && subjects.contains(.route)
+            && subjects.isSubset(of: [.route, .defaultRoute, .addition, .removal])
+    }
+
     fileprivate var mayChangeInterfaces: Bool { overruns > 0 || subjects.contains(.link) }
 
     /// A new way may lead to other name servers; routes to elsewhere do not.

@@ -7,7 +7,12 @@ extension PathMonitor {
     /// Somebody listens to this target from now on. The first path is told on the queue.
     func watch(_ record: TargetRecord) {
         record.name?.prepare(waitingAtMost: .zero)
-        queue.async { [self] in follow(record) }
+        let isFirst = state.withLock { state in
+            defer { state.arrivals.append(record) }
+            return state.arrivals.isEmpty
+        }
+        // Those that come until the queue has a turn begin together.
+        if isFirst { queue.async { [self] in follow() } }
     }
 
     /// Nobody listens to this target any more.
@@ -20,33 +25,50 @@ extension PathMonitor {
         }
     }
 
-    /// Begins to watch, unless nobody wants that any more.
-    private func follow(_ record: TargetRecord) {
-        guard record.isWatched else { return }
-        state.withLock { state in
-            state.watched.insert(record)
-            if record.name != nil { state.names.insert(record) }
+    /// Begins to watch what has arrived, unless nobody wants that any more.
+    private func follow() {
+        let arrivals = state.withLock { state in
+            defer { state.arrivals = [] }
+            return state.arrivals.filter(\.isWatched)
         }
-        record.name?.watch()
+        guard !arrivals.isEmpty else { return }
+        state.withLock { state in
+            for record in arrivals {
+                state.watched.insert(record)
+                if record.name != nil { state.names.insert(record) }
+            }
+        }
+        for record in arrivals {
+            record.name?.watch()
+            index(record)
+            for subscription in record.subscriptions { subscription.begin() }
+        }
         begin()
-        for subscription in record.subscriptions { subscription.begin() }
-        evaluate([record], isFirst: true)
+        look(at: arrivals, after: EventBurst())
     }
 
     private func leave(_ record: TargetRecord) {
         record.name?.unwatch()
-        let held = state.withLock { state in [state.watched.remove(record), state.names.remove(record)] }
+        let held = state.withLock { state in
+            if state.index.set([], of: record) { state.isFilterCurrent = false }
+            return [state.watched.remove(record), state.names.remove(record)]
+        }
         // Let go of outside the lock, which the end of a record takes.
         withExtendedLifetime(held) {}
+        filterLater()
     }
 
     /// Listens to the kernel and to whatever else changes answers, where it does not yet. Runs on the queue.
     func begin() {
         do {
-            try session.withLock { session throws(NetlinkError) in
+            let isNew = try session.withLock { session throws(NetlinkError) in
                 try session.listen(on: queue) { [weak self] burst in self?.heard(burst) }
             }
-            state.withLock { $0.retries = 0 }
+            state.withLock { state in
+                state.retries = 0
+                if isNew { state.isFilterCurrent = false }
+            }
+            filter()
         } catch {
             logger?.warning("cannot listen to the kernel, trying again", metadata: ["error": "\(error)"])
             scheduleRetry()
@@ -70,6 +92,7 @@ extension PathMonitor {
             defer {
                 state.waits = MonitorState.Waits()
                 state.backlog = Backlog()
+                state.touched = Touched()
                 state.expiryTime = nil
             }
             return state.waits
@@ -120,8 +143,9 @@ extension PathMonitor {
         let record = state.withLock { $0.records[target]?.record }
         guard let record, record.isWatched else { return }
         // The answer may be faster than the beginning.
+        index(record)
         begin()
-        evaluate([record], isFirst: false)
+        look(at: [record], after: EventBurst())
     }
 
     /// Tries to listen again after a while, if nobody has asked for that yet.

@@ -58,14 +58,17 @@ package final class Subscription: Sendable {
     }
 
     /// Takes the path of the latest evaluation, and delivers it if it is news.
-    func offer(_ path: NetworkPath, since noticed: Duration? = nil) {
-        let deliver: Delivery? = state.withLock { state in
-            guard state.hasBegun, !state.hasEnded else { return nil }
-            if let told = state.told, !interest.isNews(path, after: told) { return nil }
+    ///
+    /// - Returns: False if it was not taken, because it is older than the listener.
+    func offer(_ path: NetworkPath, since noticed: Duration? = nil) -> Bool {
+        let (hasBegun, deliver): (Bool, Delivery?) = state.withLock { state in
+            guard state.hasBegun, !state.hasEnded else { return (state.hasBegun, nil) }
+            if let told = state.told, !interest.isNews(path, after: told) { return (true, nil) }
             state.told = path
-            return state.deliver
+            return (true, state.deliver)
         }
         deliver?(path, self, noticed)
+        return hasBegun
     }
 
     /// Whether `path` would take reachability away from what was told last.

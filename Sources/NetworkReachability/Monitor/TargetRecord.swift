@@ -11,6 +11,8 @@ package final class TargetRecord: Sendable {
         /// The generation of the path that subscriptions were offered last.
         var offered: UInt64 = 0
         var subscriptions: [Weak] = []
+        /// Whether somebody has begun to listen who has not been offered anything.
+        var hasNew = false
     }
 
     package let target: Target
@@ -55,7 +57,10 @@ extension TargetRecord {
     var wantsEverything: Bool { subscriptions.contains(where: \.wantsEverything) }
 
     func add(_ subscription: Subscription) {
-        state.withLock { $0.subscriptions.append(Weak(subscription: subscription)) }
+        state.withLock { state in
+            state.subscriptions.append(Weak(subscription: subscription))
+            state.hasNew = true
+        }
         monitor.watch(self)
         // Ended by another thread before it was added: nobody else will take it away.
         if subscription.hasEnded { remove(subscription) }
@@ -78,17 +83,18 @@ extension TargetRecord {
         return isNews && subscriptions.contains { $0.wouldLose(by: path) }
     }
 
-    /// Offers a path to everybody, if it is another than they were offered last.
+    /// Offers a path to everybody, unless all of them have been offered it already.
     ///
-    /// - Parameters:
-    ///   - isFirst: Somebody has just begun.
-    ///   - noticed: When the notification came that led to it, on the monotonic clock.
-    func offer(_ path: NetworkPath, isFirst: Bool, since noticed: Duration?) {
+    /// - Parameter noticed: When the notification came that led to it, on the monotonic clock.
+    func offer(_ path: NetworkPath, since noticed: Duration?) {
         let isNews = state.withLock { state in
-            defer { state.offered = path.generation }
-            return state.offered != path.generation
+            defer { (state.offered, state.hasNew) = (path.generation, false) }
+            return state.offered != path.generation || state.hasNew
         }
-        guard isNews || isFirst else { return }
-        for subscription in subscriptions { subscription.offer(path, since: noticed) }
+        guard isNews else { return }
+        // Those who have not begun yet take nothing, and will be offered what is so then.
+        for subscription in subscriptions where !subscription.offer(path, since: noticed) {
+            state.withLock { $0.hasNew = true }
+        }
     }
 }

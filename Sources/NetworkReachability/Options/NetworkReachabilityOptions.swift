@@ -28,6 +28,11 @@ public struct NetworkReachabilityOptions: Sendable {
     /// of the name service's configuration, at most once a second, and after failures with growing pauses up to a minute.
     public var nameRefreshInterval: Duration = .seconds(300)
 
+    /// Whether the kernel leaves out messages of routes that lead to no target, so that they cost this process nothing
+    /// (SO_ATTACH_FILTER, `socket(7)`). Answers are the same without; it is a switch for the case that a kernel's filters
+    /// are not to be trusted. Where the kernel refuses a filter, all messages are heard, and the log says so once.
+    public var filtersRouteMessages = true
+
     /// Every option at its default.
     public init() {}
 }

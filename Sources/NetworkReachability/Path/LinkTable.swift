@@ -6,6 +6,8 @@ struct LinkTable {
     private var known: [UInt32: Link?] = [:]
     private var all: [Link]?
     private(set) var lookups = 0
+    /// The far ends of tunnels that were asked about too.
+    var underlay: Set<WireAddress> = []
 
     init(_ kernel: any KernelConnection) {
         self.kernel = kernel

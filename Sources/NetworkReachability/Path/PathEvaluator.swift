@@ -16,6 +16,9 @@ struct PathEvaluator {
         links = LinkTable(kernel)
     }
 
+    /// The far ends of tunnels that were asked about too.
+    var underlay: Set<WireAddress> { links.underlay }
+
     /// How many routes were looked up so far.
     var lookups: Int { links.lookups }
 

@@ -9,6 +9,7 @@ extension RouteJudge {
         if let remote = link.tunnelRemote {
             // A tunnel whose other end is to be reached through the tunnel goes nowhere.
             guard !tunnels.contains(link.index) else { return .noRoute }
+            links.underlay.insert(remote)
             var judge = RouteJudge(
                 kernel: kernel,
                 links: links,

@@ -55,6 +55,8 @@ final class LinuxConnection: KernelConnection {
         thread?.end()
     }
 
+    func setFilter(_ filter: RouteFilter?) throws(NetlinkError) { try sockets.events.setFilter(filter) }
+
     func nextBurst(within limit: Duration) -> EventBurst? {
         guard sockets.events.wait(atMost: limit) else { return nil }
         let burst = sockets.events.drain()

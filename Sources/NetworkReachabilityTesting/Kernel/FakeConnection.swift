@@ -77,6 +77,9 @@ final class FakeConnection: KernelConnection {
         withExtendedLifetime(ear) {}
     }
 
+    /// Hints tell no destinations, so all of them pass.
+    func setFilter(_ filter: RouteFilter?) throws(NetlinkError) {}
+
     func nextBurst(within limit: Duration) -> EventBurst? {
         let id = id
         return kernel.state.withLock { state in

@@ -1,0 +1,22 @@
+/// Targets that something was heard of.
+enum Touched {
+    case some(RecordList)
+    case everything
+
+    init() {
+        self = .some(RecordList())
+    }
+
+    /// - Parameter records: nil for all there are.
+    mutating func add(_ records: [TargetRecord]?) {
+        guard case .some(var list) = self else { return }
+        guard let records else {
+            self = .everything
+            return
+        }
+        // Not held twice while it grows.
+        self = .everything
+        for record in records { list.insert(record) }
+        self = .some(list)
+    }
+}
