@@ -60,3 +60,10 @@ package struct RouteFilter: Hashable, Sendable {
         return fitting
     }
 }
+
+extension RouteFilter: CustomStringConvertible {
+    /// For logs, for example `12 prefixes in 98 instructions`.
+    package var description: String {
+        "\(watched.prefixes.count) prefixes in \(program.count) instructions" + (isExact ? "" : ", widened")
+    }
+}
