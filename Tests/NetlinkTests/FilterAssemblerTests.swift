@@ -49,7 +49,9 @@ import Testing
         let drop = assembler.write(.drop)
         let accept = assembler.write(.accept)
         var next = drop
-        for value in UInt32(0)..<1000 { next = assembler.branch(.equal, .constant(value * 2), then: accept, else: next) }
+        for value in UInt32(0)..<1000 {
+            next = assembler.branch(.equal, .constant(value * 2), then: accept, else: next)
+        }
         assembler.write(.load(.word, at: 0))
         #expect(assembler.count < 1000 + 20)
         var interpreter = try FilterInterpreter(assembler.program)

@@ -80,6 +80,27 @@ import Testing
         }
     }
 
+    /// What is left out is always a route that could have been read, to somewhere else.
+    @Test(arguments: 0..<10)
+    func `spoiled messages pass unless they tell of elsewhere`(seed: Int) throws {
+        var random = RandomPrefixes(seed: UInt64(seed))
+        let watched = random.prefixes(20)
+        var interpreter = try FilterInterpreter(RouteFilter(watching: watched).program)
+        let messages = (0..<200).map { _ in RouteMessage.route(random.route(near: watched)) }
+        var dropped = 0
+        for _ in 0..<2000 {
+            guard let message = messages.randomElement(using: &random.generator) else { break }
+            let spoiled = random.generator.spoiled(message, with: messages)
+            guard try !interpreter.passes(spoiled) else { continue }
+            dropped += 1
+            var burst = EventBurst()
+            spoiled.withUnsafeBytes { burst.note($0) }
+            let prefix = burst.prefixes.list.first
+            #expect(prefix.map { prefix in !watched.contains { $0.overlaps(prefix) } } == true, "\(spoiled)")
+        }
+        #expect(dropped > 0)
+    }
+
     @Test(arguments: [1, 100, 1000, 10_000])
     func `many targets are never missed`(count: Int) throws {
         var random = RandomPrefixes(seed: UInt64(count))
@@ -104,7 +125,9 @@ import Testing
 
     @Test func `hosts of a family fit by the hundreds`() throws {
         var generator = DecoderMutator(seed: 4)
-        let ipv4 = (0..<1300).map { _ in AddressPrefix(host: WireAddress(ipv4: .random(in: 0 ... .max, using: &generator))) }
+        let ipv4 = (0..<1300).map { _ in
+            AddressPrefix(host: WireAddress(ipv4: .random(in: 0 ... .max, using: &generator)))
+        }
         let ipv6 = (0..<350).map { _ in
             AddressPrefix(host: WireAddress(family: .ipv6, bits: .random(in: 0 ... .max, using: &generator)))
         }
