@@ -11,6 +11,7 @@ struct DecoderCounts: Sendable {
     var nextHops = 0
     var attributes = 0
     var events = 0
+    var prefixes = 0
 
     mutating func count(_ datagram: [UInt8]) {
         // A block of its own and of just this size, so that a sanitizer sees a read too far.
@@ -22,6 +23,11 @@ struct DecoderCounts: Sendable {
         var burst = EventBurst()
         burst.note(bytes)
         events += burst.messages
+        prefixes += burst.prefixes.list.count
+        // As the event socket gives it, cut off.
+        var head = EventBurst()
+        head.note(bytes.bytes(from: 0, length: 256))
+        events += head.messages - burst.messages
         var rest = bytes
         while let header = MessageHeader(rest) {
             decode(rest.bytes(from: MessageHeader.size, length: header.length - MessageHeader.size), header.kind)

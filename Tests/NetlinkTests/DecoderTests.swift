@@ -22,6 +22,7 @@ import Testing
         #expect(counts.routes >= 20)
         #expect(counts.multipathRoutes >= 2)
         #expect(counts.nextHops >= 4)
+        #expect(counts.prefixes >= 10)
         #expect(counts.events == counts.datagrams)
     }
 
@@ -42,7 +43,7 @@ import Testing
         // Spoiled, not destroyed: much is still decoded, so the decoders' depths were reached.
         print("decoders: \(decoded)")
         #expect(decoded.datagrams == Self.cases)
-        #expect(decoded.links > 0 && decoded.routes > 0 && decoded.nextHops > 0)
+        #expect(decoded.links > 0 && decoded.routes > 0 && decoded.nextHops > 0 && decoded.prefixes > 0)
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))

@@ -40,23 +40,34 @@ package struct RouteFilter: Hashable, Sendable {
         return limit < 128 ? nil : RouteFilter(watching: watched, instructionLimit: limit)
     }
 
-    /// The program of the narrowest cover that fits.
+    /// The program of about the narrowest cover that fits.
     private static func widened(_ watched: PrefixCover, to limit: Int) -> [FilterInstruction] {
-        // Two instructions for one prefix is less than any needs.
         let subnets = watched.ofSubnets
         var fitting = [FilterInstruction.accept]
         var low = 1
+        // No prefix takes less than two instructions.
         var high = min(subnets.prefixes.count, limit / 2)
+        var guess = high
         while low <= high {
-            let middle = (low + high + 1) / 2
-            let program = RouteFilterWriter.program(for: subnets.widened(toCount: middle))
+            let program = RouteFilterWriter.program(for: subnets.widened(toCount: guess))
             if program.count <= limit {
                 fitting = program
-                low = middle + 1
+                // What is left is not worth another round.
+                if program.count > limit - limit / 16 { break }
+                low = guess + 1
             } else {
-                high = middle - 1
+                high = guess - 1
             }
+            // Length grows about as the count does.
+            guess = min(max(guess * (limit - limit / 32) / program.count, low), high)
         }
         return fitting
+    }
+}
+
+extension RouteFilter: CustomStringConvertible {
+    /// For logs, for example `12 prefixes in 98 instructions`.
+    package var description: String {
+        "\(watched.prefixes.count) prefixes in \(program.count) instructions" + (isExact ? "" : ", widened")
     }
 }

@@ -39,7 +39,7 @@ struct RouteFilterWriter {
         let families = AddressFamily.allCases.map { family in
             let prefixes = watched.prefixes(of: family)
             // Words that no watched prefix has need not be looked at.
-            let words = prefixes.isEmpty ? 0 : max(1, (prefixes.map(\.length).max() ?? 0) + 31 >> 5)
+            let words = prefixes.isEmpty ? 0 : max(1, ((prefixes.map(\.length).max() ?? 0) + 31) / 32)
             return (family, prefixes, words)
         }
         writer.writeComparisons(levels: families.map(\.2).max() ?? 0)

@@ -37,7 +37,8 @@ extension AddressPrefix {
         guard let head = body.load(rtmsg.self, at: 0), let family = AddressFamily(rawValue: head.rtm_family),
             Int(head.rtm_dst_len) <= family.bitCount
         else { return nil }
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == Int(RTA_DST.rawValue) {
+        let destination = Int(RTA_DST.rawValue)
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == destination {
             guard value.count == family.byteCount else { return nil }
             let bits =
                 switch family {

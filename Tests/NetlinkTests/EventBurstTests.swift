@@ -1,0 +1,84 @@
+import CNetlink
+import Testing
+
+@testable import Netlink
+
+/// What a burst tells of the routes it heard of.
+@Suite struct EventBurstTests {
+    private func burst(_ messages: [[UInt8]]) -> EventBurst {
+        var burst = EventBurst()
+        for message in messages { message.withUnsafeBytes { burst.note($0) } }
+        return burst
+    }
+
+    private func prefix(_ text: String, _ length: Int) throws -> AddressPrefix {
+        AddressPrefix(try #require(WireAddress(text)), length: length)
+    }
+
+    @Test func `prefixes are told apart`() throws {
+        let ipv4 = try prefix("192.0.2.0", 24)
+        let ipv6 = try prefix("2001:db8::", 32)
+        let burst = burst([
+            RouteMessage.route(ipv4), RouteMessage.route(ipv6, kind: .deleteRoute), RouteMessage.route(ipv4),
+        ])
+        #expect(burst.prefixes == [ipv4, ipv6])
+        #expect(burst.subjects == [.route, .addition, .removal])
+        #expect(burst.prefixes.mayConcern(try #require(WireAddress("192.0.2.9"))))
+        #expect(!burst.prefixes.mayConcern(try #require(WireAddress("192.0.3.9"))))
+    }
+
+    @Test func `other messages are about no prefix`() throws {
+        let burst = burst([RouteMessage.other(UInt16(RTM_NEWLINK)), RouteMessage.other(UInt16(RTM_NEWRULE)), [1]])
+        #expect(burst.prefixes.isEmpty)
+        #expect(burst.messages == 3)
+    }
+
+    @Test func `default routes are about everything`() throws {
+        for route in [try prefix("0.0.0.0", 0), try prefix("::", 0)] {
+            let burst = burst([RouteMessage.route(try prefix("192.0.2.0", 24)), RouteMessage.route(route)])
+            #expect(burst.prefixes == .everything)
+            #expect(burst.subjects.contains(.defaultRoute))
+        }
+    }
+
+    @Test func `what cannot be read is about everything`() throws {
+        for route in [try prefix("192.0.2.0", 24), try prefix("2001:db8::", 32)] {
+            let whole = RouteMessage.route(route)
+            // The last attribute is not the destination.
+            let end = whole.count - 8
+            for count in 6..<whole.count {
+                let expected: ChangedPrefixes = count < 16 ? .none : count < end ? .everything : [route]
+                #expect(burst([Array(whole.prefix(count))]).prefixes == expected, "\(count) bytes")
+            }
+            #expect(burst([RouteMessage.route(route, family: 128)]).prefixes == .everything)
+            #expect(burst([RouteMessage.route(route, length: 129)]).prefixes == .everything)
+            #expect(burst([RouteMessage.route(route, destination: [1, 2])]).prefixes == .everything)
+        }
+    }
+
+    @Test func `many are everything`() {
+        let messages = (0..<100).map { RouteMessage.route(AddressPrefix(WireAddress(ipv4: $0 << 8), length: 24)) }
+        #expect(burst(Array(messages.prefix(ChangedPrefixes.limit))).prefixes.list.count == ChangedPrefixes.limit)
+        #expect(burst(messages).prefixes == .everything)
+        #expect(burst(messages + messages).prefixes == .everything)
+    }
+
+    @Test func `bursts add up`() throws {
+        let (one, other) = (try prefix("192.0.2.0", 24), try prefix("2001:db8::", 32))
+        var sum = burst([RouteMessage.route(one)])
+        sum.add(EventBurst(messages: 1, subjects: .link))
+        #expect(sum.prefixes == [one])
+        sum.add(burst([RouteMessage.route(other), RouteMessage.route(one)]))
+        #expect(sum.prefixes == [one, other])
+        sum.add(EventBurst(overruns: 1))
+        #expect(sum.prefixes == .everything)
+        sum.add(burst([RouteMessage.route(one)]))
+        #expect(sum.prefixes == .everything)
+    }
+
+    @Test func `what is made by hand is careful`() {
+        #expect(EventBurst(messages: 1, subjects: [.route, .addition]).prefixes == .everything)
+        #expect(EventBurst(messages: 1, subjects: .link).prefixes == .none)
+        #expect(EventBurst(foreign: 1).prefixes == .none)
+    }
+}
