@@ -18,20 +18,30 @@ let visible: [SwiftSetting] = [.enableUpcomingFeature("MemberImportVisibility")]
 /// Everywhere but in `Netlink`, the one room where unsafe code lives.
 let safe = strict + visible + [.strictMemorySafety()]
 
+/// Only with the trait of this name.
+let metrics = Target.Dependency.product(
+    name: "CoreMetrics",
+    package: "swift-metrics",
+    condition: .when(traits: ["Metrics"])
+)
+
 let package = Package(
     name: "network-reachability",
     products: [
         .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
         .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
+        .library(name: "NetworkReachabilityMetrics", targets: ["NetworkReachabilityMetrics"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
         .trait(name: "CommandLineTool", description: "The `reachability` command; needs swift-argument-parser."),
-        .default(enabledTraits: ["CommandLineTool"]),
+        .trait(name: "Metrics", description: "The product NetworkReachabilityMetrics; needs swift-metrics."),
+        .default(enabledTraits: ["CommandLineTool", "Metrics"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     ],
     targets: [
         .systemLibrary(
@@ -48,6 +58,11 @@ let package = Package(
         .target(
             name: "NetworkReachabilityTesting",
             dependencies: ["NetworkReachability", "Netlink"],
+            swiftSettings: safe
+        ),
+        .target(
+            name: "NetworkReachabilityMetrics",
+            dependencies: ["NetworkReachability", "Netlink", metrics],
             swiftSettings: safe
         ),
         .executableTarget(
@@ -74,6 +89,13 @@ let package = Package(
         .testTarget(
             name: "NetworkReachabilityTests",
             dependencies: ["NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "NetworkReachabilityMetricsTests",
+            dependencies: [
+                "NetworkReachability", "NetworkReachabilityMetrics", "NetworkReachabilityTesting", "Netlink", metrics,
+            ],
             swiftSettings: strict
         ),
         .testTarget(

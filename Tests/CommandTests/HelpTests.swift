@@ -45,7 +45,8 @@ import Testing
         OVERVIEW: Print the state, then a line for each change, until interrupted.
 
         A line is printed when the status changes; more often with --flags or --paths.
-        Ends with status 0 on SIGINT, SIGTERM and when its reader goes away.
+        Ends with status 0 on SIGINT, SIGTERM and when its reader goes away. On SIGUSR1
+        it writes to standard error what it has done so far, on one line.
 
         USAGE: reachability watch [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] \
         [--verbose] [--flags] [--paths]

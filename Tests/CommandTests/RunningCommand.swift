@@ -59,6 +59,12 @@ actor RunningCommand {
         return lines
     }
 
+    /// What has been written to standard error so far.
+    var errors: String {
+        _ = process.drain()
+        return String(decoding: process.errors, as: UTF8.self)
+    }
+
     nonisolated func signal(_ number: CInt) {
         kill(identifier, number)
     }

@@ -17,7 +17,8 @@ package final class LabProcess {
     private let errorDescriptor: LabDescriptor
     private let processDescriptor: LabDescriptor
     private var output: [UInt8] = []
-    private var errors: [UInt8] = []
+    /// What `drain()` has collected so far of standard error.
+    package private(set) var errors: [UInt8] = []
     private var status: CInt?
 
     /// Starts a program in the namespace of the calling thread; a name without a slash is looked up in PATH.

@@ -9,7 +9,8 @@ struct Watch: ParsableCommand {
         abstract: "Print the state, then a line for each change, until interrupted.",
         discussion: """
             A line is printed when the status changes; more often with --flags or --paths. \
-            Ends with status 0 on SIGINT, SIGTERM and when its reader goes away.
+            Ends with status 0 on SIGINT, SIGTERM and when its reader goes away. \
+            On SIGUSR1 it writes to standard error what it has done so far, on one line.
             """
     )
 
@@ -22,7 +23,7 @@ struct Watch: ParsableCommand {
     var paths = false
 
     func run() throws {
-        var signals = EndSignals()
+        var signals = WatchSignals()
         let targets = try options.makeTargets()
         StandardOutput.endWhenReaderLeaves()
         let (json, withFlags) = (options.json, flags)
@@ -36,7 +37,11 @@ struct Watch: ParsableCommand {
                 )
             }
         }
-        signals.wait()
+        // All targets are of one namespace, so they have one monitor.
+        signals.waitForEnd {
+            guard let manager = targets.first?.manager else { return }
+            StandardError.write("reachability: \(manager.statistics)")
+        }
         // Lines are written whole, by one system call each, so nothing is left to flush.
         withExtendedLifetime((targets, tokens)) {}
     }
