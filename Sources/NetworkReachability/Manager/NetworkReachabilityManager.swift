@@ -84,6 +84,10 @@ extension NetworkReachabilityManager {
     /// The status now as a short text for people, by its AFNetworking name.
     public var localizedNetworkReachabilityStatusString: String { status.localizedDescription }
 
+    /// How often the status changed within the last ``NetworkPath/flappingWindow``, counted while somebody listens to the
+    /// target; at most 100. With ``NetworkPath/flappingChanges`` and more the target flaps.
+    public var flapCount: Int { record.flapCount }
+
     /// What the monitor that serves this manager, and every other of its namespace, has done so far.
     public var statistics: MonitorStatistics { record.monitor.statistics }
 }

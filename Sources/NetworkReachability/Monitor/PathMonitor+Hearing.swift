@@ -59,7 +59,11 @@ extension PathMonitor {
     private func tell(_ records: [TargetRecord], _ evaluations: [Evaluation]) {
         for (record, evaluation) in zip(records, evaluations) {
             logger?.debug("evaluated", metadata: ["target": "\(record.target)", "path": "\(evaluation.path)"])
-            for subscription in record.subscriptions { subscription.offer(evaluation.path) }
+            let (listeners, isFlapping, awaitsEnd) = record.count(evaluation.path.status)
+            var path = evaluation.path
+            if isFlapping != path.isFlapping { path = flappingChanged(path, of: record) }
+            if isFlapping, !awaitsEnd { scheduleFlappingEnd(of: record) }
+            for subscription in listeners { subscription.offer(path) }
         }
     }
 

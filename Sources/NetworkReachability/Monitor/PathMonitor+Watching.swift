@@ -15,7 +15,10 @@ extension PathMonitor {
         queue.async { [weak self, weak record] in
             guard let self else { return }
             // The end may have overtaken its beginning, or been followed by another: what counts is what is so now.
-            if let record, !record.isWatched { record.name?.unwatch() }
+            if let record, !record.isWatched {
+                record.name?.unwatch()
+                record.waitForFlappingEnd(nil)
+            }
             endIfUnwatched()
         }
     }

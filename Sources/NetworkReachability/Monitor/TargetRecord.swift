@@ -9,6 +9,9 @@ package final class TargetRecord: Sendable {
     private struct State {
         var path = NetworkPath()
         var subscriptions: [ObjectIdentifier: Weak] = [:]
+        var flaps = FlapCounter()
+        /// Waits for the end of flapping while somebody listens.
+        var flappingEnd: Cancellation?
     }
 
     package let target: Target
@@ -33,6 +36,8 @@ package final class TargetRecord: Sendable {
         state.withLock { state in
             var path = evaluation.path
             if evaluation.isQuick { path.supportsIPv6 = state.path.supportsIPv6 }
+            if state.flaps.isFlapping { state.flaps.forget(at: monitor.surroundings.clock.monotonic) }
+            path.isFlapping = state.flaps.isFlapping
             let isFirst = state.path.generation == 0
             path.generation = state.path.generation + (isFirst || !path.isSame(as: state.path) ? 1 : 0)
             state.path = path
@@ -44,6 +49,40 @@ package final class TargetRecord: Sendable {
     var subscriptions: [Subscription] {
         let all = state.withLock { Array($0.subscriptions.values) }
         return all.compactMap(\.subscription)
+    }
+
+    /// Counts a status that is about to be told, and says to whom, whether the target flaps, and whether someone waits for
+    /// the end of that. Runs on the monitor's queue.
+    func count(
+        _ status: NetworkReachabilityStatus
+    ) -> (listeners: [Subscription], isFlapping: Bool, awaitsEnd: Bool) {
+        let clock = monitor.surroundings.clock
+        let (all, isFlapping, awaitsEnd) = state.withLock { state in
+            state.flaps.take(status, at: clock.monotonic)
+            return (Array(state.subscriptions.values), state.flaps.isFlapping, state.flappingEnd != nil)
+        }
+        return (all.compactMap(\.subscription), isFlapping, awaitsEnd)
+    }
+
+    /// How often the status changed lately.
+    var flapCount: Int {
+        let now = monitor.surroundings.clock.monotonic
+        return state.withLock { state in
+            state.flaps.forget(at: now)
+            return state.flaps.count
+        }
+    }
+
+    /// When flapping ends if nothing changes any more; nil when there is none.
+    var flappingEnd: Duration? { state.withLock { $0.flaps.end } }
+
+    /// Keeps what waits for the end of flapping, in place of what did so before.
+    func waitForFlappingEnd(_ timer: Cancellation?) {
+        let previous = state.withLock { state in
+            defer { state.flappingEnd = timer }
+            return state.flappingEnd
+        }
+        previous?.cancel()
     }
 
     var isWatched: Bool { state.withLock { !$0.subscriptions.isEmpty } }
