@@ -48,7 +48,7 @@ import Testing
         Ends with status 0 on SIGINT, SIGTERM and when its reader goes away.
 
         USAGE: reachability watch [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] \
-        [--verbose] [--flags] [--paths]
+        [--verbose] [--flags] [--paths] [--settle <duration>]
 
         ARGUMENTS:
           <hosts>                 Names or addresses; none means the network at large.
@@ -58,6 +58,8 @@ import Testing
         """ + common + """
               --flags                 Also print changes of the flags.
               --paths                 Also print changes of interface, gateway and source.
+              --settle <duration>     Print a change only when it has held for so long:
+                                      500ms, 2s, 1m.
 
             """ + end
 
