@@ -49,7 +49,7 @@ import Testing
         it writes to standard error what it has done so far, on one line.
 
         USAGE: reachability watch [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] \
-        [--verbose] [--flags] [--paths]
+        [--verbose] [--flags] [--paths] [--settle <duration>]
 
         ARGUMENTS:
           <hosts>                 Names or addresses; none means the network at large.
@@ -59,6 +59,8 @@ import Testing
         """ + common + """
               --flags                 Also print changes of the flags.
               --paths                 Also print changes of interface, gateway and source.
+              --settle <duration>     Print a change only when it has held for so long:
+                                      500ms, 2s, 1m.
 
             """ + end
 

@@ -22,9 +22,11 @@ package enum SystemClock {
 }
 
 extension Duration {
-    /// Whole nanoseconds; a negative duration counts as zero.
+    /// Whole nanoseconds; a negative duration counts as zero, and one of more than 292 years as the longest there is.
     package var nanoseconds: Int64 {
-        max(0, components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000)
+        guard components.seconds < Int64.max / 1_000_000_000 else { return .max }
+        guard components.seconds >= 0 else { return 0 }
+        return max(0, components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000)
     }
 
     var timespec: Glibc.timespec {

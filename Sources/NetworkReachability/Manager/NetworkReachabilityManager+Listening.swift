@@ -32,7 +32,7 @@ extension NetworkReachabilityManager {
     @discardableResult
     public func startListening() -> Bool {
         let listening = listening
-        let subscription = subscribe(.flags) { [weak listening] path, subscription, noticed in
+        let subscription = subscribe(.flags, settle: .immediate) { [weak listening] path, subscription, noticed in
             listening?.deliver(path.status, of: subscription, since: noticed)
         }
         listening.replaceSubscription(with: subscription)
@@ -69,12 +69,17 @@ extension NetworkReachabilityManager {
     /// Adds a listener beside all others, in AFNetworking's way: called on `queue` first with the current status, then exactly
     /// when the flags change, until the token is let go or cancelled. It does not depend on `startListening`.
     ///
+    /// - Parameters:
+    ///   - policy: Whether a change is told at once, or only when it has lasted.
+    ///   - queue: Where the listener is called; a serial queue keeps the calls in order.
+    ///   - listener: What is called with the status.
     /// - Returns: What keeps the listener alive.
     public func addListener(
+        settle policy: SettlePolicy = .immediate,
         onQueue queue: DispatchQueue = .main,
         _ listener: @escaping Listener
     ) -> NetworkReachabilityToken {
-        addPathListener(for: .flags, onQueue: queue) { listener($0.status) }
+        addPathListener(for: .flags, settle: policy, onQueue: queue) { listener($0.status) }
     }
 
     /// Adds a listener that is told the whole path, with its reason: first as it is now, then whenever the part of it changes
@@ -82,16 +87,18 @@ extension NetworkReachabilityManager {
     ///
     /// - Parameters:
     ///   - interest: What counts as a change.
+    ///   - policy: Whether a change is told at once, or only when it has lasted.
     ///   - queue: Where the listener is called. With nil it is called at once by the monitor itself, which saves a wake-up
     ///     and holds every other listener up until it returns; what changes meanwhile is told as one change.
     ///   - listener: What is called with the path.
     /// - Returns: What keeps the listener alive.
     public func addPathListener(
         for interest: NetworkReachabilityInterest = .path,
+        settle policy: SettlePolicy = .immediate,
         onQueue queue: DispatchQueue? = .main,
         _ listener: @escaping @Sendable (NetworkPath) -> Void
     ) -> NetworkReachabilityToken {
-        let subscription = subscribe(interest) { path, subscription, noticed in
+        let subscription = subscribe(interest, settle: policy) { path, subscription, noticed in
             guard let queue else { return subscription.call(since: noticed) { listener(path) } }
             queue.async { [weak subscription] in
                 guard let subscription, !subscription.hasEnded else { return }
@@ -105,11 +112,12 @@ extension NetworkReachabilityManager {
     /// A subscription to the target that logs what it delivers, not begun yet.
     func subscribe(
         _ interest: NetworkReachabilityInterest,
+        settle policy: SettlePolicy,
         _ deliver: @escaping Subscription.Delivery
     ) -> Subscription {
         let target = record.target
         let logger = options.logger
-        return Subscription(to: record, interest: interest) { path, subscription, noticed in
+        return Subscription(to: record, interest: interest, settle: policy) { path, subscription, noticed in
             logger?.log(path, of: target)
             deliver(path, subscription, noticed)
         }

@@ -84,6 +84,10 @@ extension NetworkReachabilityManager {
     /// The status now as a short text for people, by its AFNetworking name.
     public var localizedNetworkReachabilityStatusString: String { status.localizedDescription }
 
+    /// How often the status changed within the last ``NetworkPath/flappingWindow``, counted while somebody listens to the
+    /// target; at most 100. With ``NetworkPath/flappingChanges`` and more the target flaps.
+    public var flapCount: Int { record.flapCount }
+
     /// What the monitor that serves this manager has done so far. All managers of a network namespace share one monitor, so
     /// they all tell the same. Reading it takes a moment, asks the kernel nothing, and may be done from any thread.
     public var statistics: MonitorStatistics { record.monitor.statistics }

@@ -52,22 +52,39 @@ public struct NetworkReachabilityUpdates<Element: Equatable & Sendable>: AsyncSe
 
 extension NetworkReachabilityManager {
     /// The status now and whenever it changes.
-    public var statuses: NetworkReachabilityUpdates<NetworkReachabilityStatus> { updates(.status, \.status) }
+    public var statuses: NetworkReachabilityUpdates<NetworkReachabilityStatus> { statuses(settle: .immediate) }
+
+    /// The status now, and its changes that last as `policy` wants it.
+    public func statuses(settle policy: SettlePolicy) -> NetworkReachabilityUpdates<NetworkReachabilityStatus> {
+        updates(.status, policy, \.status)
+    }
 
     /// The flags now and whenever they change; nil while nothing is known.
-    public var flagChanges: NetworkReachabilityUpdates<NetworkReachabilityFlags?> { updates(.flags, \.flags) }
+    public var flagChanges: NetworkReachabilityUpdates<NetworkReachabilityFlags?> { flagChanges(settle: .immediate) }
+
+    /// The flags now, and their changes that last as `policy` wants it; nil while nothing is known.
+    public func flagChanges(settle policy: SettlePolicy) -> NetworkReachabilityUpdates<NetworkReachabilityFlags?> {
+        updates(.flags, policy, \.flags)
+    }
 
     /// The path now and whenever anything of it changes.
-    public var paths: NetworkReachabilityUpdates<NetworkPath> { updates(.path, \.self) }
+    public var paths: NetworkReachabilityUpdates<NetworkPath> { paths(settle: .immediate) }
+
+    /// The path now, and its changes that last as `policy` wants it.
+    public func paths(settle policy: SettlePolicy) -> NetworkReachabilityUpdates<NetworkPath> {
+        updates(.path, policy, \.self)
+    }
 
     private func updates<Element: Equatable & Sendable>(
         _ interest: NetworkReachabilityInterest,
+        _ policy: SettlePolicy,
         _ element: any KeyPath<NetworkPath, Element> & Sendable
     ) -> NetworkReachabilityUpdates<Element> {
         let record = record
         let logger = options.logger
         return NetworkReachabilityUpdates { continuation in
-            let subscription = Subscription(to: record, interest: interest) { path, subscription, noticed in
+            let subscription = Subscription(to: record, interest: interest, settle: policy) {
+                path, subscription, noticed in
                 logger?.log(path, of: record.target)
                 subscription.call(since: noticed) { continuation.yield(path[keyPath: element]) }
             }

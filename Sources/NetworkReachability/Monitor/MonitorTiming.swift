@@ -21,6 +21,10 @@ enum MonitorTiming {
     /// removed may have to wait for its turn, some 3 ms.
     static let busyLossPause = Duration.milliseconds(5)
 
+    /// From one look to the next while ``SettlePolicy/hysteresis(failures:successes:)`` counts: the kernel itself tells of
+    /// carriers but once a second (`net/core/link_watch.c`), so a count of shorter looks would confirm little.
+    static let hysteresisPause = Duration.seconds(1)
+
     /// Until netlink is tried again after it was denied: 0.1, 0.2, 0.4 ... 30 s.
     static func retryDelay(afterFailures failures: Int) -> Duration {
         min(.seconds(30), .milliseconds(100 << min(failures, 10)))

@@ -93,7 +93,12 @@ extension PathMonitor {
     ) {
         for (record, evaluation) in zip(records, evaluations) {
             logger?.debug("evaluated", metadata: ["target": "\(record.target)", "path": "\(evaluation.path)"])
-            record.offer(evaluation.path, since: noticed)
+            guard let listeners = record.listeners(of: evaluation.path) else { continue }
+            let (isFlapping, awaitsEnd) = record.count(evaluation.path.status)
+            var path = evaluation.path
+            if isFlapping != path.isFlapping { path = flappingChanged(path, of: record) }
+            if isFlapping, !awaitsEnd { scheduleFlappingEnd(of: record) }
+            for listener in listeners { listener.offer(path, since: noticed) }
         }
     }
 

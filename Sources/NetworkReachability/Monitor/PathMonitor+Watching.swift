@@ -49,6 +49,7 @@ extension PathMonitor {
 
     private func leave(_ record: TargetRecord) {
         record.name?.unwatch()
+        record.waitForFlappingEnd(nil)
         let held = state.withLock { state in
             if state.index.set([], of: record) { state.isFilterCurrent = false }
             return [state.watched.remove(record), state.names.remove(record)]

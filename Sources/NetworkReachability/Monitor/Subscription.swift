@@ -12,20 +12,35 @@ package final class Subscription: Sendable {
         var told: NetworkPath?
         var hasBegun = false
         var hasEnded = false
+        /// Nil where nothing is held back.
+        var settling: Settling?
+        var look = Look()
+    }
+
+    /// The look that a change held back waits for. The number tells it from those it took the place of.
+    private struct Look {
+        var number: UInt64 = 0
+        var timer: Cancellation?
+        var isDue = false
     }
 
     let record: TargetRecord
     private let interest: NetworkReachabilityInterest
+    /// Whether nothing is ever held back.
+    let isImmediate: Bool
     private let state: Locked<State>
 
     init(
         to record: TargetRecord,
         interest: NetworkReachabilityInterest,
+        settle policy: SettlePolicy,
         deliver: @escaping Delivery
     ) {
         self.record = record
         self.interest = interest
-        state = Locked(State(deliver: deliver))
+        isImmediate = policy.isImmediate
+        let settling = isImmediate ? nil : Settling(policy, interest)
+        state = Locked(State(deliver: deliver, settling: settling))
     }
 
     deinit {
@@ -40,13 +55,15 @@ package final class Subscription: Sendable {
 
     /// Tells nothing more; idempotent, never waits, may be called from inside a delivery.
     package func end() {
-        let (wasFirst, deliver): (Bool, Delivery?) = state.withLock { state in
+        let (wasFirst, deliver, timer): (Bool, Delivery?, Cancellation?) = state.withLock { state in
             defer {
                 state.hasEnded = true
                 state.deliver = nil
+                state.look.timer = nil
             }
-            return (!state.hasEnded, state.deliver)
+            return (!state.hasEnded, state.deliver, state.look.timer)
         }
+        timer?.cancel()
         if wasFirst { record.remove(self) }
         // What the listener holds dies here, outside the lock.
         withExtendedLifetime(deliver) {}
@@ -57,28 +74,81 @@ package final class Subscription: Sendable {
         state.withLock { $0.hasBegun = true }
     }
 
-    /// Takes the path of the latest evaluation, and delivers it if it is news.
-    ///
-    /// - Returns: False if it was not taken, because it is older than the listener.
-    func offer(_ path: NetworkPath, since noticed: Duration? = nil) -> Bool {
-        let (hasBegun, deliver): (Bool, Delivery?) = state.withLock { state in
-            guard state.hasBegun, !state.hasEnded else { return (state.hasBegun, nil) }
-            if let told = state.told, !interest.isNews(path, after: told) { return (true, nil) }
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
+
+    /// Takes the path of the latest evaluation, and delivers it if it is news. Runs on the monitor's queue.
+    func offer(_ path: NetworkPath, since noticed: Duration? = nil) {
+        guard isImmediate else { return settle(path) }
+        let deliver: Delivery? = state.withLock { state in
+            guard state.hasBegun, !state.hasEnded else { return nil }
+            if let told = state.told, !interest.isNews(path, after: told) { return nil }
             state.told = path
-            return (true, state.deliver)
+            return state.deliver
         }
         deliver?(path, self, noticed)
-        return hasBegun
     }
 
-    /// Whether `path` would take reachability away from what was told last.
+    /// Whether `path` would take reachability away from what was told last, or will be.
     func wouldLose(by path: NetworkPath) -> Bool {
-        state.withLock { $0.told?.status.isReachable ?? false } && !path.status.isReachable
+        state.withLock { ($0.settling?.pending ?? $0.told)?.status.isReachable ?? false } && !path.status.isReachable
+    }
+}
+
+// MARK: - Holding back what may not last
+
+extension Subscription {
+    private func settle(_ path: NetworkPath) {
+        let (deliver, step, number, previous): (Delivery?, Settling.Step, UInt64, Cancellation?) = state.withLock { state in
+            let nothing: (Delivery?, Settling.Step, UInt64, Cancellation?) = (nil, Settling.Step(), 0, nil)
+            guard state.hasBegun, !state.hasEnded else { return nothing }
+            guard let told = state.told else {
+                state.told = path
+                return (state.deliver, Settling.Step(telling: path), 0, nil)
+            }
+            let isDue = state.look.isDue
+            state.look.isDue = false
+            guard let step = state.settling?.take(path, after: told, isDue: isDue) else { return nothing }
+            if let news = step.telling { state.told = news }
+            guard step.wait != .goesOn else { return (state.deliver, step, 0, nil) }
+            state.look.number += 1
+            defer { state.look.timer = nil }
+            return (state.deliver, step, state.look.number, state.look.timer)
+        }
+        previous?.cancel()
+        if let news = step.telling { deliver?(news, self, nil) }
+        if case .begins(let pause) = step.wait { scheduleLook(number, after: pause) }
+    }
+
+    private func scheduleLook(_ number: UInt64, after pause: Duration) {
+        let monitor = record.monitor
+        let timer = monitor.surroundings.clock.schedule(after: pause, on: monitor.queue) { [weak self] in
+            self?.lookIsDue(number)
+        }
+        let isWanted = state.withLock { state in
+            // The end may come at any time.
+            guard !state.hasEnded, state.look.number == number else { return false }
+            state.look.timer = timer
+            return true
+        }
+        if !isWanted { timer.cancel() }
+    }
+
+    /// What is told when the time is up must be so then: messages can be late, and the machine may have slept.
+    private func lookIsDue(_ number: UInt64) {
+        let (isWanted, timer): (Bool, Cancellation?) = state.withLock { state in
+            guard !state.hasEnded, state.look.number == number else { return (false, nil) }
+            state.look.isDue = true
+            defer { state.look.timer = nil }
+            return (true, state.look.timer)
+        }
+        timer?.cancel()
+        if isWanted { record.monitor.look(at: [record], after: EventBurst()) }
     }
 }
 
 extension NetworkReachabilityInterest {
-    fileprivate func isNews(_ path: NetworkPath, after told: NetworkPath) -> Bool {
+    /// Whether a listener with this interest has to hear of `path` when `told` is what it heard last.
+    func isNews(_ path: NetworkPath, after told: NetworkPath) -> Bool {
         switch self {
         case .status: path.status != told.status
         case .flags: path.flags != told.flags

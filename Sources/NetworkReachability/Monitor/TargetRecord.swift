@@ -11,8 +11,12 @@ package final class TargetRecord: Sendable {
         /// The generation of the path that subscriptions were offered last.
         var offered: UInt64 = 0
         var subscriptions: [Weak] = []
-        /// Whether somebody has begun to listen who has not been offered anything.
+        /// Whether everybody is to be offered a path although it is no news: somebody has just begun, or counts looks.
         var hasNew = false
+        var countsLooks = false
+        var flaps = FlapCounter()
+        /// Waits for the end of flapping while somebody listens.
+        var flappingEnd: Cancellation?
     }
 
     package let target: Target
@@ -37,6 +41,8 @@ package final class TargetRecord: Sendable {
         var evaluation = evaluation
         state.withLock { state in
             if evaluation.leavesIPv6Open { evaluation.path.supportsIPv6 = state.path.supportsIPv6 }
+            if state.flaps.isFlapping { state.flaps.forget(at: monitor.surroundings.clock.monotonic) }
+            evaluation.path.isFlapping = state.flaps.isFlapping
             evaluation.path.generation = state.path.generation
             if evaluation.path.generation > 0, evaluation.path == state.path { return }
             evaluation.path.generation += 1
@@ -51,6 +57,37 @@ package final class TargetRecord: Sendable {
 extension TargetRecord {
     var subscriptions: [Subscription] { state.withLock { $0.subscriptions }.compactMap(\.subscription) }
 
+    /// Counts a status that is about to be told, and says whether the target flaps, and whether someone waits for the end of
+    /// that. Runs on the monitor's queue.
+    func count(_ status: NetworkReachabilityStatus) -> (isFlapping: Bool, awaitsEnd: Bool) {
+        let clock = monitor.surroundings.clock
+        return state.withLock { state in
+            state.flaps.take(status, at: clock.monotonic)
+            return (state.flaps.isFlapping, state.flappingEnd != nil)
+        }
+    }
+
+    /// How often the status changed lately.
+    var flapCount: Int {
+        let now = monitor.surroundings.clock.monotonic
+        return state.withLock { state in
+            state.flaps.forget(at: now)
+            return state.flaps.count
+        }
+    }
+
+    /// When flapping ends if nothing changes any more; nil when there is none.
+    var flappingEnd: Duration? { state.withLock { $0.flaps.end } }
+
+    /// Keeps what waits for the end of flapping, in place of what did so before.
+    func waitForFlappingEnd(_ timer: Cancellation?) {
+        let previous = state.withLock { state in
+            defer { state.flappingEnd = timer }
+            return state.flappingEnd
+        }
+        previous?.cancel()
+    }
+
     var isWatched: Bool { state.withLock { !$0.subscriptions.isEmpty } }
 
     /// Whether somebody wants to know everything of a path, at once.
@@ -60,6 +97,7 @@ extension TargetRecord {
         state.withLock { state in
             state.subscriptions.append(Weak(subscription: subscription))
             state.hasNew = true
+            if !subscription.isImmediate { state.countsLooks = true }
         }
         monitor.watch(self)
         // Ended by another thread before it was added: nobody else will take it away.
@@ -71,6 +109,7 @@ extension TargetRecord {
         let (wasThere, isLast) = state.withLock { state in
             let before = state.subscriptions.count
             state.subscriptions.removeAll { $0.subscription == nil || $0.subscription === subscription }
+            if state.subscriptions.isEmpty { state.countsLooks = false }
             return (state.subscriptions.count < before, state.subscriptions.isEmpty)
         }
         if wasThere, isLast { monitor.unwatch(self) }
@@ -83,18 +122,17 @@ extension TargetRecord {
         return isNews && subscriptions.contains { $0.wouldLose(by: path) }
     }
 
-    /// Offers a path to everybody, unless all of them have been offered it already.
-    ///
-    /// - Parameter noticed: When the notification came that led to it, on the monotonic clock.
-    func offer(_ path: NetworkPath, since noticed: Duration?) {
+    /// Those to offer a path to; nil if all of them have been offered it already. Runs on the monitor's queue.
+    func listeners(of path: NetworkPath) -> [Subscription]? {
         let isNews = state.withLock { state in
             defer { (state.offered, state.hasNew) = (path.generation, false) }
-            return state.offered != path.generation || state.hasNew
+            return state.offered != path.generation || state.hasNew || state.countsLooks
         }
-        guard isNews else { return }
-        // Those who have not begun yet take nothing, and will be offered what is so then.
-        for subscription in subscriptions where !subscription.offer(path, since: noticed) {
-            state.withLock { $0.hasNew = true }
-        }
+        guard isNews else { return nil }
+        let all = subscriptions
+        let begun = all.filter(\.hasBegun)
+        // Who has not begun will be offered what is so then.
+        if begun.count < all.count { state.withLock { $0.hasNew = true } }
+        return begun
     }
 }

@@ -32,6 +32,10 @@ public struct NetworkPath: Hashable, Sendable {
     /// The largest packet that the route, or else the interface, takes, in bytes (MTU); nil without a path.
     public var mtu: UInt32?
 
+    /// Whether the status changes all the time: ``flappingChanges`` times within ``flappingWindow``, until it has not changed
+    /// for as long. Changes count while somebody listens to the target, as a listener without a ``SettlePolicy`` hears them.
+    public var isFlapping = false
+
     /// Grows by one with each change of the path, as seen by this process; starts with 1.
     public var generation: UInt64 = 0
 

@@ -22,7 +22,11 @@ struct Watch: ParsableCommand {
     @Flag(help: "Also print changes of interface, gateway and source.")
     var paths = false
 
+    @Option(help: ArgumentHelp("Print a change only when it has held for so long: 500ms, 2s, 1m.", valueName: "duration"))
+    var settle: DurationArgument?
+
     func run() throws {
+        let policy: SettlePolicy = try settle.map { .settled(for: try $0.value) } ?? .immediate
         var signals = WatchSignals()
         let targets = try options.makeTargets()
         StandardOutput.endWhenReaderLeaves()
@@ -30,7 +34,7 @@ struct Watch: ParsableCommand {
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
         let tokens = targets.map { name, manager in
             // Called directly: a reader that is slow is told the latest when it reads again, not everything in between.
-            manager.addPathListener(for: interest, onQueue: nil) { path in
+            manager.addPathListener(for: interest, settle: policy, onQueue: nil) { path in
                 let line = PathLine(target: name, path: path)
                 StandardOutput.write(
                     json ? line.json(at: Timestamp()) : line.text(at: Timestamp(), withFlags: withFlags)

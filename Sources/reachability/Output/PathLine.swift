@@ -33,6 +33,7 @@ struct PathLine {
         object.add("destination", path.destination?.description)
         object.add("supportsIPv4", path.supportsIPv4)
         object.add("supportsIPv6", path.supportsIPv6)
+        object.add("flapping", path.isFlapping)
         let time = time()
         var line = JSONObject()
         line.add("schema", 1)
