@@ -43,7 +43,7 @@ extension PathMonitor {
         let needsConfiguration = watchedRecords.contains { $0.name != nil }
         let missing = state.withLock { state in
             (
-                namespace: state.waits.namespace == nil, sleep: state.waits.sleep == nil,
+                namespace: state.namespace == nil, sleep: state.waits.sleep == nil,
                 configuration: needsConfiguration && state.waits.nameConfiguration == nil
             )
         }
@@ -66,9 +66,13 @@ extension PathMonitor {
         withExtendedLifetime(waits) {}
     }
 
-    private func watchNamespace() {
-        let watch = surroundings.kernel.watchNamespace(on: queue) { [weak self] in self?.lookAtEverything() }
-        state.withLock { $0.waits.namespace = watch }
+    /// Lets go of the namespace when it is deleted or replaced, and looks what there is instead.
+    func watchNamespace() {
+        let watch = surroundings.kernel.watchNamespace(on: queue) { [weak self] in
+            self?.session.withLock { $0.letGoOfOtherNamespace() }
+            self?.lookAtEverything()
+        }
+        state.withLock { $0.namespace = watch }
     }
 
     private func watchSleep() {
