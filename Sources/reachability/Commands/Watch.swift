@@ -21,19 +21,29 @@ struct Watch: ParsableCommand {
     @Flag(help: "Also print changes of interface, gateway and source.")
     var paths = false
 
+    @Flag(help: "Watch the current network namespace and every named one, as they come and go.")
+    var allNetns = false
+
+    func validate() throws {
+        if allNetns, options.netns != nil { throw ValidationError("--all-netns and --netns exclude each other.") }
+    }
+
     func run() throws {
         var signals = EndSignals()
-        let targets = try options.makeTargets()
-        StandardOutput.endWhenReaderLeaves()
-        let (json, withFlags) = (options.json, flags)
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
+        let output = WatchOutput(json: options.json, withFlags: flags, withNamespace: allNetns, interest: interest)
+        let targets = try options.makeTargets()
+        let watcher = allNetns ? try NamespaceWatcher(options, output: output) : nil
+        StandardOutput.endWhenReaderLeaves()
+        if let watcher {
+            Task { await watcher.run(targets) }
+            return signals.wait()
+        }
+        let namespace = options.netns
         let tokens = targets.map { name, manager in
             // Called directly: a reader that is slow is told the latest when it reads again, not everything in between.
             manager.addPathListener(for: interest, onQueue: nil) { path in
-                let line = PathLine(target: name, path: path)
-                StandardOutput.write(
-                    json ? line.json(at: Timestamp()) : line.text(at: Timestamp(), withFlags: withFlags)
-                )
+                output.write(PathLine(target: name, namespace: namespace, path: path))
             }
         }
         signals.wait()
