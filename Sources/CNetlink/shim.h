@@ -14,9 +14,11 @@
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
 #include <linux/netconf.h>
+#include <linux/magic.h>
 #include <linux/netlink.h>
 #include <linux/nexthop.h>
 #include <linux/nl80211.h>
+#include <linux/nsfs.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <poll.h>
@@ -28,10 +30,12 @@
 #include <netlink/netlink.h>
 #include <netlink/route/route.h>
 #include <netlink/socket.h>
+#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -40,6 +44,12 @@ static inline int cnetlink_setns(int fd, int kind) { return (int)syscall(SYS_set
 
 /* CLONE_NEWNET hides behind _GNU_SOURCE too. */
 enum { cnetlink_new_network_namespace = 0x40000000 };
+
+/* pidfd_open(2) has no wrapper in older libraries. Close-on-exec is set. */
+static inline int cnetlink_open_process(int number) { return (int)syscall(SYS_pidfd_open, number, 0); }
+
+/* ioctl(2) is variadic. NS_GET_NSTYPE tells which kind of namespace a file of nsfs is. */
+static inline int cnetlink_is_network_namespace(int fd) { return ioctl(fd, NS_GET_NSTYPE) == cnetlink_new_network_namespace; }
 
 /* ppoll(2), poll(2) with a limit finer than a millisecond, is declared only for _GNU_SOURCE. */
 static inline int cnetlink_wait_readable(int fd, const struct timespec *limit) {

@@ -10,25 +10,42 @@ package enum NamespaceEntry {
         inside path: String,
         _ body: @escaping @Sendable () -> Result<Value, NetlinkError>
     ) throws(NetlinkError) -> Value {
+        try run(inside: NamespaceReference(path: path)) { _ in body() }
+    }
+
+    /// Runs `body` on a thread of its own inside a namespace, and tells it which one that is: what leads there may lead
+    /// elsewhere a moment later.
+    package static func run<Value: Sendable>(
+        inside namespace: NamespaceReference,
+        _ body: @escaping @Sendable (NamespaceIdentity) -> Result<Value, NetlinkError>
+    ) throws(NetlinkError) -> Value {
         let outcome: Result<Value, NetlinkError>
         do {
             outcome = try Thread.run {
-                do throws(SystemError) {
-                    try enter(path)
-                } catch {
-                    return .failure(NetlinkError("enter the network namespace \(path)", error, stage: .namespace))
-                }
-                return body()
+                Result { () throws(NetlinkError) in try enter(namespace) }.flatMap(body)
             }
         } catch {
-            throw NetlinkError("start a thread to enter the network namespace \(path)", error)
+            throw NetlinkError("start a thread to enter the network namespace \(namespace.path)", error)
         }
         return try outcome.get()
     }
 
-    /// Moves the calling thread, which must be about to end, into the namespace at `path`.
-    static func enter(_ path: String) throws(SystemError) {
-        try enter(Descriptor.open(path))
+    /// Moves the calling thread, which must be about to end, into a namespace, and says which one it is.
+    @discardableResult
+    static func enter(_ namespace: NamespaceReference) throws(NetlinkError) -> NamespaceIdentity {
+        let file = try namespace.open()
+        do throws(SystemError) {
+            let identity = try NamespaceIdentity(of: file)
+            try enter(file)
+            return identity
+        } catch {
+            throw NetlinkError(
+                "enter the network namespace \(namespace.path)",
+                error,
+                stage: .namespace,
+                capability: error == .notPermitted ? .systemAdministration : nil
+            )
+        }
     }
 
     /// Moves the calling thread, which must be about to end, into a namespace by a descriptor of it.

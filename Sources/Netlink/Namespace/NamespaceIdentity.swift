@@ -15,6 +15,17 @@ package struct NamespaceIdentity: Hashable, Sendable {
     package init(path: String) throws(SystemError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .current }
+        self.init(status)
+    }
+
+    /// The namespace of a descriptor.
+    init(of file: borrowing Descriptor) throws(SystemError) {
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw .current }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
     }

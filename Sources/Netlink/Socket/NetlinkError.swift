@@ -18,7 +18,11 @@ package struct NetlinkError: Error, Hashable, Sendable, CustomStringConvertible 
 
     package let stage: Stage
 
-    package init(_ attempt: String, _ cause: SystemError, stage: Stage = .socket) {
+    /// What the attempt would have needed, where that is known to be missing.
+    package let capability: Capability?
+
+    package init(_ attempt: String, _ cause: SystemError, stage: Stage = .socket, capability: Capability? = nil) {
+        self.capability = capability
         self.attempt = attempt
         self.cause = cause
         self.stage = stage

@@ -26,16 +26,16 @@ package enum NameLookup {
 
     /// Every address of `name`, in the order connections should try them (RFC 6724).
     ///
-    /// - Parameter namespace: the path of a network namespace to ask in; the calling thread must end afterwards.
+    /// - Parameter namespace: the network namespace to ask in; the calling thread must end afterwards.
     package static func addresses(
         of name: String,
-        inside namespace: String? = nil
+        inside namespace: NamespaceReference? = nil
     ) throws(Failure) -> [Address] {
         if let namespace {
-            do throws(SystemError) {
+            do throws(NetlinkError) {
                 try NamespaceEntry.enter(namespace)
             } catch {
-                throw .unavailable("cannot enter the network namespace \(namespace): \(error)")
+                throw .unavailable(error.description)
             }
         }
         var hints = addrinfo()

@@ -11,6 +11,7 @@ package struct SystemError: RawRepresentable, Error, Hashable, Sendable {
     }
 
     package static let notPermitted = SystemError(rawValue: EPERM)
+    package static let noSuchProcess = SystemError(rawValue: ESRCH)
     package static let noEntry = SystemError(rawValue: ENOENT)
     package static let interrupted = SystemError(rawValue: EINTR)
     package static let tryAgain = SystemError(rawValue: EAGAIN)

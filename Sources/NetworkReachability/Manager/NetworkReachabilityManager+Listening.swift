@@ -106,7 +106,7 @@ extension NetworkReachabilityManager {
             }
         }
         begin(subscription)
-        return NetworkReachabilityToken(subscription)
+        return NetworkReachabilityToken(Cancellation { subscription.end() })
     }
 
     /// A subscription to the target that logs what it delivers, not begun yet.

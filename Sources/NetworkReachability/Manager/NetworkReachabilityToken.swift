@@ -1,9 +1,9 @@
 /// Keeps a listener alive: letting go of it, or cancelling it, is the end of the listener.
 public final class NetworkReachabilityToken: Sendable {
-    private let subscription: Subscription
+    private let cancellation: Cancellation
 
-    init(_ subscription: Subscription) {
-        self.subscription = subscription
+    init(_ cancellation: Cancellation) {
+        self.cancellation = cancellation
     }
 
     deinit {
@@ -13,6 +13,6 @@ public final class NetworkReachabilityToken: Sendable {
     /// Ends the listener, at any time, also inside of it; never waits. Called on the listener's own serial queue, no call
     /// follows.
     public func cancel() {
-        subscription.end()
+        cancellation.cancel()
     }
 }

@@ -1,6 +1,6 @@
 import Netlink
 
-/// The changes of a target as an asynchronous sequence: it begins with what is so now, goes on with each change, and keeps
+/// The changes of a target, or of the set of namespaces, as an asynchronous sequence: it begins with what is so now, goes on with each change, and keeps
 /// only the newest for a reader that is slow. It never fails and never ends by itself.
 ///
 /// Each loop over it is a subscription of its own, which ends with the loop or its task. The manager may be let go.
@@ -8,9 +8,9 @@ public struct NetworkReachabilityUpdates<Element: Equatable & Sendable>: AsyncSe
     /// The sequence never fails: trouble is the status unknown, and in the log.
     public typealias Failure = Never
 
-    private let subscribe: @Sendable (AsyncStream<Element>.Continuation) -> Subscription
+    private let subscribe: @Sendable (AsyncStream<Element>.Continuation) -> Cancellation
 
-    init(_ subscribe: @escaping @Sendable (AsyncStream<Element>.Continuation) -> Subscription) {
+    init(_ subscribe: @escaping @Sendable (AsyncStream<Element>.Continuation) -> Cancellation) {
         self.subscribe = subscribe
     }
 
@@ -19,7 +19,7 @@ public struct NetworkReachabilityUpdates<Element: Equatable & Sendable>: AsyncSe
         // A late reader wants the truth, not the history.
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
         let subscription = subscribe(continuation)
-        continuation.onTermination = { _ in subscription.end() }
+        continuation.onTermination = { _ in subscription.cancel() }
         return Iterator(stream.makeAsyncIterator())
     }
 
@@ -89,7 +89,7 @@ extension NetworkReachabilityManager {
                 subscription.call(since: noticed) { continuation.yield(path[keyPath: element]) }
             }
             record.add(subscription)
-            return subscription
+            return Cancellation { subscription.end() }
         }
     }
 }

@@ -5,13 +5,18 @@ import Netlink
 enum MonitorRegistry {
     /// What makes two managers share a monitor.
     private struct Key: Hashable {
-        let path: String?
+        let namespace: NetworkNamespace
         let identity: NamespaceIdentity?
         let filtersRoutes: Bool
     }
 
     private struct WeakMonitor {
         weak let monitor: PathMonitor?
+        /// Held by the monitor.
+        weak let process: ProcessHandle?
+
+        /// The monitor, unless its process has ended: by now the number may be another's.
+        var current: PathMonitor? { process?.hasEnded == true ? nil : monitor }
     }
 
     private static let monitors: Locked<[Key: WeakMonitor]> = Locked([:])
@@ -19,31 +24,26 @@ enum MonitorRegistry {
     /// The monitor of a namespace, made if there is none. The logger is used only by a monitor that is made.
     static func monitor(of options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> PathMonitor {
         let namespace = options.networkNamespace
-        let key = Key(
-            path: namespace.path,
-            identity: identity(of: namespace),
-            filtersRoutes: options.filtersRouteMessages
+        let reference = try namespace.makeReference()
+        let identity = reference.map { try? NamespaceIdentity(path: $0.path) } ?? .current
+        let key = Key(namespace: namespace, identity: identity, filtersRoutes: options.filtersRouteMessages)
+        if let known = monitors.withLock({ $0[key]?.current }) { return known }
+        var surroundings = Surroundings(
+            kernel: LinuxKernel(namespace: reference),
+            clock: SystemTimekeeper(),
+            resolver: SystemResolver(namespace: reference)
         )
-        if let known = monitors.withLock({ $0[key]?.monitor }) { return known }
-        let kernel = LinuxKernel(namespace: namespace.path)
-        let resolver = SystemResolver(namespace: namespace.path)
-        var surroundings = Surroundings(kernel: kernel, clock: SystemTimekeeper(), resolver: resolver)
         surroundings.filtersRoutes = options.filtersRouteMessages
         let monitor = PathMonitor(surroundings: surroundings, logger: options.logger)
         if let failure = monitor.failure, failure.stage == .namespace {
-            throw .namespace(namespace.description, failure)
+            throw .namespace(namespace, failure)
         }
         return monitors.withLock { monitors in
             // Another thread may have been faster.
-            if let known = monitors[key]?.monitor { return known }
+            if let known = monitors[key]?.current { return known }
             monitors = monitors.filter { $0.value.monitor != nil }
-            monitors[key] = WeakMonitor(monitor: monitor)
+            monitors[key] = WeakMonitor(monitor: monitor, process: reference?.process)
             return monitor
         }
-    }
-
-    private static func identity(of namespace: NetworkNamespace) -> NamespaceIdentity? {
-        guard let path = namespace.path else { return .current }
-        return try? NamespaceIdentity(path: path)
     }
 }

@@ -22,7 +22,7 @@ struct MonitorSession {
 
     /// Connects where there is no connection, and lets go of one whose namespace was deleted.
     mutating func connect() throws(NetlinkError) -> any KernelConnection {
-        if let connection, !connection.isCurrent { disconnect() }
+        letGoOfOtherNamespace()
         if let connection { return connection }
         do {
             let connection = try kernel.connect()
@@ -33,6 +33,11 @@ struct MonitorSession {
             failure = error
             throw error
         }
+    }
+
+    /// Ends a connection to a namespace that is no longer the one meant; it would keep that alive.
+    mutating func letGoOfOtherNamespace() {
+        if let connection, !connection.isCurrent { disconnect() }
     }
 
     /// Begins to hear of changes, if it does not yet; says whether it did.

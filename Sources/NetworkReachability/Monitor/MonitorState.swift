@@ -36,11 +36,13 @@ struct MonitorState {
     /// What is waited for while anybody watches; letting go of it is the end of it.
     var waits = Waits()
 
+    /// Waited for always, not only while anybody watches: sockets for the next question must not keep a namespace alive.
+    var namespace: Cancellation?
+
     struct Waits {
         var trailingLook: Cancellation?
         var expiry: Cancellation?
         var retry: Cancellation?
-        var namespace: Cancellation?
         var sleep: Cancellation?
         var nameConfiguration: Cancellation?
     }

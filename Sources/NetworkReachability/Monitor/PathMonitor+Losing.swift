@@ -16,7 +16,9 @@ extension PathMonitor {
         while wouldLose(records, evaluations), let more = nextBurst(from: remover, &patience) {
             if more.remover != 0 { remover = more.remover }
             let here = Set(records.map(ObjectIdentifier.init))
-            let others = note(more).filter { !here.contains(ObjectIdentifier($0)) }
+            let concerned = note(more)
+            if concerned.isEmpty { continue }
+            let others = concerned.filter { !here.contains(ObjectIdentifier($0)) }
             if !others.isEmpty { lookLater(at: others, after: more) }
             evaluations = self.evaluations(of: records, isQuick: true)
         }

@@ -76,7 +76,7 @@ extension PathMonitor {
         }
         let missing = state.withLock { state in
             (
-                namespace: state.waits.namespace == nil, sleep: state.waits.sleep == nil,
+                namespace: state.namespace == nil, sleep: state.waits.sleep == nil,
                 configuration: !state.names.isEmpty && state.waits.nameConfiguration == nil
             )
         }
@@ -101,9 +101,13 @@ extension PathMonitor {
         withExtendedLifetime(waits) {}
     }
 
-    private func watchNamespace() {
-        let watch = surroundings.kernel.watchNamespace(on: queue) { [weak self] in self?.lookAtEverything() }
-        state.withLock { $0.waits.namespace = watch }
+    /// Lets go of the namespace when it is deleted or replaced, and looks what there is instead.
+    func watchNamespace() {
+        let watch = surroundings.kernel.watchNamespace(on: queue) { [weak self] in
+            self?.session.withLock { $0.letGoOfOtherNamespace() }
+            self?.lookAtEverything()
+        }
+        state.withLock { $0.namespace = watch }
     }
 
     private func watchSleep() {

@@ -26,6 +26,7 @@ package final class PathMonitor: Sendable {
         // to see whether there are enough of them.
         queue = DispatchQueue(label: "NetworkReachability.monitor")
         session = Locked(MonitorSession(kernel: surroundings.kernel))
+        watchNamespace()
         session.withLock { _ = try? $0.connect() }
     }
 

@@ -1,25 +1,68 @@
+import Netlink
+
 /// The network namespace to watch: a network of its own, with its own links, addresses and routes.
 ///
-/// Source: `network_namespaces(7)`, `ip-netns(8)`. Watching another namespace needs CAP_SYS_ADMIN, as `setns(2)` does.
+/// Source: `network_namespaces(7)`, `ip-netns(8)`. Watching another namespace needs CAP_SYS_ADMIN, as `setns(2)` does, in the
+/// user namespace that owns it. Open sockets keep a namespace alive; so a manager lets go of it as soon as it is deleted, and
+/// its status is then unknown for the reason ``NetworkPath/UnsatisfiedReason/namespaceGone``.
 public struct NetworkNamespace: Hashable, Sendable {
-    /// The file that stands for the namespace; nil for the calling thread's own.
-    let path: String?
-
-    /// The namespace of the thread that makes the manager.
-    public static let current = NetworkNamespace(path: nil)
-
-    /// The namespace `ip netns add` made by this name: `/run/netns/NAME`.
-    public static func named(_ name: String) -> NetworkNamespace {
-        NetworkNamespace(path: "/run/netns/\(name)")
+    enum Place: Hashable {
+        case current
+        case file(String)
+        case process(Int32)
     }
 
-    /// The namespace bound to a file, for example `/proc/1234/ns/net`.
+    let place: Place
+
+    /// The namespace of the thread that makes the manager.
+    public static let current = NetworkNamespace(place: .current)
+
+    /// The namespace `ip netns add` made by this name: `/run/netns/NAME`. Deleted and made again, it is watched again.
+    public static func named(_ name: String) -> NetworkNamespace {
+        .path("/run/netns/\(name)")
+    }
+
+    /// The namespace bound to a file. That of a process is better given as ``process(_:)``: nothing tells that
+    /// `/proc/1234/ns/net` has gone, so its namespace would live on until the next change in it.
     public static func path(_ path: String) -> NetworkNamespace {
-        NetworkNamespace(path: path)
+        NetworkNamespace(place: .file(path))
+    }
+
+    /// The namespace a process is in: that of its first thread, `/proc/PID/ns/net`.
+    ///
+    /// A process of another user needs CAP_SYS_PTRACE besides. When the process has ended, the namespace is let go of at
+    /// once, and the status stays unknown for the reason ``NetworkPath/UnsatisfiedReason/namespaceGone``: a later process
+    /// of the same number is another one, and needs another manager. A process that moves to another namespace (`setns(2)`,
+    /// `unshare(2)`) is followed there, but the kernel does not tell: it is noticed with the next question, or with the next
+    /// change in the namespace it has left.
+    ///
+    /// The number is looked up when a manager is made, with `pidfd_open(2)` (Linux 5.3), in the caller's PID namespace.
+    public static func process(_ identifier: Int32) -> NetworkNamespace {
+        NetworkNamespace(place: .process(identifier))
+    }
+
+    /// What leads to the namespace from now on; nil for the calling thread's own.
+    func makeReference() throws(NetworkReachabilityError) -> NamespaceReference? {
+        switch place {
+        case .current: return nil
+        case .file(let path): return NamespaceReference(path: path)
+        case .process(let identifier):
+            do throws(NetlinkError) {
+                return try NamespaceReference(process: identifier)
+            } catch {
+                throw .namespace(self, error)
+            }
+        }
     }
 }
 
 extension NetworkNamespace: CustomStringConvertible {
     /// The file that stands for the namespace, or `current`.
-    public var description: String { path ?? "current" }
+    public var description: String {
+        switch place {
+        case .current: "current"
+        case .file(let path): path
+        case .process(let identifier): "/proc/\(identifier)/ns/net"
+        }
+    }
 }

@@ -1,4 +1,4 @@
-package import Netlink
+import Netlink
 
 /// Why a manager cannot be made.
 public enum NetworkReachabilityError: Error, Hashable, Sendable {
@@ -11,12 +11,31 @@ public enum NetworkReachabilityError: Error, Hashable, Sendable {
     /// The set of addresses that stand for the network at large is empty.
     case noAddressesAtLarge
 
-    /// The network namespace is missing, is none, or may not be entered. `attempt` is what was tried, `cause` what the
-    /// system said.
+    /// The network namespace is missing, or is none. `attempt` is what was tried, `cause` what the system said.
     case namespaceUnavailable(namespace: String, attempt: String, cause: String)
 
-    package static func namespace(_ namespace: String, _ error: NetlinkError) -> NetworkReachabilityError {
-        .namespaceUnavailable(namespace: namespace, attempt: error.attempt, cause: error.advice)
+    /// The network namespace may not be opened or entered without `capability`, a name of `capabilities(7)`:
+    /// `CAP_SYS_ADMIN` to enter any but the caller's, `CAP_SYS_PTRACE` to open that of another user's process,
+    /// `CAP_DAC_READ_SEARCH` to get to a file that others may not see.
+    case capabilityRequired(_ capability: String, namespace: String, attempt: String, cause: String)
+
+    /// No process has this number, or it has just ended.
+    case noSuchProcess(Int32)
+
+    static func namespace(_ namespace: NetworkNamespace, _ error: NetlinkError) -> NetworkReachabilityError {
+        if case .process(let identifier) = namespace.place, error.cause == .noSuchProcess {
+            return .noSuchProcess(identifier)
+        }
+        guard let capability = error.capability else {
+            let advice = error.advice
+            return .namespaceUnavailable(namespace: namespace.description, attempt: error.attempt, cause: advice)
+        }
+        return .capabilityRequired(
+            capability.rawValue,
+            namespace: namespace.description,
+            attempt: error.attempt,
+            cause: "\(error.cause): \(capability.use) needs \(capability.rawValue)"
+        )
     }
 }
 
@@ -31,8 +50,10 @@ extension NetworkReachabilityError: CustomStringConvertible {
             "\(text) is link-local and needs the interface it is meant on: write \(text)%eth0, for example"
         case .noAddressesAtLarge:
             "no addresses stand for the network at large: give at least one"
-        case .namespaceUnavailable(_, let attempt, let cause):
+        case .namespaceUnavailable(_, let attempt, let cause), .capabilityRequired(_, _, let attempt, let cause):
             "cannot \(attempt): \(cause)"
+        case .noSuchProcess(let identifier):
+            "there is no process \(identifier)"
         }
     }
 }
@@ -40,10 +61,20 @@ extension NetworkReachabilityError: CustomStringConvertible {
 extension NetlinkError {
     fileprivate var advice: String {
         switch cause {
-        case .notPermitted, .accessDenied: "\(cause): entering another namespace needs CAP_SYS_ADMIN"
         case .noEntry: "\(cause): `ip netns list` shows the names there are"
         case .invalidArgument: "\(cause): the file is no network namespace"
         default: cause.description
+        }
+    }
+}
+
+extension Capability {
+    /// What it is needed for, as the beginning of a sentence's end.
+    fileprivate var use: String {
+        switch self {
+        case .systemAdministration: "entering another namespace"
+        case .processTracing: "opening that of another user's process"
+        case .readSearch: "getting to the file"
         }
     }
 }

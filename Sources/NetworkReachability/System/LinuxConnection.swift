@@ -6,14 +6,16 @@ final class LinuxConnection: KernelConnection {
     private let sockets: RouteSockets
     private let listener: Locked<EventThread?> = Locked(nil)
 
-    private let namespace: String?
+    private let namespace: NamespaceReference?
     private let identity: NamespaceIdentity?
 
-    /// - Parameter namespace: the path the sockets were opened through; nil for the calling thread's namespace.
-    init(_ sockets: RouteSockets, namespace: String?) {
+    /// - Parameters:
+    ///   - namespace: what the sockets were opened through; nil for the calling thread's namespace.
+    ///   - identity: the namespace they were opened in.
+    init(_ sockets: RouteSockets, namespace: NamespaceReference? = nil, identity: NamespaceIdentity? = nil) {
         self.sockets = sockets
         self.namespace = namespace
-        identity = namespace.flatMap { try? NamespaceIdentity(path: $0) }
+        self.identity = identity
     }
 
     deinit {
@@ -21,8 +23,7 @@ final class LinuxConnection: KernelConnection {
     }
 
     var isCurrent: Bool {
-        guard let namespace else { return true }
-        return (try? NamespaceIdentity(path: namespace)) == identity
+        namespace?.leads(to: identity) ?? true
     }
 
     func link(index: UInt32) throws(NetlinkError) -> Link? { try sockets.link(index: index) }

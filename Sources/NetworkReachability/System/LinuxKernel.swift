@@ -3,14 +3,14 @@ import Netlink
 
 /// The kernel this process runs on.
 struct LinuxKernel: Kernel {
-    /// The path of the network namespace to open; nil for the calling thread's.
-    let namespace: String?
+    /// The network namespace to open; nil for the calling thread's.
+    let namespace: NamespaceReference?
 
     /// The calling thread's namespace when this was made. A retry may come from any thread, whose namespace would be another
     /// network altogether.
     private let home = NamespaceIdentity.current
 
-    init(namespace: String?) {
+    init(namespace: NamespaceReference?) {
         self.namespace = namespace
     }
 
@@ -19,18 +19,22 @@ struct LinuxKernel: Kernel {
             guard NamespaceIdentity.current == home else {
                 throw NetlinkError("return to the network namespace the manager was made in", .notPermitted)
             }
-            return LinuxConnection(try RouteSockets(), namespace: nil)
+            return LinuxConnection(try RouteSockets())
         }
-        let sockets = try NamespaceEntry.run(inside: namespace) {
-            Result { () throws(NetlinkError) in try RouteSockets() }
+        // Its directory may have been away. Before the look, so that nothing falls in between.
+        if namespace.process == nil { SharedFileWatch.shared.renew(namespace.path) }
+        return try NamespaceEntry.run(inside: namespace) { identity in
+            Result { () throws(NetlinkError) in
+                LinuxConnection(try RouteSockets(), namespace: namespace, identity: identity)
+            }
         }
-        return LinuxConnection(sockets, namespace: namespace)
     }
 
     func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
-        guard let namespace, let watch = try? FileWatch(paths: [namespace]) else { return nil }
-        return ReadSource.watch(watch.descriptor, of: watch, on: queue) {
-            if watch.drain() { changed() }
+        guard let namespace else { return nil }
+        guard let process = namespace.process else {
+            return SharedFileWatch.shared.add(namespace.path, on: queue, changed)
         }
+        return ReadSource.watchOnce(process.descriptor, of: process, on: queue, changed)
     }
 }

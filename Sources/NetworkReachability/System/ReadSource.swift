@@ -23,4 +23,26 @@ enum ReadSource {
         let locked = Locked(source)
         return Cancellation { locked.withLock { $0.cancel() } }
     }
+
+    /// Runs `handler` on `queue` the first time `descriptor` is readable, unless the result is cancelled or let go before.
+    /// For what stays readable for ever.
+    static func watchOnce<Owner: Sendable>(
+        _ descriptor: CInt,
+        of owner: Owner,
+        on queue: DispatchQueue,
+        _ handler: @escaping @Sendable () -> Void
+    ) -> Cancellation {
+        let locked = Locked(DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue))
+        locked.withLock { source in
+            source.setEventHandler { [weak locked] in
+                // Without it the result has been let go.
+                guard let locked else { return }
+                locked.withLock { $0.cancel() }
+                handler()
+            }
+            source.setCancelHandler { withExtendedLifetime(owner) {} }
+            source.activate()
+        }
+        return Cancellation { locked.withLock { $0.cancel() } }
+    }
 }

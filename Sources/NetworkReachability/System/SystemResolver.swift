@@ -14,11 +14,11 @@ final class SystemResolver: HostResolver {
     private static let threadLimit = 4
     private static let configuration = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"]
 
-    private let namespace: String?
+    private let namespace: NamespaceReference?
     private let state: Locked<State> = Locked(State())
 
-    /// - Parameter namespace: the path of the network namespace to ask in; nil for the process's own.
-    init(namespace: String?) {
+    /// - Parameter namespace: the network namespace to ask in; nil for the process's own.
+    init(namespace: NamespaceReference?) {
         self.namespace = namespace
     }
 

@@ -17,7 +17,7 @@ struct Status: ParsableCommand {
     func run() throws {
         let paths = try options.makeTargets().map { ($0.name, $0.manager.path) }
         for (name, path) in paths {
-            let line = PathLine(target: name, path: path)
+            let line = PathLine(target: name, namespace: options.netns, path: path)
             StandardOutput.write(
                 options.json ? line.json(at: Timestamp()) : line.text(at: Timestamp(), withFlags: false)
             )

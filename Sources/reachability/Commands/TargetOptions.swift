@@ -5,6 +5,8 @@ import NetworkReachability
 
 /// What is asked about, and how.
 struct TargetOptions: ParsableArguments {
+    typealias Target = (name: String?, manager: NetworkReachabilityManager)
+
     @Argument(help: "Names or addresses; none means the network at large.")
     var hosts: [String] = []
 
@@ -21,25 +23,38 @@ struct TargetOptions: ParsableArguments {
     var verbose = false
 
     /// One manager for each host, or one for the network at large, with the name it is printed under.
-    func makeTargets() throws -> [(name: String?, manager: NetworkReachabilityManager)] {
-        var options = NetworkReachabilityOptions()
+    func makeTargets() throws -> [Target] {
+        var namespace = NetworkNamespace.current
         if let netns {
             guard !netns.isEmpty, !netns.contains("/"), netns != ".", netns != ".." else {
                 throw ExitMessage("\"\(netns)\" is no name of a network namespace", .usage)
             }
-            options.networkNamespace = .named(netns)
-        }
-        options.firewallMark = mark?.value ?? 0
-        if verbose {
-            var logger = Logger(label: "reachability") { StreamLogHandler.standardError(label: $0) }
-            logger.logLevel = .debug
-            options.logger = logger
+            namespace = .named(netns)
         }
         do {
-            if hosts.isEmpty { return [(nil, try NetworkReachabilityManager(options: options))] }
-            return try hosts.map { ($0, try NetworkReachabilityManager(host: $0, options: options)) }
-        } catch let error as NetworkReachabilityError {
+            return try makeTargets(in: namespace)
+        } catch {
             throw ExitMessage(error)
         }
+    }
+
+    /// The same in any namespace.
+    func makeTargets(in namespace: NetworkNamespace) throws(NetworkReachabilityError) -> [Target] {
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = namespace
+        options.firewallMark = mark?.value ?? 0
+        options.logger = makeLogger()
+        if hosts.isEmpty { return [(nil, try NetworkReachabilityManager(options: options))] }
+        var targets: [Target] = []
+        for host in hosts { targets.append((host, try NetworkReachabilityManager(host: host, options: options))) }
+        return targets
+    }
+
+    /// A logger to standard error, where one is wanted.
+    func makeLogger() -> Logger? {
+        guard verbose else { return nil }
+        var logger = Logger(label: "reachability") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .debug
+        return logger
     }
 }

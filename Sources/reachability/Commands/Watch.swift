@@ -25,20 +25,32 @@ struct Watch: ParsableCommand {
     @Option(help: ArgumentHelp("Print a change only when it has held for so long: 500ms, 2s, 1m.", valueName: "duration"))
     var settle: DurationArgument?
 
+    @Flag(help: "Watch the current network namespace and every named one, as they come and go.")
+    var allNetns = false
+
+    func validate() throws {
+        if allNetns, options.netns != nil { throw ValidationError("--all-netns and --netns exclude each other.") }
+    }
+
     func run() throws {
         let policy: SettlePolicy = try settle.map { .settled(for: try $0.value) } ?? .immediate
         var signals = WatchSignals()
-        let targets = try options.makeTargets()
-        StandardOutput.endWhenReaderLeaves()
-        let (json, withFlags) = (options.json, flags)
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
+        let output = WatchOutput(json: options.json, withFlags: flags, withNamespace: allNetns, interest: interest)
+        let targets = try options.makeTargets()
+        let watcher = allNetns ? try NamespaceWatcher(options, output: output, policy: policy) : nil
+        StandardOutput.endWhenReaderLeaves()
+        if let watcher {
+            Task { await watcher.run(targets) }
+            return signals.waitForEnd {
+                for target in targets.prefix(1) { StandardError.write("reachability: \(target.manager.statistics)") }
+            }
+        }
+        let namespace = options.netns
         let tokens = targets.map { name, manager in
             // Called directly: a reader that is slow is told the latest when it reads again, not everything in between.
             manager.addPathListener(for: interest, settle: policy, onQueue: nil) { path in
-                let line = PathLine(target: name, path: path)
-                StandardOutput.write(
-                    json ? line.json(at: Timestamp()) : line.text(at: Timestamp(), withFlags: withFlags)
-                )
+                output.write(PathLine(target: name, namespace: namespace, path: path))
             }
         }
         // All targets are of one namespace, so they have one monitor.

@@ -21,7 +21,7 @@ struct ExitMessage: Error {
     init(_ error: NetworkReachabilityError) {
         let status: Status =
             switch error {
-            case .namespaceUnavailable(_, _, let cause) where cause.contains("CAP_SYS_ADMIN"): .noPermission
+            case .capabilityRequired: .noPermission
             default: .usage
             }
         self.init(error.description, status)

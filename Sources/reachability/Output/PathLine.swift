@@ -4,6 +4,8 @@ import NetworkReachability
 struct PathLine {
     /// The host as it was given; nil for the network at large.
     let target: String?
+    /// The name of the network namespace; nil for the current one.
+    let namespace: String?
     let path: NetworkPath
 
     /// Schema 1: keys may be added, none is renamed or taken away.
@@ -34,6 +36,7 @@ struct PathLine {
         object.add("supportsIPv4", path.supportsIPv4)
         object.add("supportsIPv6", path.supportsIPv6)
         object.add("flapping", path.isFlapping)
+        object.add("namespace", namespace)
         let time = time()
         var line = JSONObject()
         line.add("schema", 1)
@@ -44,13 +47,14 @@ struct PathLine {
     }
 
     /// Time, target, status, then what explains it.
-    func text(at time: Timestamp, withFlags: Bool) -> [UInt8] {
+    func text(at time: Timestamp, withFlags: Bool, withNamespace: Bool = false) -> [UInt8] {
         var parts = [coloured(path.status.description)]
         if let reason = path.reason { parts.append(reason.description) }
         if withFlags { parts.append("flags \(path.flags?.readableDescription ?? "unknown")") }
         if let interface = path.interface { parts.append("interface \(interface)") }
         if let gateway = path.gateway { parts.append("gateway \(gateway)") }
         if let source = path.source { parts.append("source \(source)") }
+        if withNamespace { parts.append(namespace.map { "namespace \($0)" } ?? "current namespace") }
         return Array("\(time.text) \(target ?? "network"): \(parts.joined(separator: ", "))".utf8)
     }
 

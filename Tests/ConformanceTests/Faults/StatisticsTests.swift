@@ -19,7 +19,9 @@ import Testing
             }
             world.flush()
             checks.expect(listener.values, is: [.wired, .wired])
-            checks.expect(manager.statistics.evaluations, is: 2)
+            // Those who begin at the same time may be looked at together.
+            let before = manager.statistics.evaluations
+            checks.expect((1...2).contains(before), "\(before) evaluations")
             checks.expect(manager.statistics.evaluatedTargets, is: 2)
             checks.expect(manager.statistics.listenerCalls, is: 2)
             checks.expect(manager.statistics.lag.count, is: 0)
@@ -32,7 +34,7 @@ import Testing
             checks.expect(statistics.irrelevantMessages, is: 0)
             checks.expect(statistics.foreignMessages, is: 1)
             checks.expect(statistics.overruns, is: 0)
-            checks.expect(statistics.evaluations, is: 3)
+            checks.expect(statistics.evaluations, is: before + 1)
             checks.expect(statistics.evaluatedTargets, is: 4)
             checks.expect(statistics.lookups, is: UInt64(world.kernel.lookupCount))
             checks.expect(statistics.listenerCalls, is: 4)
