@@ -84,7 +84,7 @@ import Testing
     @Test(arguments: 0..<10)
     func `spoiled messages pass unless they tell of elsewhere`(seed: Int) throws {
         var random = RandomPrefixes(seed: UInt64(seed))
-        let watched = random.prefixes(20)
+        let watched = random.hosts(20)
         var interpreter = try FilterInterpreter(RouteFilter(watching: watched).program)
         let messages = (0..<200).map { _ in RouteMessage.route(random.route(near: watched)) }
         var dropped = 0

@@ -1,8 +1,8 @@
 /// Puts a classic BPF program together from its end to its beginning.
 ///
-/// Classic BPF only jumps forward. Written backwards, a jump can only lead to what is there already, and how far away that
-/// is is known at once. A conditional jump reaches 255 instructions; what is farther gets a stepping stone, a plain jump
-/// right after it, which later jumps to the same place use as well.
+/// Classic BPF only jumps forward. Written backwards, a jump can only lead to what is there already, at a distance that is
+/// known. A conditional jump reaches 255 instructions; what is farther gets a stepping stone, a plain jump right behind the
+/// conditional one, which further jumps to the same place use as well.
 struct FilterAssembler {
     /// An instruction that is there already.
     struct Label: Hashable, Sendable {
