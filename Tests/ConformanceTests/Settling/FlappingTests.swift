@@ -109,6 +109,40 @@ import Testing
         }
     }
 
+    /// It begins while another state is held back: what was told last is told again, now flapping.
+    @Test func whatIsHeldBackDoesNotHoldItBack() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink + [.add("w0", .rawIP), .address("10.60.0.2/24", on: "w0")])
+            let manager = try world.manager()
+            let settled = Reporter(manager, .settled(for: .seconds(10)))
+            let counted = Reporter(manager, .hysteresis(failures: 100, successes: 100))
+            let modem = RouteChange("0.0.0.0/0", on: "w0")
+            world.flush()
+            try world.change(.replaceRoute(modem))
+            for _ in 0..<2 {
+                try world.change(.removeRoute(modem))
+                try world.change(.addRoute(modem))
+            }
+            checks.expect(manager.flapCount, is: 5)
+            checks.expect(settled.flapping + counted.flapping, is: [false, false, false])
+            try world.change(.removeRoute(modem))
+            checks.expect(settled.flapping, is: [false, true])
+            checks.expect(settled.paths.values.map(\.status), is: [.wired, .wired])
+            checks.expect(counted.flapping, is: [false, false, true])
+            checks.expect(counted.paths.values.map(\.status), is: [.wired, .reachable(.wwan), .reachable(.wwan)])
+            // The loss settles, and flapping ends, each at its own time.
+            world.pass(.seconds(10))
+            checks.expect(settled.paths.values.map(\.status), is: [.wired, .wired, .notReachable])
+            world.pass(.seconds(50))
+            checks.expect(settled.flapping, is: [false, true, true, false])
+            checks.expect(counted.flapping, is: [false, false, true, false])
+            checks.expect(counted.paths.last?.status, is: .reachable(.wwan))
+            for reporter in [settled, counted] { reporter.token.cancel() }
+            world.flush()
+            checks.expect(world.clock.scheduledCount, is: 0)
+        }
+    }
+
     @Test func whatNobodyIsToldOfDoesNotCount() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
