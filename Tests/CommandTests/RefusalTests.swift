@@ -27,6 +27,15 @@ import Testing
         try await Command.run(["status", "127.0.0.1", "x:1"]).expectRefusal("\"x:1\" \(Self.advice)")
     }
 
+    @Test(arguments: [
+        "2", "s", "ms", "-1s", "+2s", "1.5s", "2 s", "2h", "2S", "\u{662}s", "99999999999999999999s",
+        "9223372036854775807m",
+    ])
+    func `no duration`(text: String) async throws {
+        try await Command.run(["watch", "--settle=\(text)"])
+            .expectRefusal("\"\(text)\" is no duration: write 500ms, 2s or 1m, for example")
+    }
+
     @Test(arguments: ["", "a/b", "../netns/a", ".", ".."])
     func `no name of a namespace`(name: String) async throws {
         for subcommand in ["status", "watch"] {

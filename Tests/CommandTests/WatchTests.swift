@@ -122,6 +122,22 @@ import Testing
         #expect(try await watch.status() == Self.way)
     }
 
+    @Test func `--settle passes over what does not last`() async throws {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch", "--settle", "3s"], in: uplink.namespace)
+        #expect(try await watch.status() == Self.way)
+        try await uplink.setConnected(false)
+        try await uplink.setConnected(true)
+        let start = ContinuousClock.now
+        try await uplink.setConnected(false)
+        #expect(try await watch.status() == "not reachable, no route")
+        #expect(ContinuousClock.now - start >= .seconds(3))
+        watch.signal(SIGTERM)
+        let result = try await watch.result()
+        #expect(result.lines.count == 2)
+        #expect(result.errors.isEmpty)
+    }
+
     @Test func `--verbose logs to standard error alone`() async throws {
         let uplink = try await Uplink.make()
         let result = try await Command.run(["status", "--verbose"], in: uplink.namespace)

@@ -90,33 +90,48 @@ package final class Subscription: Sendable {
 
     /// Whether `path` would take reachability away from what was told last, or will be.
     func wouldLose(by path: NetworkPath) -> Bool {
-        state.withLock { ($0.settling?.pending ?? $0.told)?.status.isReachable ?? false } && !path.status.isReachable
+        let isReachable = state.withLock { state in
+            if let pending = state.settling?.pending { return pending.status.isReachable }
+            return state.told?.status.isReachable ?? false
+        }
+        return isReachable && !path.status.isReachable
     }
 }
 
 // MARK: - Holding back what may not last
 
 extension Subscription {
+    /// What is to be done outside the lock.
+    private struct Actions {
+        var deliver: Delivery?
+        var step = Settling.Step()
+        var number: UInt64 = 0
+        var previousTimer: Cancellation?
+    }
+
     private func settle(_ path: NetworkPath) {
-        let (deliver, step, number, previous): (Delivery?, Settling.Step, UInt64, Cancellation?) = state.withLock { state in
-            let nothing: (Delivery?, Settling.Step, UInt64, Cancellation?) = (nil, Settling.Step(), 0, nil)
-            guard state.hasBegun, !state.hasEnded else { return nothing }
+        let actions = state.withLock { state in
+            guard state.hasBegun, !state.hasEnded else { return Actions() }
             guard let told = state.told else {
                 state.told = path
-                return (state.deliver, Settling.Step(telling: path), 0, nil)
+                return Actions(deliver: state.deliver, step: Settling.Step(telling: path))
             }
             let isDue = state.look.isDue
             state.look.isDue = false
-            guard let step = state.settling?.take(path, after: told, isDue: isDue) else { return nothing }
+            let step = state.settling?.take(path, after: told, isDue: isDue) ?? Settling.Step()
+            var actions = Actions(deliver: state.deliver, step: step)
             if let news = step.telling { state.told = news }
-            guard step.wait != .goesOn else { return (state.deliver, step, 0, nil) }
-            state.look.number += 1
-            defer { state.look.timer = nil }
-            return (state.deliver, step, state.look.number, state.look.timer)
+            if step.wait != .goesOn {
+                state.look.number += 1
+                actions.number = state.look.number
+                actions.previousTimer = state.look.timer
+                state.look.timer = nil
+            }
+            return actions
         }
-        previous?.cancel()
-        if let news = step.telling { deliver?(news, self, nil) }
-        if case .begins(let pause) = step.wait { scheduleLook(number, after: pause) }
+        actions.previousTimer?.cancel()
+        if let news = actions.step.telling { actions.deliver?(news, self, nil) }
+        if case .begins(let pause) = actions.step.wait { scheduleLook(actions.number, after: pause) }
     }
 
     private func scheduleLook(_ number: UInt64, after pause: Duration) {

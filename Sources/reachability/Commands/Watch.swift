@@ -22,7 +22,9 @@ struct Watch: ParsableCommand {
     @Flag(help: "Also print changes of interface, gateway and source.")
     var paths = false
 
-    @Option(help: ArgumentHelp("Print a change only when it has held for so long: 500ms, 2s, 1m.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("Print a change only when it has held for so long: 500ms, 2s, 1m.", valueName: "duration")
+    )
     var settle: DurationArgument?
 
     @Flag(help: "Watch the current network namespace and every named one, as they come and go.")

@@ -1,0 +1,199 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+/// Flapping: when it begins, when it ends, and who is told.
+@Suite struct FlappingTests {
+    /// Somebody who hears of the whole path, and what he hears.
+    private struct Reporter {
+        let listener = Listener()
+        let paths = RecordingListener<NetworkPath>()
+        let token: NetworkReachabilityToken
+
+        init(
+            _ manager: NetworkReachabilityManager,
+            for interest: NetworkReachabilityInterest = .path,
+            _ policy: SettlePolicy = .immediate
+        ) {
+            token = manager.addPathListener(for: interest, settle: policy, onQueue: listener.queue, paths.record)
+        }
+
+        var flapping: [Bool] {
+            listener.queue.sync {}
+            return paths.values.map(\.isFlapping)
+        }
+    }
+
+    @Test func itBeginsWithTheSixthChangeAndEndsAMinuteAfterTheLast() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let manager = try world.manager()
+            let (whole, flags) = (Reporter(manager), Reporter(manager, for: .flags))
+            world.flush()
+            for round in 1...3 {
+                try world.change(.lose)
+                world.pass(.seconds(5))
+                checks.expect(manager.path.isFlapping, is: false)
+                try world.change(.regain)
+                world.pass(.seconds(5))
+                checks.expect(manager.flapCount, is: round * 2)
+            }
+            checks.expect(whole.flapping, is: [false, false, false, false, false, false, true])
+            checks.expect(manager.path.isFlapping, is: true)
+            // The last change was five seconds ago.
+            world.pass(.milliseconds(54_999))
+            checks.expect(whole.flapping.count, is: 7)
+            world.pass(.milliseconds(1))
+            checks.expect(whole.flapping, is: [false, false, false, false, false, false, true, false])
+            checks.expect(whole.paths.last?.status, is: .wired)
+            checks.expect(flags.flapping.count, is: 7)
+            checks.expect(manager.path.isFlapping, is: false)
+            checks.expect(manager.flapCount, is: 0)
+            let generations = whole.paths.values.map(\.generation)
+            checks.expect(zip(generations, generations.dropFirst()).allSatisfy(<), "generations \(generations)")
+            checks.expect(world.clock.scheduledCount, is: 0)
+            withExtendedLifetime([whole.token, flags.token]) {}
+        }
+    }
+
+    @Test func furtherChangesPutTheEndOff() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let manager = try world.manager()
+            let whole = Reporter(manager)
+            world.flush()
+            for _ in 0..<3 { try world.flap() }
+            // Too seldom to begin, often enough to go on.
+            for _ in 0..<5 {
+                world.pass(.seconds(50))
+                try world.change(.lose)
+                world.pass(.seconds(50))
+                try world.change(.regain)
+            }
+            checks.expect(manager.path.isFlapping, is: true)
+            checks.expect(whole.flapping.suffix(11), is: ArraySlice(repeating: true, count: 11))
+            world.pass(.seconds(60))
+            checks.expect(whole.flapping.last, is: false)
+            checks.expect(world.clock.scheduledCount, is: 0)
+            withExtendedLifetime(whole.token) {}
+        }
+    }
+
+    /// A target that never settles: whoever waits for it to settle must hear why there is no news.
+    @Test func noPolicyHoldsItBack() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let manager = try world.manager()
+            let settled = Reporter(manager, .settled(for: .seconds(10)))
+            let counted = Reporter(manager, .hysteresis(failures: 3, successes: 3))
+            let status = Reporter(manager, for: .status, .settled(for: .seconds(10)))
+            world.flush()
+            for _ in 0..<20 {
+                try world.change(.lose)
+                world.pass(.seconds(1))
+                try world.change(.regain)
+                world.pass(.seconds(1))
+            }
+            for reporter in [settled, counted] {
+                checks.expect(reporter.flapping, is: [false, true])
+                checks.expect(reporter.paths.values.map(\.status), is: [.wired, .wired])
+            }
+            checks.expect(status.flapping, is: [false])
+            world.pass(.seconds(59))
+            for reporter in [settled, counted] {
+                checks.expect(reporter.flapping, is: [false, true, false])
+                checks.expect(reporter.paths.values.map(\.status), is: [.wired, .wired, .wired])
+            }
+            checks.expect(world.clock.scheduledCount, is: 0)
+            withExtendedLifetime([settled.token, counted.token, status.token]) {}
+        }
+    }
+
+    /// It begins while another state is held back: what was told last is told again, now flapping.
+    @Test func whatIsHeldBackDoesNotHoldItBack() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink + [.add("w0", .rawIP), .address("10.60.0.2/24", on: "w0")])
+            let manager = try world.manager()
+            let settled = Reporter(manager, .settled(for: .seconds(10)))
+            let counted = Reporter(manager, .hysteresis(failures: 100, successes: 100))
+            let modem = RouteChange("0.0.0.0/0", on: "w0")
+            world.flush()
+            try world.change(.replaceRoute(modem))
+            for _ in 0..<2 {
+                try world.change(.removeRoute(modem))
+                try world.change(.addRoute(modem))
+            }
+            checks.expect(manager.flapCount, is: 5)
+            checks.expect(settled.flapping + counted.flapping, is: [false, false, false])
+            try world.change(.removeRoute(modem))
+            checks.expect(settled.flapping, is: [false, true])
+            checks.expect(settled.paths.values.map(\.status), is: [.wired, .wired])
+            checks.expect(counted.flapping, is: [false, false, true])
+            checks.expect(counted.paths.values.map(\.status), is: [.wired, .reachable(.wwan), .reachable(.wwan)])
+            // The loss settles, and flapping ends, each at its own time.
+            world.pass(.seconds(10))
+            checks.expect(settled.paths.values.map(\.status), is: [.wired, .wired, .notReachable])
+            world.pass(.seconds(50))
+            checks.expect(settled.flapping, is: [false, true, true, false])
+            checks.expect(counted.flapping, is: [false, false, true, false])
+            checks.expect(counted.paths.last?.status, is: .reachable(.wwan))
+            for reporter in [settled, counted] { reporter.token.cancel() }
+            world.flush()
+            checks.expect(world.clock.scheduledCount, is: 0)
+        }
+    }
+
+    @Test func whatNobodyIsToldOfDoesNotCount() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let manager = try world.manager()
+            let reporter = Reporter(manager)
+            world.flush()
+            // Replaced in one go: nothing was lost.
+            for _ in 0..<10 {
+                try world.batch([.lose, .regain])
+                world.pass(.seconds(1))
+            }
+            checks.expect(manager.flapCount, is: 0)
+            checks.expect(reporter.flapping, is: [false])
+            withExtendedLifetime(reporter.token) {}
+        }
+    }
+
+    @Test func nothingWaitsWhenNobodyListens() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let manager = try world.manager()
+            let reporter = Reporter(manager)
+            world.flush()
+            for _ in 0..<3 { try world.flap() }
+            checks.expect(manager.path.isFlapping, is: true)
+            reporter.token.cancel()
+            world.flush()
+            checks.expect(world.clock.scheduledCount, is: 0)
+            checks.expect(manager.path.isFlapping, is: true)
+            // Somebody else waits for the end, and is told.
+            let other = Reporter(manager)
+            world.flush()
+            checks.expect(other.flapping, is: [true])
+            world.pass(.seconds(60))
+            checks.expect(other.flapping, is: [true, false])
+            withExtendedLifetime(other.token) {}
+        }
+    }
+
+    @Test func itEndsAlsoWhereOnlyQuestionsAreAsked() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let manager = try world.manager()
+            let reporter = Reporter(manager)
+            world.flush()
+            for _ in 0..<3 { try world.flap() }
+            reporter.token.cancel()
+            world.pass(.milliseconds(59_999))
+            checks.expect(manager.path.isFlapping, is: true)
+            world.pass(.milliseconds(1))
+            checks.expect(manager.path.isFlapping, is: false)
+        }
+    }
+}
