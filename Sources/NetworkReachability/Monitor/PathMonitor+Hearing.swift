@@ -98,7 +98,8 @@ extension PathMonitor {
             var path = evaluation.path
             if isFlapping != path.isFlapping { path = flappingChanged(path, of: record) }
             if isFlapping, !awaitsEnd { scheduleFlappingEnd(of: record) }
-            for listener in listeners { listener.offer(path, since: noticed) }
+            let shared = record.shared(path)
+            for listener in listeners { listener.offer(shared, since: noticed) }
         }
     }
 

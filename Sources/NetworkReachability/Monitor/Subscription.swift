@@ -4,17 +4,26 @@ import Netlink
 package final class Subscription: Sendable {
     /// Delivers a path, with the time its notification was noticed if there was one; runs on the monitor's queue, in the order
     /// of evaluation. Calls listeners through `call(since:)`.
-    typealias Delivery = @Sendable (NetworkPath, Subscription, _ noticed: Duration?) -> Void
+    typealias Delivery = @Sendable (SharedPath, Subscription, _ noticed: Duration?) -> Void
 
     private struct State {
         /// Let go of at the end: a listener may well hold what holds this.
         var deliver: Delivery?
-        var told: NetworkPath?
+        var told: SharedPath?
         var hasBegun = false
         var hasEnded = false
         /// Nil where nothing is held back.
-        var settling: Settling?
+        var holding: Holding?
+    }
+
+    /// What a policy that holds changes back needs. Apart from the rest because most have none, and there may be many.
+    private final class Holding {
+        var settling: Settling
         var look = Look()
+
+        init(_ settling: Settling) {
+            self.settling = settling
+        }
     }
 
     /// The look that a change held back waits for. The number tells it from those it took the place of.
@@ -39,8 +48,8 @@ package final class Subscription: Sendable {
         self.record = record
         self.interest = interest
         isImmediate = policy.isImmediate
-        let settling = isImmediate ? nil : Settling(policy, interest)
-        state = Locked(State(deliver: deliver, settling: settling))
+        let holding = policy.isImmediate ? nil : Holding(Settling(policy, interest))
+        state = Locked(State(deliver: deliver, holding: holding))
     }
 
     deinit {
@@ -59,9 +68,9 @@ package final class Subscription: Sendable {
             defer {
                 state.hasEnded = true
                 state.deliver = nil
-                state.look.timer = nil
+                state.holding?.look.timer = nil
             }
-            return (!state.hasEnded, state.deliver, state.look.timer)
+            return (!state.hasEnded, state.deliver, state.holding?.look.timer)
         }
         timer?.cancel()
         if wasFirst { record.remove(self) }
@@ -77,11 +86,11 @@ package final class Subscription: Sendable {
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
     /// Takes the path of the latest evaluation, and delivers it if it is news. Runs on the monitor's queue.
-    func offer(_ path: NetworkPath, since noticed: Duration? = nil) {
+    func offer(_ path: SharedPath, since noticed: Duration? = nil) {
         guard isImmediate else { return settle(path) }
         let deliver: Delivery? = state.withLock { state in
             guard state.hasBegun, !state.hasEnded else { return nil }
-            if let told = state.told, !interest.isNews(path, after: told) { return nil }
+            if let told = state.told, !interest.isNews(path.path, after: told.path) { return nil }
             state.told = path
             return state.deliver
         }
@@ -91,8 +100,8 @@ package final class Subscription: Sendable {
     /// Whether `path` would take reachability away from what was told last, or will be.
     func wouldLose(by path: NetworkPath) -> Bool {
         let isReachable = state.withLock { state in
-            if let pending = state.settling?.pending { return pending.status.isReachable }
-            return state.told?.status.isReachable ?? false
+            if let pending = state.holding?.settling.pending { return pending.status.isReachable }
+            return state.told?.path.status.isReachable ?? false
         }
         return isReachable && !path.status.isReachable
     }
@@ -109,28 +118,28 @@ extension Subscription {
         var previousTimer: Cancellation?
     }
 
-    private func settle(_ path: NetworkPath) {
+    private func settle(_ path: SharedPath) {
         let actions = state.withLock { state in
-            guard state.hasBegun, !state.hasEnded else { return Actions() }
+            guard state.hasBegun, !state.hasEnded, let holding = state.holding else { return Actions() }
             guard let told = state.told else {
                 state.told = path
-                return Actions(deliver: state.deliver, step: Settling.Step(telling: path))
+                return Actions(deliver: state.deliver, step: Settling.Step(telling: path.path))
             }
-            let isDue = state.look.isDue
-            state.look.isDue = false
-            let step = state.settling?.take(path, after: told, isDue: isDue) ?? Settling.Step()
+            let isDue = holding.look.isDue
+            holding.look.isDue = false
+            let step = holding.settling.take(path.path, after: told.path, isDue: isDue)
             var actions = Actions(deliver: state.deliver, step: step)
-            if let news = step.telling { state.told = news }
+            if let news = step.telling { state.told = SharedPath(news) }
             if step.wait != .goesOn {
-                state.look.number += 1
-                actions.number = state.look.number
-                actions.previousTimer = state.look.timer
-                state.look.timer = nil
+                holding.look.number += 1
+                actions.number = holding.look.number
+                actions.previousTimer = holding.look.timer
+                holding.look.timer = nil
             }
             return actions
         }
         actions.previousTimer?.cancel()
-        if let news = actions.step.telling { actions.deliver?(news, self, nil) }
+        if let news = actions.step.telling { actions.deliver?(SharedPath(news), self, nil) }
         if case .begins(let pause) = actions.step.wait { scheduleLook(actions.number, after: pause) }
     }
 
@@ -141,8 +150,8 @@ extension Subscription {
         }
         let isWanted = state.withLock { state in
             // The end may come at any time.
-            guard !state.hasEnded, state.look.number == number else { return false }
-            state.look.timer = timer
+            guard !state.hasEnded, let holding = state.holding, holding.look.number == number else { return false }
+            holding.look.timer = timer
             return true
         }
         if !isWanted { timer.cancel() }
@@ -151,10 +160,12 @@ extension Subscription {
     /// What is told when the time is up must be so then: messages can be late, and the machine may have slept.
     private func lookIsDue(_ number: UInt64) {
         let (isWanted, timer): (Bool, Cancellation?) = state.withLock { state in
-            guard !state.hasEnded, state.look.number == number else { return (false, nil) }
-            state.look.isDue = true
-            defer { state.look.timer = nil }
-            return (true, state.look.timer)
+            guard !state.hasEnded, let holding = state.holding, holding.look.number == number else {
+                return (false, nil)
+            }
+            holding.look.isDue = true
+            defer { holding.look.timer = nil }
+            return (true, holding.look.timer)
         }
         timer?.cancel()
         if isWanted { record.monitor.look(at: [record], after: EventBurst()) }

@@ -7,7 +7,7 @@ package final class TargetRecord: Sendable {
     }
 
     private struct State {
-        var path = NetworkPath()
+        var path = SharedPath(NetworkPath())
         /// The generation of the path that subscriptions were offered last.
         var offered: UInt64 = 0
         var subscriptions: [Weak] = []
@@ -40,15 +40,24 @@ package final class TargetRecord: Sendable {
     func noted(_ evaluation: Evaluation) -> Evaluation {
         var evaluation = evaluation
         state.withLock { state in
-            if evaluation.leavesIPv6Open { evaluation.path.supportsIPv6 = state.path.supportsIPv6 }
+            let known = state.path.path
+            if evaluation.leavesIPv6Open { evaluation.path.supportsIPv6 = known.supportsIPv6 }
             if state.flaps.isFlapping { state.flaps.forget(at: monitor.surroundings.clock.monotonic) }
             evaluation.path.isFlapping = state.flaps.isFlapping
-            evaluation.path.generation = state.path.generation
-            if evaluation.path.generation > 0, evaluation.path == state.path { return }
+            evaluation.path.generation = known.generation
+            if known.generation > 0, evaluation.path == known { return }
             evaluation.path.generation += 1
-            state.path = evaluation.path
+            state.path = SharedPath(evaluation.path)
         }
         return evaluation
+    }
+}
+
+extension TargetRecord {
+    /// A path to be told, the same object for everybody if it is the latest.
+    func shared(_ path: NetworkPath) -> SharedPath {
+        let latest = state.withLock { $0.path }
+        return latest.path.generation == path.generation ? latest : SharedPath(path)
     }
 }
 
