@@ -16,8 +16,8 @@ import Testing
     private let reporter: MetricsReporter
 
     private static let names = [
-        "messages", "irrelevant_messages", "foreign_messages", "overruns", "evaluations", "evaluated_targets", "lookups",
-        "listener_calls",
+        "messages", "irrelevant_messages", "foreign_messages", "overruns", "evaluations", "evaluated_targets",
+        "lookups", "listener_calls",
     ]
 
     init() throws {
@@ -49,8 +49,9 @@ import Testing
     }
 
     @Test func `every metric is there from the start, with its namespace`() throws {
-        let names = Self.names.map { "network_reachability_\($0)_total" } + ["network_reachability_listener_lag_seconds"]
-        #expect(Set(factory.values.keys) == Set(names.map { "\($0){namespace=current}" }))
+        let names = Self.names.map { "\($0)_total" } + ["listener_lag_seconds"]
+        let keys = names.map { "network_reachability_\($0){namespace=current}" }
+        #expect(Set(factory.values.keys) == Set(keys))
         #expect(factory.values.values.allSatisfy { $0.isEmpty })
         var options = NetworkReachabilityOptions()
         options.networkNamespace = .named("blue")

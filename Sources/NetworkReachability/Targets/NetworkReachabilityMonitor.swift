@@ -52,6 +52,13 @@ extension NetworkReachabilityMonitor {
     /// How many hosts are watched.
     public var count: Int { state.withLock { $0.records.count } }
 
+    /// Checks a host without watching it.
+    ///
+    /// - Throws: ``NetworkReachabilityError`` when it is neither a name nor an address.
+    public func check(_ host: String) throws(NetworkReachabilityError) {
+        _ = try Target(host: host, options: options)
+    }
+
     /// Watches one more host, given by name or by address literal; listeners hear of its state soon.
     ///
     /// - Returns: False if it was watched already.
@@ -86,7 +93,7 @@ extension NetworkReachabilityMonitor {
     /// - Throws: ``NetworkReachabilityError`` when one of them is no host; then nothing has changed.
     public func setHosts(_ hosts: some Sequence<String>) throws(NetworkReachabilityError) {
         let wanted = Set(hosts)
-        for host in wanted { _ = try Target(host: host, options: options) }
+        for host in wanted { try check(host) }
         for host in self.hosts where !wanted.contains(host) { remove(host) }
         for host in wanted { try insert(host) }
     }

@@ -22,15 +22,12 @@ struct TargetOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Log to standard error what is heard and decided.")
     var verbose = false
 
+    @Flag(help: ArgumentHelp("Hear of every route change instead of those that matter.", visibility: .hidden))
+    var noFilter = false
+
     /// One manager for each host, or one for the network at large, with the name it is printed under.
     func makeTargets() throws -> [Target] {
-        var namespace = NetworkNamespace.current
-        if let netns {
-            guard !netns.isEmpty, !netns.contains("/"), netns != ".", netns != ".." else {
-                throw ExitMessage("\"\(netns)\" is no name of a network namespace", .usage)
-            }
-            namespace = .named(netns)
-        }
+        let namespace = try makeOptions().networkNamespace
         do {
             return try makeTargets(in: namespace)
         } catch {
@@ -38,12 +35,30 @@ struct TargetOptions: ParsableArguments {
         }
     }
 
-    /// The same in any namespace.
-    func makeTargets(in namespace: NetworkNamespace) throws(NetworkReachabilityError) -> [Target] {
+    /// How to ask, and where.
+    func makeOptions() throws(ExitMessage) -> NetworkReachabilityOptions {
+        var namespace = NetworkNamespace.current
+        if let netns {
+            guard !netns.isEmpty, !netns.contains("/"), netns != ".", netns != ".." else {
+                throw ExitMessage("\"\(netns)\" is no name of a network namespace", .usage)
+            }
+            namespace = .named(netns)
+        }
+        return makeOptions(in: namespace)
+    }
+
+    private func makeOptions(in namespace: NetworkNamespace) -> NetworkReachabilityOptions {
         var options = NetworkReachabilityOptions()
         options.networkNamespace = namespace
         options.firewallMark = mark?.value ?? 0
         options.logger = makeLogger()
+        options.filtersRouteMessages = !noFilter
+        return options
+    }
+
+    /// The same in any namespace.
+    func makeTargets(in namespace: NetworkNamespace) throws(NetworkReachabilityError) -> [Target] {
+        let options = makeOptions(in: namespace)
         if hosts.isEmpty { return [(nil, try NetworkReachabilityManager(options: options))] }
         var targets: [Target] = []
         for host in hosts { targets.append((host, try NetworkReachabilityManager(host: host, options: options))) }

@@ -30,15 +30,24 @@ struct Watch: ParsableCommand {
     @Flag(help: "Watch the current network namespace and every named one, as they come and go.")
     var allNetns = false
 
+    @Option(help: ArgumentHelp("Watch the hosts in a file, one a line; - is standard input. SIGHUP reads it again.", valueName: "file"))
+    var file: String?
+
+    @Flag(help: "Refuse a file with lines that are no hosts, instead of leaving them out.")
+    var strict = false
+
     func validate() throws {
+        if strict, file == nil { throw ValidationError("--strict is for --file.") }
+        if allNetns, file != nil { throw ValidationError("--all-netns and --file exclude each other.") }
         if allNetns, options.netns != nil { throw ValidationError("--all-netns and --netns exclude each other.") }
     }
 
     func run() throws {
         let policy: SettlePolicy = try settle.map { .settled(for: try $0.value) } ?? .immediate
-        var signals = WatchSignals()
+        var signals = WatchSignals(reloads: file != nil)
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
         let output = WatchOutput(json: options.json, withFlags: flags, withNamespace: allNetns, interest: interest)
+        if let file { return try watch(TargetFile(path: file), output, policy, &signals) }
         let targets = try options.makeTargets()
         let watcher = allNetns ? try NamespaceWatcher(options, output: output, policy: policy) : nil
         StandardOutput.endWhenReaderLeaves()
@@ -62,5 +71,22 @@ struct Watch: ParsableCommand {
         }
         // Lines are written whole, by one system call each, so nothing is left to flush.
         withExtendedLifetime((targets, tokens)) {}
+    }
+
+    private func watch(
+        _ file: TargetFile,
+        _ output: WatchOutput,
+        _ policy: SettlePolicy,
+        _ signals: inout WatchSignals
+    ) throws {
+        let watcher = try FileWatcher(options, file: file, isStrict: strict)
+        StandardOutput.endWhenReaderLeaves()
+        let token = watcher.start(output, policy: policy, namespace: options.netns)
+        signals.waitForEnd {
+            StandardError.write("reachability: \(watcher.statistics)")
+        } reload: {
+            watcher.reload()
+        }
+        withExtendedLifetime(token) {}
     }
 }

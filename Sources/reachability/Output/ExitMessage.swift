@@ -6,6 +6,8 @@ struct ExitMessage: Error {
     /// Statuses of `sysexits(3)`.
     enum Status: CInt {
         case usage = 64
+        case dataError = 65
+        case noInput = 66
         case ioError = 74
         case noPermission = 77
     }
