@@ -2,11 +2,7 @@ import Netlink
 
 /// What a monitor knows besides the kernel: who watches what, and what it waits for.
 struct MonitorState {
-    struct WeakRecord {
-        weak let record: TargetRecord?
-    }
-
-    var records: [Target: WeakRecord] = [:]
+    var records = RecordTable()
     /// The targets somebody listens to.
     var watched = RecordList()
     /// Those of them that are names.

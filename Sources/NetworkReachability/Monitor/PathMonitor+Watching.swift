@@ -145,7 +145,7 @@ extension PathMonitor {
     }
 
     func addressesChanged(of target: Target) {
-        let record = state.withLock { $0.records[target]?.record }
+        let record = state.withLock { $0.records[target] }
         guard let record, record.isWatched else { return }
         // The answer may be faster than the beginning.
         index(record)

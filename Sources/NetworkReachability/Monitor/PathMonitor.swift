@@ -62,8 +62,8 @@ extension PathMonitor {
         // Made and perhaps let go outside the lock, which the end of a record takes.
         let candidate = makeRecord(target)
         return state.withLock { state in
-            if let known = state.records[target]?.record { return known }
-            state.records[target] = MonitorState.WeakRecord(record: candidate)
+            if let known = state.records[target] { return known }
+            state.records.insert(candidate)
             return candidate
         }
     }
@@ -84,8 +84,6 @@ extension PathMonitor {
     }
 
     func forget(_ target: Target) {
-        state.withLock { state in
-            if state.records[target]?.record == nil { state.records[target] = nil }
-        }
+        state.withLock { $0.records.forget(target) }
     }
 }

@@ -1,6 +1,6 @@
 import Netlink
 
-/// Somebody who wants to hear of a target's changes. Letting go of it ends it.
+/// Somebody who wants to hear of a target's changes. The target's record holds it until it is ended.
 package final class Subscription: Sendable {
     /// Delivers a path, with the time its notification was noticed if there was one; runs on the monitor's queue, in the order
     /// of evaluation. Calls listeners through `call(since:)`.
@@ -50,10 +50,6 @@ package final class Subscription: Sendable {
         isImmediate = policy.isImmediate
         let holding = policy.isImmediate ? nil : Holding(Settling(policy, interest))
         state = Locked(State(deliver: deliver, holding: holding))
-    }
-
-    deinit {
-        end()
     }
 
     /// Whether everything of a path matters, at once.

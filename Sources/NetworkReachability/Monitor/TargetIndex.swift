@@ -2,7 +2,26 @@ import Netlink
 
 /// Which targets the answer of a route lookup may matter to.
 struct TargetIndex {
-    private var records = AddressTrie<[TargetRecord]>()
+    /// Most addresses are those of one target, and there may be very many of them.
+    private enum Members {
+        case one(TargetRecord)
+        case several([TargetRecord])
+
+        var all: [TargetRecord] {
+            switch self {
+            case .one(let record): [record]
+            case .several(let records): records
+            }
+        }
+
+        init?(_ records: [TargetRecord]) {
+            guard let first = records.first else { return nil }
+            self = records.count == 1 ? .one(first) : .several(records)
+        }
+    }
+
+    private var members = AddressTrie<Members>()
+    /// The addresses of targets that are no address themselves.
     private var addresses: [ObjectIdentifier: [WireAddress]] = [:]
     /// The far ends of tunnels that targets are reached through; a route to one of them may matter to any target.
     private var underlay: Set<WireAddress> = []
@@ -12,16 +31,18 @@ struct TargetIndex {
     /// - Returns: Whether anything changed.
     @discardableResult
     mutating func set(_ new: [WireAddress], of record: TargetRecord) -> Bool {
-        let id = ObjectIdentifier(record)
-        let old = addresses[id] ?? []
+        let old = addresses(of: record)
         guard old != new else { return false }
-        for address in Set(old) {
-            records[address]?.removeAll { $0 === record }
-            if records[address]?.isEmpty ?? false { records.removeValue(for: address) }
-        }
-        for address in Set(new) { records[address, default: []].append(record) }
-        addresses[id] = new.isEmpty ? nil : new
+        for address in Set(old) { members[address] = Members((members[address]?.all ?? []).filter { $0 !== record }) }
+        for address in Set(new) { members[address] = Members((members[address]?.all ?? []) + [record]) }
+        if record.target.fixedAddress == nil { addresses[ObjectIdentifier(record)] = new.isEmpty ? nil : new }
         return true
+    }
+
+    private func addresses(of record: TargetRecord) -> [WireAddress] {
+        guard let address = record.target.fixedAddress else { return addresses[ObjectIdentifier(record)] ?? [] }
+        let isThere = members[address]?.all.contains { $0 === record } ?? false
+        return isThere ? [address] : []
     }
 
     /// - Returns: Whether anything changed.
@@ -35,8 +56,8 @@ struct TargetIndex {
         if prefixes.isEverything || underlay.contains(where: prefixes.mayConcern) { return nil }
         var found = RecordList()
         for prefix in prefixes.list {
-            records.forEach(coveredBy: prefix) { _, records in
-                for record in records { found.insert(record) }
+            members.forEach(coveredBy: prefix) { _, members in
+                for record in members.all { found.insert(record) }
             }
         }
         return found.all
@@ -47,8 +68,15 @@ struct TargetIndex {
         var prefixes = underlay.map(AddressPrefix.init(host:))
         for family in AddressFamily.allCases {
             let everything = AddressPrefix(WireAddress(family: family, bits: 0), length: 0)
-            records.forEach(coveredBy: everything) { address, _ in prefixes.append(AddressPrefix(host: address)) }
+            members.forEach(coveredBy: everything) { address, _ in prefixes.append(AddressPrefix(host: address)) }
         }
         return RouteFilter(watching: prefixes)
+    }
+}
+
+extension Target {
+    /// The one address of a target that is an address.
+    fileprivate var fixedAddress: WireAddress? {
+        if case .address(let address) = destination { address.wire } else { nil }
     }
 }

@@ -2,15 +2,13 @@ import Netlink
 
 /// One distinct target of a monitor: shared by all managers and subscriptions that mean the same, gone with the last.
 package final class TargetRecord: Sendable {
-    private struct Weak {
-        weak let subscription: Subscription?
-    }
-
     private struct State {
         var path = SharedPath(NetworkPath())
         /// The generation of the path that subscriptions were offered last.
         var offered: UInt64 = 0
-        var subscriptions: [Weak] = []
+        /// Most targets have one, and there may be very many of them.
+        var firstSubscription: Subscription?
+        var furtherSubscriptions: [Subscription] = []
         /// Whether everybody is to be offered a path although it is no news: somebody has just begun, or counts looks.
         var hasNew = false
         var countsLooks = false
@@ -64,7 +62,10 @@ extension TargetRecord {
 // MARK: - Those who listen
 
 extension TargetRecord {
-    var subscriptions: [Subscription] { state.withLock { $0.subscriptions }.compactMap(\.subscription) }
+var subscriptions: [Subscription] {
+        let (first, further) = state.withLock { ($0.firstSubscription, $0.furtherSubscriptions) }
+        return first.map { [$0] + further } ?? []
+    }
 
     /// Counts a status that is about to be told, and says whether the target flaps, and whether someone waits for the end of
     /// that. Runs on the monitor's queue.
@@ -97,14 +98,18 @@ extension TargetRecord {
         previous?.cancel()
     }
 
-    var isWatched: Bool { state.withLock { !$0.subscriptions.isEmpty } }
+    var isWatched: Bool { state.withLock { $0.firstSubscription != nil } }
 
     /// Whether somebody wants to know everything of a path, at once.
     var wantsEverything: Bool { subscriptions.contains(where: \.wantsEverything) }
 
     func add(_ subscription: Subscription) {
         state.withLock { state in
-            state.subscriptions.append(Weak(subscription: subscription))
+            if state.firstSubscription == nil {
+                state.firstSubscription = subscription
+            } else {
+                state.furtherSubscriptions.append(subscription)
+            }
             state.hasNew = true
             if !subscription.isImmediate { state.countsLooks = true }
         }
@@ -114,12 +119,17 @@ extension TargetRecord {
     }
 
     func remove(_ subscription: Subscription) {
-        // Held weakly by then: one that is just being let go of cannot be found any more.
         let (wasThere, isLast) = state.withLock { state in
-            let before = state.subscriptions.count
-            state.subscriptions.removeAll { $0.subscription == nil || $0.subscription === subscription }
-            if state.subscriptions.isEmpty { state.countsLooks = false }
-            return (state.subscriptions.count < before, state.subscriptions.isEmpty)
+            let count = state.furtherSubscriptions.count
+            state.furtherSubscriptions.removeAll { $0 === subscription }
+            let wasFirst = state.firstSubscription === subscription
+            if wasFirst {
+                state.firstSubscription =
+                    state.furtherSubscriptions.isEmpty ? nil : state.furtherSubscriptions.removeFirst()
+            }
+            let isLast = state.firstSubscription == nil
+            if isLast { state.countsLooks = false }
+            return (wasFirst || state.furtherSubscriptions.count < count, isLast)
         }
         if wasThere, isLast { monitor.unwatch(self) }
     }

@@ -49,12 +49,12 @@ final class ChangeListener: Sendable {
 
     /// Begins to hear of a host.
     func follow(_ host: String, _ record: TargetRecord) {
-        let target = record.target
-        let logger = logger
+        // Little is captured, for there may be very many of these.
         let subscription = Subscription(to: record, interest: interest, settle: policy) {
             [weak self] path, subscription, noticed in
-            logger?.log(path.path, of: target)
-            self?.put(path, of: host, subscription, since: noticed)
+            guard let self else { return }
+            logger?.log(path.path, of: subscription.record.target)
+            put(path, of: host, subscription, since: noticed)
         }
         let isWanted = state.withLock { state in
             if state.hasEnded || state.entries[host] != nil { return false }

@@ -1,0 +1,26 @@
+/// The records that somebody holds, by their targets.
+///
+/// A dictionary with targets for keys would hold each target a second time.
+struct RecordTable {
+    private struct WeakRecord {
+        weak let record: TargetRecord?
+    }
+
+    /// By the hash of the target.
+    private var records: [Int: [WeakRecord]] = [:]
+
+    subscript(target: Target) -> TargetRecord? {
+        records[target.hashValue]?.lazy.compactMap(\.record).first { $0.target == target }
+    }
+
+    mutating func insert(_ record: TargetRecord) {
+        records[record.target.hashValue, default: []].append(WeakRecord(record: record))
+    }
+
+    /// Forgets those of this target that nobody holds any more.
+    mutating func forget(_ target: Target) {
+        let hash = target.hashValue
+        records[hash]?.removeAll { $0.record == nil }
+        if records[hash]?.isEmpty ?? false { records[hash] = nil }
+    }
+}
