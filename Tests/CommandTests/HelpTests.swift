@@ -48,7 +48,7 @@ import Testing
         Ends with status 0 on SIGINT, SIGTERM and when its reader goes away.
 
         USAGE: reachability watch [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] \
-        [--verbose] [--flags] [--paths]
+        [--verbose] [--flags] [--paths] [--all-netns]
 
         ARGUMENTS:
           <hosts>                 Names or addresses; none means the network at large.
@@ -58,6 +58,8 @@ import Testing
         """ + common + """
               --flags                 Also print changes of the flags.
               --paths                 Also print changes of interface, gateway and source.
+              --all-netns             Watch the current network namespace and every named
+                                      one, as they come and go.
 
             """ + end
 

@@ -24,6 +24,7 @@ struct JSONLine {
         "destination": isTextOrNull,
         "supportsIPv4": { $0 is Bool },
         "supportsIPv6": { $0 is Bool },
+        "namespace": isTextOrNull,
     ]
 
     private static let isTextOrNull: @Sendable (Any) -> Bool = { $0 is NSNull || $0 is String }

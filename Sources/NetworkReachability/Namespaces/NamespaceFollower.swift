@@ -11,7 +11,7 @@ final class NamespaceFollower: Sendable {
     private struct State {
         var observers: [ObjectIdentifier: NamespaceObserver] = [:]
         var thread: NamespaceDirectoryThread?
-        /// The names that were no namespaces when last looked at, and how often they were looked at since they changed.
+        /// The names that were no namespaces when last looked at, and how often time has made us look since they changed.
         var unfinished: [String] = []
         var looks = 0
         /// Attempts to watch that failed since the last that worked.
@@ -85,6 +85,11 @@ final class NamespaceFollower: Sendable {
         scheduleLook(unfinished, isWatched: isWatched)
     }
 
+    private func lookAgain() {
+        state.withLock { $0.looks += 1 }
+        look()
+    }
+
     private func watch() -> Bool {
         do {
             let thread = try state.withLock { state throws(SystemError) in
@@ -112,10 +117,9 @@ final class NamespaceFollower: Sendable {
             }
             state.failures = 0
             guard !unfinished.isEmpty, state.looks < Self.lookLimit else { return nil }
-            defer { state.looks += 1 }
             return .milliseconds(1 << state.looks)
         }
-        let retry = delay.map { clock.schedule(after: $0, on: queue) { [weak self] in self?.look() } }
+        let retry = delay.map { clock.schedule(after: $0, on: queue) { [weak self] in self?.lookAgain() } }
         let previous = state.withLock { state in
             defer { state.retry = retry }
             return state.retry
