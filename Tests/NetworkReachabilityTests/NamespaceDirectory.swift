@@ -14,7 +14,7 @@ final class NamespaceDirectory: Sendable {
     init(exists: Bool = true) throws {
         var template = Array("/tmp/namespaces-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw LabError.system("mkdtemp") }
-        parent = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        parent = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         if exists { make() }
     }
 

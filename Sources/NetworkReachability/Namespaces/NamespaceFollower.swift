@@ -80,7 +80,7 @@ final class NamespaceFollower: Sendable {
             defer { state.entries = entries }
             return state.entries != entries
         }
-        if isNews { logger?.info("network namespaces", metadata: ["names": "\(entries)", "directory": "\(directory)"]) }
+        if isNews { logger?.info("network namespaces", metadata: metadata(["names": "\(entries)"])) }
         for observer in observers { observer.offer(entries) }
         scheduleLook(unfinished, isWatched: isWatched)
     }
@@ -100,11 +100,15 @@ final class NamespaceFollower: Sendable {
                 return thread
             }
             if thread.renew() { return true }
-            logger?.warning("cannot watch for network namespaces, trying again", metadata: ["directory": "\(directory)"])
+            logger?.warning("cannot watch for namespaces, trying again", metadata: metadata())
         } catch {
-            logger?.warning("cannot watch for network namespaces, trying again", metadata: ["error": "\(error)"])
+            logger?.warning("cannot watch for namespaces, trying again", metadata: metadata(["error": "\(error)"]))
         }
         return false
+    }
+
+    private func metadata(_ more: Logger.Metadata = [:]) -> Logger.Metadata {
+        more.merging(["directory": "\(directory)"]) { first, _ in first }
     }
 
     /// Looks again after a while where nothing else may tell.
