@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -41,6 +42,14 @@ int lab_memory_file(const void *bytes, size_t count) {
 }
 
 int lab_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int lab_drop_capability(int capability) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &header, data) < 0) return -1;
+    data[CAP_TO_INDEX(capability)].effective &= ~CAP_TO_MASK(capability);
+    return (int)syscall(SYS_capset, &header, data);
+}
 
 int lab_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 

@@ -9,6 +9,8 @@ import Testing
                                   hexadecimal.
           --json                  Print one JSON object per line (schema 1).
           -v, --verbose           Log to standard error what is heard and decided.
+          --no-filter             Hear of every route change, not only of those that
+                                  matter.
 
         """
 
@@ -49,7 +51,7 @@ import Testing
         it writes to standard error what it has done so far, on one line.
 
         USAGE: reachability watch [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] \
-        [--verbose] [--flags] [--paths] [--settle <duration>]
+        [--verbose] [--no-filter] [--flags] [--paths] [--settle <duration>] [--all-netns] [--file <file>] [--strict]
 
         ARGUMENTS:
           <hosts>                 Names or addresses; none means the network at large.
@@ -61,6 +63,12 @@ import Testing
               --paths                 Also print changes of interface, gateway and source.
               --settle <duration>     Print a change only when it has held for so long:
                                       500ms, 2s, 1m.
+              --all-netns             Watch the current network namespace and every named
+                                      one, as they come and go.
+              --file <file>           Watch the hosts in a file, one a line; - is standard
+                                      input. SIGHUP reads it again.
+              --strict                Refuse a file with lines that are no hosts, instead
+                                      of leaving them out.
 
             """ + end
 
@@ -72,7 +80,7 @@ import Testing
         failed, 77 no permission. Of several hosts, one that is not reachable decides,
         then one that is unknown.
 
-        USAGE: reachability status [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] [--verbose]
+        USAGE: reachability status [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] [--verbose] [--no-filter]
 
         ARGUMENTS:
           <hosts>                 Names or addresses; none means the network at large.

@@ -25,6 +25,7 @@ struct JSONLine {
         "supportsIPv4": { $0 is Bool },
         "supportsIPv6": { $0 is Bool },
         "flapping": { $0 is Bool },
+        "namespace": isTextOrNull,
     ]
 
     private static let isTextOrNull: @Sendable (Any) -> Bool = { $0 is NSNull || $0 is String }

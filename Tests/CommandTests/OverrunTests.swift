@@ -33,7 +33,7 @@ import Testing
 
     @Test func `a loss of messages leaves no wrong answer`() async throws {
         let uplink = try await Uplink.make()
-        let watch = try await RunningCommand.start(["watch"], in: uplink.namespace)
+        let watch = try await RunningCommand.start(["watch", "--no-filter"], in: uplink.namespace)
         #expect(try await watch.status().hasPrefix("reachable"))
         for isConnected in [false, true] {
             watch.signal(SIGSTOP)

@@ -1,3 +1,4 @@
+internal import CNetworkLab
 import Glibc
 
 /// Threads of our own: a thread that joins a namespace or waits must be neither a Dispatch nor a cooperative one.
@@ -23,6 +24,14 @@ package enum LabThread {
             } catch {
                 continuation.resume(throwing: error)
             }
+        }
+    }
+
+    /// The same on a thread without a capability, a number of capabilities(7); threads it starts have it neither.
+    package static func run<Value>(withoutCapability capability: CInt, _ body: () throws -> Value) throws -> Value {
+        try run {
+            try check("capset", lab_drop_capability(capability))
+            return try body()
         }
     }
 

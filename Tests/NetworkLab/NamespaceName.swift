@@ -2,16 +2,16 @@ internal import CNetworkLab
 import Glibc
 import Synchronization
 
-/// A name under /run/netns for a namespace, as `ip netns attach` gives it; taken away when removed or released.
+/// A name under /run/netns, or in a directory of one's own, for a namespace, as `ip netns attach` gives it; taken away when removed or released.
 package final class NamespaceName: Sendable {
     package let name: String
-    package var path: String { NamespaceName.directory + "/" + name }
+    package let path: String
     private let removed = Atomic(false)
-    private static let directory = "/run/netns"
 
-    package init(_ name: String, for namespace: LabNamespace) throws {
+    package init(_ name: String, in directory: String = "/run/netns", for namespace: LabNamespace) throws {
         self.name = name
-        mkdir(NamespaceName.directory, 0o755)
+        path = directory + "/" + name
+        mkdir(directory, 0o755)
         let file = try check("create \(path)", open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o444))
         close(file)
         do {

@@ -40,11 +40,21 @@ package struct NamespaceReference: Sendable {
         do throws(SystemError) {
             file = try .open(path)
         } catch {
-            throw refusal(error)
+            throw refusal(error.isShortage ? missing ?? error : error)
         }
         // Had it ended before, this might be the namespace of whoever got its number.
         if let process, process.hasEnded { throw refusal(.noSuchProcess) }
         return file
+    }
+
+    /// Why there is no file; nil where there is one. Without a descriptor to spare, opening does not even look.
+    private var missing: SystemError? {
+        do throws(SystemError) {
+            _ = try NamespaceIdentity(path: path)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Why the namespace cannot be opened, and what that would take.

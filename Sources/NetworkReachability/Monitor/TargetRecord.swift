@@ -62,7 +62,7 @@ extension TargetRecord {
 // MARK: - Those who listen
 
 extension TargetRecord {
-var subscriptions: [Subscription] {
+    var subscriptions: [Subscription] {
         let (first, further) = state.withLock { ($0.firstSubscription, $0.furtherSubscriptions) }
         return first.map { [$0] + further } ?? []
     }

@@ -11,7 +11,7 @@ final class NamespaceFollower: Sendable {
     private struct State {
         var observers: [ObjectIdentifier: NamespaceObserver] = [:]
         var thread: NamespaceDirectoryThread?
-        /// The names that were no namespaces when last looked at, and how often they were looked at since they changed.
+        /// The names that were no namespaces when last looked at, and how often time has made us look since they changed.
         var unfinished: [String] = []
         var looks = 0
         /// Attempts to watch that failed since the last that worked.
@@ -80,9 +80,14 @@ final class NamespaceFollower: Sendable {
             defer { state.entries = entries }
             return state.entries != entries
         }
-        if isNews { logger?.info("network namespaces", metadata: ["names": "\(entries)", "directory": "\(directory)"]) }
+        if isNews { logger?.info("network namespaces", metadata: metadata(["names": "\(entries)"])) }
         for observer in observers { observer.offer(entries) }
         scheduleLook(unfinished, isWatched: isWatched)
+    }
+
+    private func lookAgain() {
+        state.withLock { $0.looks += 1 }
+        look()
     }
 
     private func watch() -> Bool {
@@ -95,11 +100,15 @@ final class NamespaceFollower: Sendable {
                 return thread
             }
             if thread.renew() { return true }
-            logger?.warning("cannot watch for network namespaces, trying again", metadata: ["directory": "\(directory)"])
+            logger?.warning("cannot watch for namespaces, trying again", metadata: metadata())
         } catch {
-            logger?.warning("cannot watch for network namespaces, trying again", metadata: ["error": "\(error)"])
+            logger?.warning("cannot watch for namespaces, trying again", metadata: metadata(["error": "\(error)"]))
         }
         return false
+    }
+
+    private func metadata(_ more: Logger.Metadata = [:]) -> Logger.Metadata {
+        more.merging(["directory": "\(directory)"]) { first, _ in first }
     }
 
     /// Looks again after a while where nothing else may tell.
@@ -112,10 +121,9 @@ final class NamespaceFollower: Sendable {
             }
             state.failures = 0
             guard !unfinished.isEmpty, state.looks < Self.lookLimit else { return nil }
-            defer { state.looks += 1 }
             return .milliseconds(1 << state.looks)
         }
-        let retry = delay.map { clock.schedule(after: $0, on: queue) { [weak self] in self?.look() } }
+        let retry = delay.map { clock.schedule(after: $0, on: queue) { [weak self] in self?.lookAgain() } }
         let previous = state.withLock { state in
             defer { state.retry = retry }
             return state.retry

@@ -12,7 +12,8 @@ import Netlink
 ///
 /// A name counts from the moment on that its namespace is mounted: `ip netns add` makes an empty file first. The directory
 /// may be missing, and may come and go. One that is deleted and made again before anybody has looked is no change here; the
-/// managers of that name follow it by themselves.
+/// managers of that name follow it by themselves. Where a name is a symbolic link to `/proc/PID/ns/net`, nothing tells that
+/// the process has ended; ``NetworkNamespace/process(_:)`` is for that.
 ///
 /// Listening costs three descriptors and a thread for each of these objects: names are heard of by `inotify(7)`, mounts by
 /// `/proc/self/mountinfo`, for which no privilege is needed. All of it may be used from any thread. It may be let go while
@@ -45,7 +46,10 @@ public final class NetworkNamespaces: Sendable {
     ///   - queue: Where the listener is called; a serial queue keeps the calls in order.
     ///   - listener: What is called with all namespaces, ordered by name.
     /// - Returns: What keeps the listener alive.
-    public func addListener(onQueue queue: DispatchQueue = .main, _ listener: @escaping Listener) -> NetworkReachabilityToken {
+    public func addListener(
+        onQueue queue: DispatchQueue = .main,
+        _ listener: @escaping Listener
+    ) -> NetworkReachabilityToken {
         NetworkReachabilityToken(
             follower.add { entries, observer in
                 queue.async { [weak observer] in

@@ -50,7 +50,7 @@ extension NetworkPath {
         /// Unknown: the kernel cannot be asked, for example because a sandbox denies netlink.
         public static let netlinkUnavailable = UnsatisfiedReason(rawValue: "netlinkUnavailable")
 
-        /// Unknown: the network namespace was deleted.
+        /// Unknown: the network namespace was deleted, or the process it was that of has ended.
         public static let namespaceGone = UnsatisfiedReason(rawValue: "namespaceGone")
     }
 }

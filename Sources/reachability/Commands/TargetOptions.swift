@@ -22,7 +22,7 @@ struct TargetOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Log to standard error what is heard and decided.")
     var verbose = false
 
-    @Flag(help: ArgumentHelp("Hear of every route change instead of those that matter.", visibility: .hidden))
+    @Flag(help: "Hear of every route change, not only of those that matter.")
     var noFilter = false
 
     /// One manager for each host, or one for the network at large, with the name it is printed under.

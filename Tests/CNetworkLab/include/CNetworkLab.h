@@ -28,6 +28,9 @@ int lab_memory_file(const void *bytes, size_t count);
 /// A descriptor that becomes readable when the process ends; see pidfd_open(2).
 int lab_process_descriptor(pid_t process);
 
+/// Takes a capability from the calling thread, as far as it uses any; see capset(2), capabilities(7).
+int lab_drop_capability(int capability);
+
 /// A pipe that children do not inherit; see pipe2(2), O_CLOEXEC.
 int lab_pipe(int ends[2]);
 

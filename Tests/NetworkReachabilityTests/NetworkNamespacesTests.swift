@@ -1,0 +1,145 @@
+import Dispatch
+import Glibc
+import NetworkLab
+import NetworkReachabilityTesting
+import Testing
+
+@testable import NetworkReachability
+
+/// The set of named namespaces on the real kernel. The clock stands still unless a test says so: what is told, events told.
+@Suite struct NetworkNamespacesTests {
+    private let directory: NamespaceDirectory
+    private let clock = ManualClock()
+    private let namespaces: NetworkNamespaces
+
+    init() throws {
+        directory = try NamespaceDirectory()
+        namespaces = NetworkNamespaces(directory: directory.path, clock: clock)
+    }
+
+    @Test func `what is there at once, then each change, in the order of names`() async throws {
+        let blue = try await directory.add("blue")
+        let names = NamespaceNames(namespaces)
+        #expect(try await names.areLast(["blue"]))
+        let amber = try await directory.add("amber")
+        #expect(try await names.areLast(["amber", "blue"]))
+        let cyan = try await directory.add("cyan")
+        #expect(try await names.areLast(["amber", "blue", "cyan"]))
+        #expect(namespaces.current.map(\.description) == ["amber", "blue", "cyan"])
+        #expect(namespaces.current.map(\.namespace) == [amber, blue, cyan].map { .path($0.path) })
+        blue.remove()
+        #expect(try await names.areLast(["amber", "cyan"]))
+        amber.remove()
+        cyan.remove()
+        #expect(try await names.areLast([]))
+        #expect(names.values.first == ["blue"])
+    }
+
+    @Test func `a name counts from its mount on, and that is heard of without waiting`() async throws {
+        let names = NamespaceNames(namespaces)
+        #expect(try await names.areLast([]))
+        directory.touch("half")
+        let blue = try await directory.add("blue")
+        #expect(try await names.areLast(["blue"]))
+        directory.unlink("half")
+        let half = try await directory.add("half")
+        #expect(try await names.areLast(["blue", "half"]))
+        // Taking the mount away is no event of the directory either.
+        try await LabThread.detached { _ = try LabProcess("umount", [half.path]).wait() }
+        #expect(try await names.areLast(["blue"]))
+        blue.remove()
+        half.remove()
+        #expect(try await names.areLast([]))
+        #expect(names.values == [[], ["blue"], ["blue", "half"], ["blue"], []])
+    }
+
+    @Test func `other files, directories and namespaces of other kinds are none`() async throws {
+        directory.touch("file")
+        mkdir("\(directory.path)/directory", 0o755)
+        mkfifo("\(directory.path)/pipe", 0o644)
+        symlink("/proc/self/ns/uts", "\(directory.path)/uts")
+        symlink("/proc/self/ns/net", "\(directory.path)/net")
+        symlink("/nowhere", "\(directory.path)/nowhere")
+        #expect(namespaces.current.map(\.name) == ["net"])
+        rmdir("\(directory.path)/directory")
+        for name in ["file", "pipe", "uts", "net", "nowhere"] { directory.unlink(name) }
+    }
+
+    @Test func `a directory that comes and goes`() async throws {
+        let names = NamespaceNames(namespaces)
+        #expect(try await names.areLast([]))
+        for round in 0..<3 {
+            directory.remove()
+            directory.make()
+            let name = try await directory.add("round\(round)")
+            #expect(try await names.areLast(["round\(round)"]))
+            name.remove()
+            #expect(try await names.areLast([]))
+        }
+    }
+
+    @Test func `a directory whose parents come one by one`() async throws {
+        let path = "\(directory.path)/a/b"
+        let names = NamespaceNames(NetworkNamespaces(directory: path, clock: clock))
+        #expect(try await names.areLast([]))
+        mkdir("\(directory.path)/other", 0o755)
+        mkdir("\(directory.path)/a", 0o755)
+        mkdir(path, 0o755)
+        // A symbolic link, so that no mount tells.
+        symlink("/proc/self/ns/net", "\(path)/own")
+        #expect(try await names.areLast(["own"]))
+        unlink("\(path)/own")
+        #expect(try await names.areLast([]))
+        for name in ["a/b", "a", "other"] { rmdir("\(directory.path)/\(name)") }
+    }
+
+    @Test func `what nothing tells is found by looking again, for a while`() async throws {
+        let target = "\(directory.path)/../target"
+        symlink(target, "\(directory.path)/link")
+        let names = NamespaceNames(namespaces)
+        #expect(try await names.areLast([]))
+        #expect(try await eventually(within: .seconds(90)) { clock.scheduledCount == 1 })
+        symlink("/proc/self/ns/net", target)
+        await clock.advance(by: .milliseconds(600))
+        #expect(try await names.areLast(["link"]))
+        unlink(target)
+        // Nothing tells of the end, but the next look sees it; then it gives up.
+        directory.touch("bell")
+        #expect(try await names.areLast([]))
+        #expect(try await eventually(within: .seconds(90)) { clock.scheduledCount == 1 })
+        // Mounts of other tests make it look between, which may put the next look off.
+        let hasGivenUp = try await eventually(within: .seconds(90)) {
+            await clock.advance(by: .seconds(2))
+            return clock.scheduledCount == 0
+        }
+        #expect(hasGivenUp)
+        for name in ["link", "bell"] { directory.unlink(name) }
+    }
+
+    @Test func `the sequence begins with what is there, and its end is the end of watching`() async throws {
+        let blue = try await directory.add("blue")
+        var iterator = namespaces.changes.makeAsyncIterator()
+        #expect(await iterator.next()?.map(\.name) == ["blue"])
+        blue.remove()
+        #expect(await iterator.next()?.map(\.name) == [])
+        let task = Task { [namespaces] in
+            for await _ in namespaces.changes {}
+        }
+        task.cancel()
+        await task.value
+    }
+
+    @Test func `a cancelled listener hears nothing; another one goes on, also without the object`() async throws {
+        let directory = directory
+        var namespaces: NetworkNamespaces? = NetworkNamespaces(directory: directory.path, clock: clock)
+        let (first, second) = (NamespaceNames(namespaces!), NamespaceNames(namespaces!))
+        #expect(try await first.areLast([]))
+        #expect(try await second.areLast([]))
+        namespaces = nil
+        first.cancel()
+        let blue = try await directory.add("blue")
+        #expect(try await second.areLast(["blue"]))
+        #expect(first.values == [[]])
+        blue.remove()
+    }
+}
