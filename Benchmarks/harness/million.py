@@ -10,7 +10,7 @@ from .routes import fill
 from .statistics import geometric_mean, median, microseconds, percentile, table
 from .world import World, changes
 
-ROUTES = 1_000_000
+_ROUTES = 1_000_000
 _STARTS = 100
 _ROUNDS = 4
 #: Not those by which the kernel itself walks the whole table: a link set down, an address deleted.
@@ -19,7 +19,7 @@ _CHANGES = [change for change in changes() if "route" == change.name.split()[0] 
 
 def measure(context: Context) -> dict:
     full = World.another()
-    count = context.scaled(ROUTES)
+    count = context.scaled(_ROUTES)
     fill(full, count)
     try:
         return {"routes": count, **compare(context, {"none": context.world, "many": full})}
@@ -34,10 +34,7 @@ def compare(context: Context, worlds: dict[str, World]) -> dict:
         programs["reachability"] = context.watch("--paths")
         commands["reachability"] = [str(context.binary), "status"]
 
-    results: dict = {
-        program: {world: {"start": [], "kinds": defaultdict(list), "kilobytes": [], "missed": 0} for world in worlds}
-        for program in programs
-    }
+    results: dict = {program: {world: nothing() for world in worlds} for program in programs}
     for number in range(context.scaled(_STARTS)):
         for name, command in commands.items():
             for world in list(worlds) if number % 2 else reversed(worlds):
@@ -46,11 +43,17 @@ def compare(context: Context, worlds: dict[str, World]) -> dict:
     for _ in range(_ROUNDS):
         for name, program in programs.items():
             for world in worlds:
-                _listen(worlds[world], program, max(1, context.rounds * 2 // _ROUNDS), results[name][world])
+                listen(worlds[world], program, max(1, context.rounds * 2 // _ROUNDS), results[name][world])
     return results
 
 
-def _listen(world: World, program: Program, rounds: int, result: dict) -> None:
+def nothing() -> dict:
+    """A result before anything was measured."""
+    return {"start": [], "kinds": defaultdict(list), "kilobytes": [], "missed": 0}
+
+
+def listen(world: World, program: Program, rounds: int, result: dict) -> None:
+    """Adds to the result what one listener takes, in so many rounds of changes."""
     with world.namespace.entered():
         listener = Listener(program)
     with listener:

@@ -15,9 +15,9 @@ _FIRST = 16 << 24
 _PER_SEND = 500
 
 
-def fill(world: World, count: int) -> None:
-    """Adds `count` routes that stay."""
-    for first in range(0, count, _PER_SEND):
+def fill(world: World, count: int, there: int = 0) -> None:
+    """Adds routes that stay, until there are `count`."""
+    for first in range(there, count, _PER_SEND):
         number = min(_PER_SEND, count - first)
         world.here.send(netlink.blackholes(netlink.NEWROUTE, _FIRST + (first << 8), number))
     world.here.check_silence()

@@ -14,18 +14,18 @@ from .routes import paced
 from .statistics import geometric_mean, median, microseconds, percentile, table
 from .world import SECOND, World, changes, target_changes
 
-TARGETS = 10_000
-STORM = 20_000
+_TARGETS = 10_000
+_STORM = 20_000
 _ROUNDS = 4
 _LOOKS = 5
 _KINDS = ("route lost", "route back")
 
 
 def measure(context: Context) -> dict:
-    many = context.scaled(TARGETS)
+    many = context.scaled(_TARGETS)
     results: dict = {"targets": many, "latency": {}, "evaluation": {}, "allTold": {}, "residentKilobytes": {}}
     for count in 1, many:
-        for rate in 0, STORM:
+        for rate in 0, _STORM:
             results["latency"][f"{_targets(count)}, {_pace(rate)}"] = latencies(context, count, rate)
 
     addresses = context.targets(many)
