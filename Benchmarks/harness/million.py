@@ -63,10 +63,10 @@ def listen(world: World, program: Program, rounds: int, result: dict) -> None:
                 listener.settle(random.uniform(0.04, 0.06))
                 made = world.make(change)
                 line, _ = listener.answer(change, made)
-                if line:
-                    result["kinds"][change.name].append(line.printed - made)
-                else:
+                if not line:
                     result["missed"] += 1
+                elif not world.was_disturbed:
+                    result["kinds"][change.name].append(line.printed - made)
         result["kilobytes"].append(listener.status("VmRSS"))
 
 

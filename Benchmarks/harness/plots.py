@@ -1,7 +1,7 @@
 """What becomes of latency, CPU and memory with more routes, more targets, more messages: plots, and their numbers."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from . import million, scale
@@ -26,7 +26,10 @@ def write(context: Context, directory: Path) -> Iterator[str]:
     """Makes the plots, one after the other, and puts their numbers into the page beside the directory."""
     directory.mkdir(parents=True, exist_ok=True)
     plots = []
-    for plot in _measure(context):
+    for name, title, x_label, y_label, series in _measure(context):
+        # What is measured comes first, so that it has the same colour everywhere.
+        ordered = dict(sorted(series.items(), key=lambda item: not item[0].startswith("reachability")))
+        plot = Plot(name, title, x_label, y_label, ordered)
         file = directory / f"{plot.name}.svg"
         file.write_text(plot.svg())
         plots.append(plot)
@@ -46,26 +49,30 @@ def _figure(plot: Plot, directory: str) -> str:
     lines = [
         f"![{plot.title}]({directory}/{plot.name}.svg)",
         "",
-        "| ".join([f"| {plot.y_label}", *(f"{short(x)} " for x in xs)]) + "|",
+        " | ".join([f"| {plot.y_label}", *map(short, xs)]) + " |",
         "|---|" + "---:|" * len(xs),
     ]
     for name, points in plot.series.items():
         values = dict(points)
-        lines.append(" | ".join([f"| {name}", *(f"{values[x]:.3g}" if x in values else "-" for x in xs)]) + " |")
+        lines.append(" | ".join([f"| {name}", *(_number(values[x]) if x in values else "-" for x in xs)]) + " |")
     return "\n".join(lines)
 
 
-def _measure(context: Context) -> Iterable[Plot]:
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _measure(context: Context) -> Iterator[tuple[str, str, str, str, _Series]]:
     series = _by_routes(context)
-    yield Plot("latency-by-routes", "From a change of the default route to its line", "routes", "median, µs", series)
+    yield ("latency-by-routes", "From a change of the default route to its line", "routes", "median, µs", series)
     latency, look, memory = _by_targets(context)
-    yield Plot("latency-by-targets", "From a change of one target's route to its line", "targets", "µs", latency)
-    yield Plot("look-by-targets", "CPU of a look at all targets, after a change of a link", "targets", "ms", look)
-    yield Plot("memory-by-targets", "Resident memory", "targets", "MB", memory)
+    yield ("latency-by-targets", "From a change of one target's route to its line", "targets", "µs", latency)
+    yield ("look-by-targets", "CPU of a look at all targets, after a change of a link", "targets", "ms", look)
+    yield ("memory-by-targets", "Resident memory", "targets", "MB", memory)
     latency, cpu = _by_rate(context)
     title = "From a change of one target's route to its line, while other routes change"
-    yield Plot("latency-by-rate", title, "messages per second", "µs", latency)
-    yield Plot("cpu-by-rate", "CPU while other routes change", "messages per second", "ms per second", cpu)
+    yield ("latency-by-rate", title, "messages per second", "µs", latency)
+    yield ("cpu-by-rate", "CPU while other routes change", "messages per second", "ms per second", cpu)
 
 
 # MARK: sweeps

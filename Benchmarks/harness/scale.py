@@ -62,7 +62,9 @@ def latencies(context: Context, count: int, rate: int) -> dict:
     programs = [context.lookup_many(addresses)]
     if context.binary:
         programs.append(context.watch_many(addresses))
-    results: dict = {program.name: {"kinds": defaultdict(list), "missed": 0, "unexpected": 0} for program in programs}
+    results: dict = {
+        program.name: {"kinds": defaultdict(list), "missed": 0, "unexpected": 0, "disturbed": 0} for program in programs
+    }
     for _ in range(_ROUNDS):
         for program in programs:
             with Listener(program) as listener, paced(context.world, rate):
@@ -79,10 +81,12 @@ def _there_and_back(world: World, listener: Listener, address: str, result: dict
         made = world.make(change)
         line, others = listener.answer(change, made)
         result["unexpected"] += others
-        if line:
-            result["kinds"][change.name].append(line.printed - made)
-        else:
+        if not line:
             result["missed"] += 1
+        elif world.was_disturbed:
+            result["disturbed"] += 1
+        else:
+            result["kinds"][change.name].append(line.printed - made)
 
 
 # MARK: all at once
@@ -141,7 +145,7 @@ def latency_summary(programs: dict) -> dict:
             kind: {"median": median(values), "p99": percentile(values, 0.99), "count": len(values)}
             for kind, values in result["kinds"].items()
         }
-        output[name] = {"kinds": kinds, "missed": result["missed"], "unexpected": result["unexpected"]}
+        output[name] = {"kinds": kinds, **{key: value for key, value in result.items() if key != "kinds"}}
     base = output["lookup-many"]["kinds"]
     for name, values in output.items():
         kinds = [kind for kind in _KINDS if kind in base and kind in values["kinds"]]
@@ -153,14 +157,15 @@ def latency_summary(programs: dict) -> dict:
 
 def report(summary: dict) -> list[str]:
     names = list(next(iter(summary["latency"].values())))
-    rows = [["change -> printed line, us: median / p99", *names, "ratios", "missed", "unexpected"]]
+    rows = [["change -> printed line, us: median / p99", *names, "ratios", "missed", "unexpected", "disturbed"]]
     for case, programs in summary["latency"].items():
         own = programs[names[-1]]
         for kind in _KINDS:
             cells = [programs[name]["kinds"].get(kind) for name in names]
             times = [f"{microseconds(c['median'])} / {microseconds(c['p99'])}" if c else "missed" for c in cells]
-            rows.append([f"{case}: {kind}", *times, "", "", ""])
-        rows[-1][-3:] = [_ratios(own), str(own["missed"]), str(own["unexpected"])]
+            rows.append([f"{case}: {kind}", *times, "", "", "", ""])
+        counts = [str(own[key]) for key in ("missed", "unexpected", "disturbed")]
+        rows[-1][-4:] = [_ratios(own), *counts]
     count = summary["targets"]
     looks = [[f"a look at {count} targets, ms", "CPU (times batched lookups)", "with later looks", "wall", "all told", "RSS MB"]]
     base = summary["evaluation"]["batched lookups"]["cpu"]

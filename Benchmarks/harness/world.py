@@ -8,6 +8,11 @@ from .namespace import Namespace
 from .netlink import Sender
 
 
+#: Nanoseconds that no change takes in the kernel. All namespaces of a machine share one lock (RTNL): a change that took
+#: longer had to wait for the work of others, and says nothing about a listener.
+_UNDISTURBED = 5_000_000
+
+
 @dataclass(frozen=True)
 class Uplink:
     """A link with one address and a gateway behind it."""
@@ -94,6 +99,7 @@ class World:
         return world
 
     def __init__(self) -> None:
+        self.was_disturbed = False
         _disable_ipv6()
         self.namespace = Namespace.current()
         self.here = Sender()
@@ -112,11 +118,12 @@ class World:
         time.sleep(1.5)  # Until the kernel's own link watch has come to rest.
 
     def make(self, change: Change) -> int:
-        """Makes the change; the clock just before."""
+        """Makes the change; the clock just before. Afterwards `was_disturbed` says whether it had to wait."""
         sender = self.far_end if change.at_far_end else self.here
         requests = b"".join(change.requests)
         before = time.monotonic_ns()
         sender.send(requests)
+        self.was_disturbed = time.monotonic_ns() - before > _UNDISTURBED
         sender.check(len(change.requests))
         return before
 
