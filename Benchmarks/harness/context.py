@@ -1,9 +1,13 @@
 """What every measurement is given, and the goals it answers to."""
 
+import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Address
 from pathlib import Path
 
-from .listener import Program, parse_json, parse_notification, parse_path
+from .listener import Program, parse_counts, parse_json, parse_notification, parse_path, parse_target
 from .world import World
 
 
@@ -27,6 +31,12 @@ class Context:
     #: The command line tool, if it has been built.
     binary: Path | None
     rounds: int
+    #: Only to see that everything runs: small numbers, and goals that mean nothing.
+    quick: bool = False
+
+    def scaled(self, number: int) -> int:
+        """How many of something that there are many of."""
+        return max(1, number // 100) if self.quick else number
 
     @property
     def receive_print(self) -> Program:
@@ -43,3 +53,43 @@ class Context:
     def watch(self, *arguments: str) -> Program:
         assert self.binary
         return Program("reachability", (str(self.binary), "watch", "--json", *arguments), parse_json)
+
+    # MARK: many targets
+
+    @staticmethod
+    def targets(count: int) -> list[str]:
+        """Addresses of the range kept for benchmarks (RFC 2544), some way apart."""
+        base = int(IPv4Address("198.18.0.1"))
+        return [str(IPv4Address(base + 13 * number)) for number in range(count)]
+
+    def lookup_many(self, addresses: Sequence[str], *arguments: str) -> Program:
+        command = (str(self.references / "lookup-many"), *arguments, *self._named(addresses, True))
+        return Program("lookup-many", command, parse_target, beginning=len(addresses))
+
+    def filtered_listen(self, addresses: Sequence[str]) -> Program:
+        return Program("filtered-listen", (str(self.references / "filtered-listen"), *addresses), parse_counts)
+
+    @property
+    def header_loop(self) -> Program:
+        return Program("header-loop", (str(self.references / "header-loop"),), parse_counts)
+
+    def watch_many(self, addresses: Sequence[str], *arguments: str) -> Program:
+        assert self.binary
+        named = self._named(addresses, self.knows("--file"))
+        command = (str(self.binary), "watch", "--json", *arguments, *named)
+        return Program("reachability", command, parse_json, beginning=len(addresses))
+
+    def knows(self, option: str) -> bool:
+        """Whether the tool that is measured has this option of `watch`."""
+        return option in self._help
+
+    @cached_property
+    def _help(self) -> str:
+        return subprocess.run([self.binary, "watch", "--help"], capture_output=True, text=True, check=True).stdout
+
+    def _named(self, addresses: Sequence[str], by_file: bool) -> tuple[str, ...]:
+        if not by_file or len(addresses) == 1:
+            return tuple(addresses)
+        file = self.references / f"hosts-{len(addresses)}.txt"
+        file.write_text("".join(f"{address}\n" for address in addresses))
+        return ("--file", str(file))

@@ -5,6 +5,7 @@ import os
 import select
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,11 @@ class Line:
     printed: int
     read: int
     notification: tuple[int, int] | None = None
+    #: Messages received, those that may matter to everybody, overruns.
+    counts: tuple[int, int, int] | None = None
     status: str | None = None
     interface: str | None = None
+    target: str | None = None
 
     def tells(self, change: Change, since: int) -> bool:
         """Whether this line is the answer to the change made at `since`."""
@@ -28,6 +32,8 @@ class Line:
             return False
         if self.notification is not None:
             return self.notification == change.notification
+        if change.target is not None and self.target != change.target:
+            return False
         same_interface = self.interface in (change.interface, "-") or change.interface is None
         return self.status == change.status and same_interface
 
@@ -42,9 +48,25 @@ def parse_path(text: str, read: int) -> Line:
     return Line(int(printed), read, status=status, interface=interface)
 
 
+def parse_target(text: str, read: int) -> Line:
+    printed, status, interface, target = text.split()
+    return Line(int(printed), read, status=status, interface=interface, target=target)
+
+
+def parse_counts(text: str, read: int) -> Line:
+    printed, received, relevant, overruns = (int(word) for word in text.split())
+    return Line(printed, read, counts=(received, relevant, overruns))
+
+
 def parse_json(text: str, read: int) -> Line:
     fields = json.loads(text)
-    return Line(fields["monotonicNanoseconds"], read, status=fields["status"], interface=fields["interface"])
+    return Line(
+        fields["monotonicNanoseconds"],
+        read,
+        status=fields["status"],
+        interface=fields["interface"],
+        target=fields["target"],
+    )
 
 
 @dataclass(frozen=True)
@@ -56,6 +78,8 @@ class Program:
     parse: Callable[[str, int], Line]
     #: Seconds after which a change counts as missed.
     patience: float = 3
+    #: Lines of the initial state.
+    beginning: int = 1
 
 
 class Listener:
@@ -70,12 +94,16 @@ class Listener:
         self._poll = select.poll()
         self._poll.register(self._output, select.POLLIN)
         self._rest = b""
-        self._lines: list[Line] = []
+        self._lines: deque[Line] = deque()
         self.pid = self._process.pid
+        #: What was last read about each target, by whatever method reads.
+        self.statuses: dict[str | None, str | None] = {}
 
     def __enter__(self) -> "Listener":
-        if self.next(10) is None:
-            raise RuntimeError(f"{self.program.name} printed nothing within 10 s")
+        for number in range(self.program.beginning):
+            if self.next(10) is None:
+                self.__exit__()
+                raise RuntimeError(f"{self.program.name} printed {number} lines, and no more within 10 s")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -96,7 +124,9 @@ class Listener:
                 raise RuntimeError(f"{self.program.name} ended with {self._process.wait()}")
             *whole, self._rest = (self._rest + data).split(b"\n")
             self._lines += [self.program.parse(text.decode(), read) for text in whole]
-        return self._lines.pop(0)
+        line = self._lines.popleft()
+        self.statuses[line.target] = line.status
+        return line
 
     def answer(self, change: Change, since: int) -> tuple[Line | None, int]:
         """The line that tells the change, and how many others came before it."""
@@ -116,11 +146,33 @@ class Listener:
             count += 1
         return count
 
+    def answer_of_all(self, change: Change, since: int, count: int) -> Line | None:
+        """The line by which the change has been told about each of `count` targets, if it comes."""
+        told = set()
+        end = time.monotonic() + 10 * self.program.patience
+        while line := self.next(max(0, end - time.monotonic())):
+            if line.tells(change, since):
+                told.add(line.target)
+            if len(told) == count:
+                return line
+        return None
+
     # MARK: what it costs
 
     def cpu(self) -> int:
         """Nanoseconds of CPU used by all its threads, ended ones too: clock_getcpuclockid(3) in one line."""
         return time.clock_gettime_ns((~self.pid << 3) | 2)
+
+    def look(self, before: int, rest: float = 0.05, limit: float = 10) -> tuple[int, int]:
+        """CPU nanoseconds above `before` until it rests for `rest` seconds, and when on CLOCK_MONOTONIC it began to."""
+        used = before
+        last, end = time.monotonic_ns(), time.monotonic() + limit
+        while time.monotonic_ns() - last < rest * 1e9 and time.monotonic() < end:
+            now = self.cpu()
+            if now != used:
+                used, last = now, time.monotonic_ns()
+            time.sleep(0.001)
+        return used - before, last
 
     def status(self, field: str) -> int:
         """A number of /proc/PID/status."""
@@ -146,6 +198,10 @@ class Listener:
                 if line.startswith("voluntary_ctxt_switches"):
                     counts[task.name] = int(line.split()[1])
         return counts
+
+    def wakeups(self, since: dict[str, int]) -> int:
+        """How often threads were woken since `sleeps()` said so much."""
+        return sum(count - since.get(thread, 0) for thread, count in self.sleeps().items())
 
     def drops(self) -> int:
         """Notifications that its netlink sockets have lost."""

@@ -56,11 +56,17 @@ def delete_address(index: int, address: str, prefix: int) -> bytes:
     return _address(DELADDR, 0, index, address, prefix)
 
 
-def _default_route(kind: int, flags: int, route_type: int, metric: int, attributes: bytes = b"") -> bytes:
-    PRIORITY = 6
+def _route(
+    kind: int, flags: int, route_type: int, metric: int, attributes: bytes = b"", destination: str | None = None
+) -> bytes:
+    """A route of IPv4, to one address or the default one."""
+    DESTINATION, PRIORITY = 1, 6
+    length = 32 if destination else 0
     body = struct.pack(
-        "BBBBBBBBI", socket.AF_INET, 0, 0, 0, _MAIN_TABLE, _PROTOCOL_STATIC, _SCOPE_UNIVERSE, route_type, 0
+        "BBBBBBBBI", socket.AF_INET, length, 0, 0, _MAIN_TABLE, _PROTOCOL_STATIC, _SCOPE_UNIVERSE, route_type, 0
     )
+    if destination:
+        body += _attribute(DESTINATION, socket.inet_aton(destination))
     return _message(kind, flags, body + _attribute(PRIORITY, struct.pack("I", metric)) + attributes)
 
 
@@ -70,19 +76,37 @@ def _via(index: int, gateway: str) -> bytes:
 
 
 def add_default(index: int, gateway: str, metric: int) -> bytes:
-    return _default_route(NEWROUTE, _CREATE | _EXCLUSIVE, _UNICAST, metric, _via(index, gateway))
+    return _route(NEWROUTE, _CREATE | _EXCLUSIVE, _UNICAST, metric, _via(index, gateway))
 
 
 def delete_default(index: int, gateway: str, metric: int) -> bytes:
-    return _default_route(DELROUTE, 0, _UNICAST, metric, _via(index, gateway))
+    return _route(DELROUTE, 0, _UNICAST, metric, _via(index, gateway))
 
 
 def add_unreachable_default(metric: int) -> bytes:
-    return _default_route(NEWROUTE, _CREATE | _EXCLUSIVE, _UNREACHABLE, metric)
+    return _route(NEWROUTE, _CREATE | _EXCLUSIVE, _UNREACHABLE, metric)
 
 
 def delete_unreachable_default(metric: int) -> bytes:
-    return _default_route(DELROUTE, 0, _UNREACHABLE, metric)
+    return _route(DELROUTE, 0, _UNREACHABLE, metric)
+
+
+def add_unreachable(destination: str) -> bytes:
+    return _route(NEWROUTE, _CREATE | _EXCLUSIVE, _UNREACHABLE, 0, destination=destination)
+
+
+def delete_unreachable(destination: str) -> bytes:
+    return _route(DELROUTE, 0, _UNREACHABLE, 0, destination=destination)
+
+
+def blackholes(kind: int, first: int, count: int) -> bytes:
+    """Adds or deletes `count` neighbouring /24 networks from address `first` on. Not acknowledged, for speed."""
+    DESTINATION, BLACKHOLE = 1, 6
+    flags = _REQUEST | (_CREATE if kind == NEWROUTE else 0)
+    head = struct.pack("IHHII", 36, kind, flags, 0, 0) + struct.pack(
+        "BBBBBBBBI", socket.AF_INET, 24, 0, 0, _MAIN_TABLE, _PROTOCOL_STATIC, _SCOPE_UNIVERSE, BLACKHOLE, 0
+    ) + struct.pack("HH", 8, DESTINATION)
+    return b"".join(head + (first + (number << 8)).to_bytes(4, "big") for number in range(count))
 
 
 class Sender:
@@ -103,6 +127,18 @@ class Sender:
             error = -struct.unpack_from("i", answer, 16)[0]
             if error:
                 raise OSError(error, f"netlink: {os.strerror(error)}")
+
+    def check_silence(self) -> None:
+        """After requests that were not to be acknowledged: raises the first refusal."""
+        try:
+            answer = self._socket.recv(65536, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return
+        error = -struct.unpack_from("i", answer, 16)[0]
+        raise OSError(error, f"netlink: {os.strerror(error)}")
+
+    def close(self) -> None:
+        self._socket.close()
 
     def do(self, *requests: bytes) -> None:
         for request in requests:

@@ -73,4 +73,7 @@ def report(summary: dict) -> list[str]:
 def goals(summary: dict) -> list[Goal]:
     runs = summary.get("reachability", [])
     wrong = sum(run["milliseconds"] is None or not run["listensAgain"] for run in runs)
-    return [Goal("overruns not recovered from", wrong, 0)] if runs else []
+    if not runs:
+        return []
+    worst = max(float("inf") if run["milliseconds"] is None else run["milliseconds"] for run in runs)
+    return [Goal("overruns not recovered from", wrong, 0), Goal("ms to the right line after an overrun", worst, 1)]

@@ -4,7 +4,7 @@ import time
 from contextlib import ExitStack
 
 from .context import Context, Goal
-from .listener import Listener
+from .listener import Listener, Program
 from .statistics import table
 
 _TARGETS = 500
@@ -19,17 +19,22 @@ def measure(context: Context) -> dict:
         targets = [f"198.51.{100 + number // 250}.{number % 250 + 1}" for number in range(_TARGETS)]
         programs["reachability"] = context.watch("--paths")
         programs[f"reachability, {_TARGETS} targets"] = context.watch("--paths", *targets)
+    return rest(programs, _IDLE_SECONDS)
+
+
+def rest(programs: dict[str, Program], seconds: int) -> dict:
+    """What the programs, all running, hold and how often they wake in so many seconds."""
     with ExitStack() as stack:
         listeners = {name: stack.enter_context(Listener(program)) for name, program in programs.items()}
         time.sleep(_SETTLING_SECONDS)
         before = {name: (listener.sleeps(), listener.cpu()) for name, listener in listeners.items()}
-        time.sleep(_IDLE_SECONDS)
-        return {name: _rest(listener, *before[name]) for name, listener in listeners.items()}
+        time.sleep(seconds)
+        return {name: {"seconds": seconds, **_held(listeners[name], *before[name])} for name in programs}
 
 
-def _rest(listener: Listener, sleeps: dict[str, int], cpu: int) -> dict:
+def _held(listener: Listener, sleeps: dict[str, int], cpu: int) -> dict:
     return {
-        "wakeups": sum(count - sleeps.get(thread, 0) for thread, count in listener.sleeps().items()),
+        "wakeups": listener.wakeups(sleeps),
         "idleMicroseconds": (listener.cpu() - cpu) / 1000,
         "residentKilobytes": listener.status("VmRSS"),
         "proportionalKilobytes": listener.proportional_memory(),
@@ -43,7 +48,12 @@ def summary(results: dict) -> dict:
 
 
 def report(summary: dict) -> list[str]:
-    rows = [["at rest", "RSS MB", "PSS MB", "descriptors", "threads", f"wakeups in {_IDLE_SECONDS} s", "CPU us"]]
+    return table_of_rest(summary)
+
+
+def table_of_rest(summary: dict) -> list[str]:
+    seconds = next(iter(summary.values()))["seconds"]
+    rows = [["at rest", "RSS MB", "PSS MB", "descriptors", "threads", f"wakeups in {seconds} s", "CPU us"]]
     for name, values in summary.items():
         memory = [f"{values[key] / 1024:.1f}" for key in ("residentKilobytes", "proportionalKilobytes")]
         counts = [str(values[key]) for key in ("descriptors", "threads", "wakeups")]

@@ -20,11 +20,11 @@ def measure(context: Context) -> dict:
     order = list(commands)
     for number in range(_PAIRS):
         for name in order if number % 2 else reversed(order):
-            results[name].append(_run(commands[name]))
+            results[name].append(run(commands[name]))
     return results
 
 
-def _run(command: list[str]) -> int:
+def run(command: list[str]) -> int:
     """posix_spawn starts without copying this process, so little of ours is in the number."""
     quiet = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
     before = time.monotonic_ns()

@@ -1,15 +1,16 @@
 """The small world in which everything happens: two uplinks, and their far ends in a namespace of their own."""
 
-import ctypes
-import os
 import time
 from dataclasses import dataclass
 
 from . import netlink
+from .namespace import Namespace
 from .netlink import Sender
 
-_CLONE_NEWNET = 0x40000000
-_libc = ctypes.CDLL(None, use_errno=True)
+
+#: Nanoseconds that no change takes in the kernel. All namespaces of a machine share one lock (RTNL): a change that took
+#: longer had to wait for the work of others, and says nothing about a listener.
+_UNDISTURBED = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Change:
     #: Status and interface afterwards.
     status: str
     interface: str | None
+    #: The address it is about; none if about all there are.
+    target: str | None = None
 
 
 def changes() -> list[Change]:
@@ -73,40 +76,62 @@ def changes() -> list[Change]:
     ]
 
 
+def target_changes(target: str) -> list[Change]:
+    """One address loses its way and has it back; nobody else is concerned."""
+    lost = netlink.add_unreachable(target)
+    back = netlink.delete_unreachable(target)
+    return [
+        Change("route lost", (lost,), False, (netlink.NEWROUTE, 32), "notReachable", None, target),
+        Change("route back", (back,), False, (netlink.DELROUTE, 32), "reachable", FIRST.name, target),
+    ]
+
+
 class World:
     """The current network namespace, which must be a fresh one, furnished."""
 
+    @classmethod
+    def another(cls) -> "World":
+        """A world apart, in a namespace of its own."""
+        namespace = Namespace.fresh()
+        with namespace.entered():
+            world = cls()
+        namespace.close()
+        return world
+
     def __init__(self) -> None:
+        self.was_disturbed = False
         _disable_ipv6()
+        self.namespace = Namespace.current()
         self.here = Sender()
-        home = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        self._call(_libc.unshare(_CLONE_NEWNET))
-        far_namespace = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        _disable_ipv6()
-        self.far_end = Sender()
-        self._call(_libc.setns(home, _CLONE_NEWNET))
+        far = Namespace.fresh()
+        with far.entered():
+            _disable_ipv6()
+            self.far_end = Sender()
 
         self.here.do(netlink.set_link(1, True))
         for uplink, peer in (FIRST, "far0"), (SECOND, "far1"):
-            self.here.do(netlink.add_veth(uplink.name, uplink.index, peer, uplink.peer_index, far_namespace))
+            self.here.do(netlink.add_veth(uplink.name, uplink.index, peer, uplink.peer_index, far.descriptor))
             self.far_end.do(netlink.set_link(uplink.peer_index, True))
             self.here.do(netlink.set_link(uplink.index, True), netlink.add_address(uplink.index, uplink.address, 24))
+        far.close()  # Its sender keeps it.
         self.here.do(FIRST.default())
         time.sleep(1.5)  # Until the kernel's own link watch has come to rest.
 
     def make(self, change: Change) -> int:
-        """Makes the change; the clock just before."""
+        """Makes the change; the clock just before. Afterwards `was_disturbed` says whether it had to wait."""
         sender = self.far_end if change.at_far_end else self.here
         requests = b"".join(change.requests)
         before = time.monotonic_ns()
         sender.send(requests)
+        self.was_disturbed = time.monotonic_ns() - before > _UNDISTURBED
         sender.check(len(change.requests))
         return before
 
-    @staticmethod
-    def _call(result: int) -> None:
-        if result < 0:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    def close(self) -> None:
+        """Ends the world, unless something still runs there."""
+        self.here.close()
+        self.far_end.close()
+        self.namespace.close()
 
 
 def _disable_ipv6() -> None:

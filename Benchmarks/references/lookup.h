@@ -45,30 +45,34 @@ static inline struct link link_of(int fd, struct links *links, int index) {
     return link;
 }
 
-/// A plain route lookup, from `source` if given. False without a unicast or local route.
-static inline bool look_up(int fd, int family, const void *destination, const void *source, struct path *path) {
+/// Writes the request of a plain route lookup, from `source` if given; its length.
+static inline size_t put_lookup(char *place, uint32_t sequence, int family, const void *destination,
+                                const void *source) {
     size_t length = family == AF_INET ? 4 : 16;
-    struct { struct nlmsghdr header; struct rtmsg route; char attributes[64]; } request = {
-        .header = {.nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST},
+    struct { struct nlmsghdr header; struct rtmsg route; } request = {
+        .header = {.nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST, .nlmsg_seq = sequence},
         .route = {.rtm_family = family, .rtm_dst_len = length * 8, .rtm_src_len = source ? length * 8 : 0},
     };
-    request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.route);
-    const void *values[] = {destination, source};
-    const unsigned short types[] = {RTA_DST, RTA_SRC};
-    for (int i = 0; i < (source ? 2 : 1); i++) {
-        struct rtattr *attribute = (struct rtattr *)((char *)&request + request.header.nlmsg_len);
-        attribute->rta_type = types[i];
-        attribute->rta_len = RTA_LENGTH(length);
-        memcpy(RTA_DATA(attribute), values[i], length);
-        request.header.nlmsg_len += RTA_SPACE(length);
+    request.header.nlmsg_len = sizeof request + (source ? 2 : 1) * RTA_SPACE(length);
+    memcpy(place, &request, sizeof request);
+    struct rtattr *attribute = (struct rtattr *)(place + sizeof request);
+    *attribute = (struct rtattr){.rta_type = RTA_DST, .rta_len = RTA_LENGTH(length)};
+    memcpy(RTA_DATA(attribute), destination, length);
+    if (source) {
+        attribute = (struct rtattr *)((char *)attribute + RTA_SPACE(length));
+        *attribute = (struct rtattr){.rta_type = RTA_SRC, .rta_len = RTA_LENGTH(length)};
+        memcpy(RTA_DATA(attribute), source, length);
     }
-    char answer[4096];
-    if (ask(fd, &request.header, answer, sizeof answer) != 0) return false;
+    return request.header.nlmsg_len;
+}
 
-    struct nlmsghdr *header = (struct nlmsghdr *)answer;
-    struct rtmsg *route = NLMSG_DATA(header);
-    if (route->rtm_type != RTN_UNICAST && route->rtm_type != RTN_LOCAL) return false;
+/// The answer of a lookup. False without a unicast or local route.
+static inline bool parse_lookup(struct nlmsghdr *header, int family, struct path *path) {
     *path = (struct path){.family = family};
+    struct rtmsg *route = NLMSG_DATA(header);
+    if (header->nlmsg_type == NLMSG_ERROR) return false;
+    if (route->rtm_type != RTN_UNICAST && route->rtm_type != RTN_LOCAL) return false;
+    size_t length = family == AF_INET ? 4 : 16;
     int remaining = RTM_PAYLOAD(header);
     for (struct rtattr *a = RTM_RTA(route); RTA_OK(a, remaining); a = RTA_NEXT(a, remaining)) {
         if (a->rta_type == RTA_OIF) memcpy(&path->interface, RTA_DATA(a), sizeof path->interface);
@@ -76,6 +80,13 @@ static inline bool look_up(int fd, int family, const void *destination, const vo
         if (a->rta_type == RTA_PREFSRC) memcpy(path->source, RTA_DATA(a), length);
     }
     return true;
+}
+
+static inline bool look_up(int fd, int family, const void *destination, const void *source, struct path *path) {
+    char request[128] __attribute__((aligned(NLMSG_ALIGNTO))), answer[4096];
+    put_lookup(request, 0, family, destination, source);
+    if (ask(fd, (struct nlmsghdr *)request, answer, sizeof answer) != 0) return false;
+    return parse_lookup((struct nlmsghdr *)answer, family, path);
 }
 
 /// A source that can send to the world: there, and neither ::1 nor link-local.

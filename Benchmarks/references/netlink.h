@@ -38,15 +38,19 @@ static inline int open_netlink(int flags) {
     return fd;
 }
 
-/// A socket subscribed to everything that can change a path.
-static inline int open_events(int flags) {
+/// Subscribes to everything that can change a path.
+static inline void join_events(int fd) {
     static const int groups[] = {
         RTNLGRP_LINK,      RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE,   RTNLGRP_IPV6_ROUTE,
         RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE,   RTNLGRP_NEXTHOP,     RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
     };
-    int fd = open_netlink(flags);
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof groups[i]) < 0) fail("group");
+}
+
+static inline int open_events(int flags) {
+    int fd = open_netlink(flags);
+    join_events(fd);
     return fd;
 }
 
