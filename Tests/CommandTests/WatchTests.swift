@@ -126,8 +126,8 @@ import Testing
         let uplink = try await Uplink.make()
         let watch = try await RunningCommand.start(["watch", "--settle", "3s"], in: uplink.namespace)
         #expect(try await watch.status() == Self.way)
-        try await uplink.setConnected(false)
-        try await uplink.setConnected(true)
+        // In one go, so that it cannot last.
+        try await uplink.ip("link set u0 down", "link set u0 up", "route add default via 192.0.2.1")
         let start = ContinuousClock.now
         try await uplink.setConnected(false)
         #expect(try await watch.status() == "not reachable, no route")
