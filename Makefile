@@ -7,7 +7,7 @@ ARGS ?=
 
 BINARY := .build/release/reachability
 
-.PHONY: help watch build install test sanitize lint format docs examples bench check clean dependencies
+.PHONY: help watch build install test sanitize lint format docs examples bench soak check clean dependencies
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -44,6 +44,9 @@ examples: dependencies ## Build the examples.
 
 bench: build ## Measure the command beside programs in C (see Benchmarks/README.md).
 	@Benchmarks/run
+
+soak: build ## Half an hour of random network trouble, compared with packets.
+	@Benchmarks/soak
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
 	@Scripts/check-unsafe

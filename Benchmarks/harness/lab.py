@@ -109,7 +109,7 @@ def restoration() -> list[str]:
     for family in 4, 6:
         # `flush` of rules would take the table of local addresses with it.
         commands += [f"-{family} rule del pref {preference}" for preference in range(100, 106) for _ in range(3)]
-        commands += [f"-{family} route flush table {table} proto {proto}" for table in ("main", 100) for proto in ("static", "boot")]
+        commands += [f"-{family} route flush table {table} proto boot" for table in ("main", 100)]
     for n in UPLINKS:
         commands += [
             f"link set up{n} up",

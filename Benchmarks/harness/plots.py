@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import million, scale
+from . import looks, million, scale
 from .context import Context
 from .listener import Listener, Program
 from .routes import fill, paced
@@ -113,7 +113,7 @@ def _by_targets(context: Context) -> tuple[_Series, _Series, _Series]:
         for name, program in programs.items():
             with Listener(program) as listener:
                 listener.settle(1)
-                cpu = median(scale.looks(context.world, listener)["cpu"])
+                cpu = median(looks.looks(context.world, listener)["cpu"])
                 look.setdefault(name, []).append((targets, cpu / 1e6))
                 if name != "batched lookups":
                     memory.setdefault(name, []).append((targets, listener.status("VmRSS") / 1024))

@@ -1,23 +1,21 @@
 """10,000 targets beside one: latency, at rest and in a storm; a look at all of them; memory.
 
-One target loses its way and has it back, by a route to it alone. The storm are changes of other routes, at an even pace.
+One target loses its way and has it back, by a route to it alone. The storm is changes of other routes, at an even pace.
 """
 
 import random
-import time
 from collections import defaultdict
 
-from . import netlink
+from . import looks
 from .context import Context, Goal
 from .listener import Listener
 from .routes import paced
 from .statistics import geometric_mean, median, microseconds, percentile, table
-from .world import SECOND, World, changes, target_changes
+from .world import World, target_changes
 
 _TARGETS = 10_000
 _STORM = 20_000
 _ROUNDS = 4
-_LOOKS = 5
 _KINDS = ("route lost", "route back")
 
 
@@ -29,15 +27,18 @@ def measure(context: Context) -> dict:
             results["latency"][f"{_targets(count)}, {_pace(rate)}"] = latencies(context, count, rate)
 
     addresses = context.targets(many)
-    programs = {"batched lookups": context.lookup_many(addresses, "--plain"), "lookup-many": context.lookup_many(addresses)}
+    programs = {
+        "batched lookups": context.lookup_many(addresses, "--plain"),
+        "lookup-many": context.lookup_many(addresses),
+    }
     if context.binary:
         programs["reachability"] = context.watch_many(addresses)
     for name, program in programs.items():
         with Listener(program) as listener:
             listener.settle(1)
             results["residentKilobytes"][name] = listener.status("VmRSS")
-            results["evaluation"][name] = looks(context.world, listener)
-            results["allTold"][name] = _all_told(context.world, listener, many)
+            results["evaluation"][name] = looks.looks(context.world, listener)
+            results["allTold"][name] = looks.all_told(context.world, listener, many)
     if context.binary:
         with Listener(context.watch_many(addresses[:1])) as listener:
             listener.settle(1)
@@ -89,40 +90,6 @@ def _there_and_back(world: World, listener: Listener, address: str, result: dict
             result["kinds"][change.name].append(line.printed - made)
 
 
-# MARK: all at once
-
-
-def looks(world: World, listener: Listener) -> dict:
-    """CPU of one look at all targets, after a change of a link that none of them uses: nothing is to be printed."""
-    down, up = netlink.set_link(SECOND.index, False), netlink.set_link(SECOND.index, True)
-    first, later, wall = [], [], []
-    for _ in range(_LOOKS):
-        made = time.monotonic_ns()
-        cpu = listener.cpu()
-        world.here.do(down)
-        used, last = listener.look(cpu)
-        first.append(used)
-        wall.append(last - made)
-        listener.settle(0.5)
-        later.append(listener.cpu() - cpu)
-        world.here.do(up)
-        listener.settle(1)
-    return {"cpu": first, "cpuWithLaterLooks": later, "wall": wall}
-
-
-def _all_told(world: World, listener: Listener, count: int) -> list[int | None]:
-    """From the loss of the link that all use to the line of the last of them."""
-    times = []
-    for _ in range(_LOOKS):
-        for change in changes()[2:4]:
-            made = world.make(change)
-            line = listener.answer_of_all(change, made, count)
-            if change.status != "reachable":
-                times.append(line.printed - made if line else None)
-            listener.settle(0.5)
-    return times
-
-
 # MARK: results
 
 
@@ -131,7 +98,8 @@ def summary(results: dict) -> dict:
         "targets": results["targets"],
         "latency": {case: latency_summary(programs) for case, programs in results["latency"].items()},
         "evaluation": {
-            name: {key: median(values) for key, values in times.items()} for name, times in results["evaluation"].items()
+            name: {key: median(values) for key, values in times.items()}
+            for name, times in results["evaluation"].items()
         },
         "allTold": {name: None if None in times else median(times) for name, times in results["allTold"].items()},
         "residentKilobytes": results["residentKilobytes"],
@@ -167,11 +135,12 @@ def report(summary: dict) -> list[str]:
         counts = [str(own[key]) for key in ("missed", "unexpected", "disturbed")]
         rows[-1][-4:] = [_ratios(own), *counts]
     count = summary["targets"]
-    looks = [[f"a look at {count} targets, ms", "CPU (times batched lookups)", "with later looks", "wall", "all told", "RSS MB"]]
+    columns = ["CPU (times batched lookups)", "with later looks", "wall", "all told", "RSS MB"]
+    looked = [[f"a look at {count} targets, ms", *columns]]
     base = summary["evaluation"]["batched lookups"]["cpu"]
     for name, values in summary["evaluation"].items():
         told = summary["allTold"][name]
-        looks.append(
+        looked.append(
             [
                 name,
                 f"{values['cpu'] / 1e6:.1f} ({values['cpu'] / base:.2f})",
@@ -182,8 +151,8 @@ def report(summary: dict) -> list[str]:
             ]
         )
     if one := summary["residentKilobytes"].get("reachability, one target"):
-        looks.append(["reachability, one target", "", "", "", "", f"{one / 1024:.1f}"])
-    return [*table(rows), "", *table(looks)]
+        looked.append(["reachability, one target", "", "", "", "", f"{one / 1024:.1f}"])
+    return [*table(rows), "", *table(looked)]
 
 
 def _ratios(own: dict) -> str:
@@ -199,12 +168,12 @@ def goals(summary: dict) -> list[Goal]:
         for key, name, limit in ("ratioOfMedian", "median", 2), ("ratioOfP99", "p99", 3):
             goals.append(Goal(f"latency, {case}, {name}, times lookup-many", own[key] or float("inf"), limit))
         goals.append(Goal(f"latency, {case}, changes missed", own["missed"], 0))
-    looks, memory = summary["evaluation"], summary["residentKilobytes"]
+    look, memory = summary["evaluation"], summary["residentKilobytes"]
     count = summary["targets"]
     more = (memory["reachability"] - memory["reachability, one target"]) / 1024
     return [
         *goals,
         Goal(f"CPU of a look at {count} targets, times batched lookups",
-             looks["reachability"]["cpu"] / looks["batched lookups"]["cpu"], 2),
+             look["reachability"]["cpu"] / look["batched lookups"]["cpu"], 2),
         Goal(f"memory of {count} targets above one, MB", more, 10),
     ]

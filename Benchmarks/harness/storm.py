@@ -59,7 +59,7 @@ def _send(context: Context) -> float:
 
 def summary(results: dict) -> dict:
     return {
-        name: {key: (max if key in ("drops", "lines") else median)([run[key] for run in runs]) for key in runs[0]}
+        name: {key: (max if key in ("wakeups", "drops", "lines") else median)([run[key] for run in runs]) for key in runs[0]}
         for name, runs in results.items()
     }
 
@@ -69,7 +69,8 @@ def report(summary: dict) -> list[str]:
     for name, values in summary.items():
         own = ["-"] * 4
         if "cpu" in values:
-            own = [f"{values['wakeups']:.0f}", f"{values['cpu'] / 1e6:.1f}", str(values["drops"]), str(values["lines"])]
+            counts = [str(values[key]) for key in ("wakeups", "drops", "lines")]
+            own = [counts[0], f"{values['cpu'] / 1e6:.1f}", *counts[1:]]
         rows.append([name, *own, f"{values['sender'] / 1000:.2f}"])
     return table(rows)
 

@@ -29,7 +29,7 @@ class Plot:
     title: str
     x_label: str
     y_label: str
-    #: By name; each value of x with its value of y. One whose name ends with "p99" is dashed and has the colour of the one before.
+    #: By name; values of x and y. One whose name ends with "p99" is dashed, in the colour of the one before.
     series: dict[str, list[tuple[float, float]]]
 
     def svg(self) -> str:

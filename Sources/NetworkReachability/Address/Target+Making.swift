@@ -12,7 +12,7 @@ extension Target {
             try self.init(address: address, options: options)
         } else {
             guard HostName.isValid(host) else { throw .invalidHost(host) }
-            self.init(.name(host), options)
+            self.init(.name(host, refreshInterval: options.nameRefreshInterval), options)
         }
     }
 
@@ -28,6 +28,6 @@ extension Target {
     }
 
     private init(_ destination: Destination, _ options: NetworkReachabilityOptions) {
-        self.init(destination, mark: options.firewallMark, refreshInterval: options.nameRefreshInterval)
+        self.init(destination, mark: options.firewallMark)
     }
 }

@@ -4,7 +4,8 @@ package struct Target: Hashable, Sendable {
         /// The network at large, by a majority of these addresses in one of the two families.
         case atLarge([IPAddress])
         case address(IPAddress)
-        case name(String)
+        /// A host name, resolved again after so long while nothing changes.
+        case name(String, refreshInterval: Duration)
     }
 
     package let destination: Destination
@@ -12,13 +13,9 @@ package struct Target: Hashable, Sendable {
     /// The firewall mark packets will carry (SO_MARK); 0 for none.
     package let mark: UInt32
 
-    /// How often a name is resolved again while nothing changes; zero for every other destination.
-    package let refreshInterval: Duration
-
-    package init(_ destination: Destination, mark: UInt32 = 0, refreshInterval: Duration = .seconds(300)) {
+    package init(_ destination: Destination, mark: UInt32 = 0) {
         self.destination = destination
         self.mark = mark
-        self.refreshInterval = if case .name = destination { refreshInterval } else { .zero }
     }
 }
 
@@ -27,7 +24,7 @@ extension Target: CustomStringConvertible {
         switch destination {
         case .atLarge: "the network at large"
         case .address(let address): address.description
-        case .name(let name): name
+        case .name(let name, _): name
         }
     }
 }

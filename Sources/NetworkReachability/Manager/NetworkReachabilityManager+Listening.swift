@@ -33,7 +33,7 @@ extension NetworkReachabilityManager {
     public func startListening() -> Bool {
         let listening = listening
         let subscription = subscribe(.flags, settle: .immediate) { [weak listening] path, subscription, noticed in
-            listening?.deliver(path.path.status, of: subscription, since: noticed)
+            listening?.deliver(path.value.status, of: subscription, since: noticed)
         }
         listening.replaceSubscription(with: subscription)
         begin(subscription)
@@ -99,10 +99,10 @@ extension NetworkReachabilityManager {
         _ listener: @escaping @Sendable (NetworkPath) -> Void
     ) -> NetworkReachabilityToken {
         let subscription = subscribe(interest, settle: policy) { path, subscription, noticed in
-            guard let queue else { return subscription.call(since: noticed) { listener(path.path) } }
+            guard let queue else { return subscription.call(since: noticed) { listener(path.value) } }
             queue.async { [weak subscription] in
                 guard let subscription, !subscription.hasEnded else { return }
-                subscription.call(since: noticed) { listener(path.path) }
+                subscription.call(since: noticed) { listener(path.value) }
             }
         }
         begin(subscription)
@@ -118,7 +118,7 @@ extension NetworkReachabilityManager {
         let target = record.target
         let logger = options.logger
         return Subscription(to: record, interest: interest, settle: policy) { path, subscription, noticed in
-            logger?.log(path.path, of: target)
+            logger?.log(path.value, of: target)
             deliver(path, subscription, noticed)
         }
     }

@@ -85,8 +85,8 @@ extension NetworkReachabilityManager {
         return NetworkReachabilityUpdates { continuation in
             let subscription = Subscription(to: record, interest: interest, settle: policy) {
                 path, subscription, noticed in
-                logger?.log(path.path, of: record.target)
-                subscription.call(since: noticed) { continuation.yield(path.path[keyPath: element]) }
+                logger?.log(path.value, of: record.target)
+                subscription.call(since: noticed) { continuation.yield(path.value[keyPath: element]) }
             }
             record.add(subscription)
             return Cancellation { subscription.end() }

@@ -8,6 +8,7 @@ struct MonitorSession {
     private var connection: (any KernelConnection)?
     private var interfaces = InterfaceTable()
     private var expectation = Expectation()
+    private var recent = RecentPaths()
     /// The far ends of the tunnels that targets were reached through since it listens.
     private(set) var underlay: Set<WireAddress> = []
     private(set) var isListening = false
@@ -86,12 +87,18 @@ struct MonitorSession {
             let connection = try connect()
             // Only while listening is it known when an interface changes.
             let known = isListening ? interfaces : InterfaceTable()
-            var evaluator = PathEvaluator(kernel: connection, interfaces: known, expectation: expectation)
+            var evaluator = PathEvaluator(
+                kernel: connection,
+                interfaces: known,
+                expectation: expectation,
+                recent: recent
+            )
             defer { lookups += evaluator.lookups }
             let polls = records.map { Self.poll($0, isQuick: isQuick) }
             var answers = try evaluator.evaluate(polls.compactMap { try? $0.get() })[...]
             interfaces = evaluator.interfaces
             expectation = evaluator.expectation
+            recent = evaluator.recent
             underlay.formUnion(evaluator.underlay)
             return zip(records, polls).map { record, poll in
                 switch poll {

@@ -69,13 +69,13 @@ extension PathMonitor {
     }
 
     private func makeRecord(_ target: Target) -> TargetRecord {
-        guard case .name(let name) = target.destination else {
+        guard case .name(let name, let interval) = target.destination else {
             return TargetRecord(target: target, monitor: self, name: nil)
         }
         let changed: @Sendable () -> Void = { [weak self] in self?.addressesChanged(of: target) }
         let record = NameRecord(
             name: name,
-            interval: target.refreshInterval,
+            interval: interval,
             surroundings: surroundings,
             queue: queue,
             changed: changed

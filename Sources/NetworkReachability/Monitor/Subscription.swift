@@ -4,12 +4,14 @@ import Netlink
 package final class Subscription: Sendable {
     /// Delivers a path, with the time its notification was noticed if there was one; runs on the monitor's queue, in the order
     /// of evaluation. Calls listeners through `call(since:)`.
-    typealias Delivery = @Sendable (SharedPath, Subscription, _ noticed: Duration?) -> Void
+    typealias Delivery = @Sendable (SharedValue<NetworkPath>, Subscription, _ noticed: Duration?) -> Void
 
     private struct State {
         /// Let go of at the end: a listener may well hold what holds this.
         var deliver: Delivery?
-        var told: SharedPath?
+        var told: SharedValue<NetworkPath>? { didSet { previous = oldValue } }
+        /// What was told before that.
+        var previous: SharedValue<NetworkPath>?
         var hasBegun = false
         var hasEnded = false
         /// Nil where nothing is held back.
@@ -79,14 +81,17 @@ package final class Subscription: Sendable {
         state.withLock { $0.hasBegun = true }
     }
 
+    /// What was told before what is being told.
+    var previous: SharedValue<NetworkPath>? { state.withLock { $0.previous } }
+
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
     /// Takes the path of the latest evaluation, and delivers it if it is news. Runs on the monitor's queue.
-    func offer(_ path: SharedPath, since noticed: Duration? = nil) {
+    func offer(_ path: SharedValue<NetworkPath>, since noticed: Duration? = nil) {
         guard isImmediate else { return settle(path) }
         let deliver: Delivery? = state.withLock { state in
             guard state.hasBegun, !state.hasEnded else { return nil }
-            if let told = state.told, !interest.isNews(path.path, after: told.path) { return nil }
+            if let told = state.told, !interest.isNews(path.value, after: told.value) { return nil }
             state.told = path
             return state.deliver
         }
@@ -97,7 +102,7 @@ package final class Subscription: Sendable {
     func wouldLose(by path: NetworkPath) -> Bool {
         let isReachable = state.withLock { state in
             if let pending = state.holding?.settling.pending { return pending.status.isReachable }
-            return state.told?.path.status.isReachable ?? false
+            return state.told?.value.status.isReachable ?? false
         }
         return isReachable && !path.status.isReachable
     }
@@ -114,18 +119,18 @@ extension Subscription {
         var previousTimer: Cancellation?
     }
 
-    private func settle(_ path: SharedPath) {
+    private func settle(_ path: SharedValue<NetworkPath>) {
         let actions = state.withLock { state in
             guard state.hasBegun, !state.hasEnded, let holding = state.holding else { return Actions() }
             guard let told = state.told else {
                 state.told = path
-                return Actions(deliver: state.deliver, step: Settling.Step(telling: path.path))
+                return Actions(deliver: state.deliver, step: Settling.Step(telling: path.value))
             }
             let isDue = holding.look.isDue
             holding.look.isDue = false
-            let step = holding.settling.take(path.path, after: told.path, isDue: isDue)
+            let step = holding.settling.take(path.value, after: told.value, isDue: isDue)
             var actions = Actions(deliver: state.deliver, step: step)
-            if let news = step.telling { state.told = SharedPath(news) }
+            if let news = step.telling { state.told = SharedValue(news) }
             if step.wait != .goesOn {
                 holding.look.number += 1
                 actions.number = holding.look.number
@@ -135,7 +140,7 @@ extension Subscription {
             return actions
         }
         actions.previousTimer?.cancel()
-        if let news = actions.step.telling { actions.deliver?(SharedPath(news), self, nil) }
+        if let news = actions.step.telling { actions.deliver?(SharedValue(news), self, nil) }
         if case .begins(let pause) = actions.step.wait { scheduleLook(actions.number, after: pause) }
     }
 

@@ -3,7 +3,7 @@ import Netlink
 /// One distinct target of a monitor: shared by all managers and subscriptions that mean the same, gone with the last.
 package final class TargetRecord: Sendable {
     private struct State {
-        var path = SharedPath(NetworkPath())
+        var path = SharedValue(NetworkPath())
         /// The generation of the path that subscriptions were offered last.
         var offered: UInt64 = 0
         /// Most targets have one, and there may be very many of them.
@@ -38,14 +38,14 @@ package final class TargetRecord: Sendable {
     func noted(_ evaluation: Evaluation) -> Evaluation {
         var evaluation = evaluation
         state.withLock { state in
-            let known = state.path.path
-            if evaluation.leavesIPv6Open { evaluation.path.supportsIPv6 = known.supportsIPv6 }
+            let known = state.path.value
+            if evaluation.leavesIPv6Open, known.supportsIPv6 { evaluation.path.supportsIPv6 = true }
             if state.flaps.isFlapping { state.flaps.forget(at: monitor.surroundings.clock.monotonic) }
             evaluation.path.isFlapping = state.flaps.isFlapping
             evaluation.path.generation = known.generation
             if known.generation > 0, evaluation.path == known { return }
             evaluation.path.generation += 1
-            state.path = SharedPath(evaluation.path)
+            state.path = SharedValue(evaluation.path)
         }
         return evaluation
     }
@@ -53,9 +53,9 @@ package final class TargetRecord: Sendable {
 
 extension TargetRecord {
     /// A path to be told, the same object for everybody if it is the latest.
-    func shared(_ path: NetworkPath) -> SharedPath {
+    func shared(_ path: NetworkPath) -> SharedValue<NetworkPath> {
         let latest = state.withLock { $0.path }
-        return latest.path.generation == path.generation ? latest : SharedPath(path)
+        return latest.value.generation == path.generation ? latest : SharedValue(path)
     }
 }
 

@@ -1,36 +1,11 @@
 /// The path packets to a target would take at one moment, or why there is none. A value: it does not change by itself.
-public struct NetworkPath: Hashable, Sendable {
-    /// What is known in Apple's terms; nil while nothing is known.
-    public var flags: NetworkReachabilityFlags?
-
-    /// Why the target is not reachable or unknown; nil when it is reachable.
-    public var reason: UnsatisfiedReason?
+public struct NetworkPath: Sendable {
+    /// Held together with the paths of other targets that have the same.
+    private var shared: SharedValue<Common>
 
     /// The address that was looked up and decided. For the network at large one of the addresses that stand for it, for
     /// a name one of its addresses; nil when there was nothing to look up.
     public var destination: IPAddress?
-
-    /// The interface packets leave through, or the one that stands in the way: without carrier, down or dormant.
-    public var interface: NetworkInterface?
-
-    /// The router packets are sent to; nil when the destination is on the link itself.
-    public var gateway: IPAddress?
-
-    /// The source address packets get.
-    public var source: IPAddress?
-
-    /// The routing table the route was found in, where the kernel says: 254 is `main`, 255 `local` (`ip-route(8)`).
-    /// For addresses of this machine Linux says 254 until a policy rule has been added for the first time, then 255.
-    public var table: UInt32?
-
-    /// Whether the target can be reached over IPv4.
-    public var supportsIPv4 = false
-
-    /// Whether the target can be reached over IPv6.
-    public var supportsIPv6 = false
-
-    /// The largest packet that the route, or else the interface, takes, in bytes (MTU); nil without a path.
-    public var mtu: UInt32?
 
     /// Whether the status changes all the time: ``flappingChanges`` times within ``flappingWindow``, until it has not changed
     /// for as long. Changes count while somebody listens to the target, as a listener without a ``SettlePolicy`` hears them.
@@ -40,8 +15,12 @@ public struct NetworkPath: Hashable, Sendable {
     public var generation: UInt64 = 0
 
     package init(flags: NetworkReachabilityFlags? = nil, reason: UnsatisfiedReason? = nil) {
-        self.flags = flags
-        self.reason = reason
+        self.init(SharedValue(Common(flags: flags, reason: reason)), to: nil)
+    }
+
+    init(_ common: SharedValue<Common>, to destination: IPAddress?) {
+        shared = common
+        self.destination = destination
     }
 
     /// The status the flags stand for.
@@ -52,9 +31,29 @@ public struct NetworkPath: Hashable, Sendable {
 
     /// Whether everything but the generation is the same.
     func isSame(as other: NetworkPath) -> Bool {
-        var other = other
-        other.generation = generation
-        return self == other
+        isFlapping == other.isFlapping && destination == other.destination
+            && (shared === other.shared || shared.value == other.shared.value)
+    }
+
+    /// What the paths of many targets may have in common.
+    var common: Common {
+        get { shared.value }
+        set { shared = SharedValue(newValue) }
+    }
+}
+
+extension NetworkPath: Hashable {
+    /// Whether everything is the same.
+    public static func == (one: NetworkPath, other: NetworkPath) -> Bool {
+        one.generation == other.generation && one.isSame(as: other)
+    }
+
+    /// Feeds everything into a hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(shared.value)
+        hasher.combine(destination)
+        hasher.combine(isFlapping)
+        hasher.combine(generation)
     }
 }
 

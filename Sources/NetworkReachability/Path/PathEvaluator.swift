@@ -8,9 +8,16 @@ struct PathEvaluator {
     private(set) var interfaces: InterfaceTable
     /// What is likely to be answered, for the next evaluation too.
     private(set) var expectation: Expectation
+    private(set) var recent: RecentPaths
 
-    init(kernel: any KernelConnection, interfaces: InterfaceTable, expectation: Expectation) {
+    init(
+        kernel: any KernelConnection,
+        interfaces: InterfaceTable,
+        expectation: Expectation,
+        recent: RecentPaths
+    ) {
         self.kernel = kernel
+        self.recent = recent
         self.interfaces = interfaces
         self.expectation = expectation
         links = LinkTable(kernel)
@@ -48,14 +55,21 @@ struct PathEvaluator {
     }
 
     private mutating func evaluation(of result: PollResult) throws(NetlinkError) -> Evaluation {
-        var path = try path(of: result.verdicts, isSatisfied: result.isSatisfied)
-        path.supportsIPv4 = result.supportsIPv4
-        path.supportsIPv6 = result.supportsIPv6
-        return Evaluation(path: path, leavesIPv6Open: result.leavesIPv6Open, lifetime: result.lifetime)
+        var (common, destination) = try path(of: result.verdicts, isSatisfied: result.isSatisfied)
+        common.supportsIPv4 = result.supportsIPv4
+        common.supportsIPv6 = result.supportsIPv6
+        return Evaluation(
+            path: recent.path(common, to: destination),
+            leavesIPv6Open: result.leavesIPv6Open,
+            lifetime: result.lifetime
+        )
     }
 
     /// The path of the first verdict that is satisfied or, if none may be, of the obstacle that explains most.
-    private mutating func path(of verdicts: [Verdict], isSatisfied: Bool) throws(NetlinkError) -> NetworkPath {
+    private mutating func path(
+        of verdicts: [Verdict],
+        isSatisfied: Bool
+    ) throws(NetlinkError) -> (common: NetworkPath.Common, destination: IPAddress?) {
         var worst: (destination: IPAddress, obstacle: Verdict.Obstacle)?
         for verdict in verdicts {
             switch verdict.outcome {
@@ -66,46 +80,41 @@ struct PathEvaluator {
                 worst = (verdict.destination, obstacle)
             }
         }
-        guard let worst else { return NetworkPath(flags: [], reason: .noRoute) }
-        return try path(explained(worst.obstacle), to: worst.destination)
+        guard let worst else { return (NetworkPath.Common(flags: [], reason: .noRoute), nil) }
+        return (try common(explained(worst.obstacle)), worst.destination)
     }
 
     private mutating func path(
         _ way: Verdict.Way,
         to destination: IPAddress
-    ) throws(NetlinkError) -> NetworkPath {
-        var path = NetworkPath(flags: .reachable)
-        path.destination = destination
-        path.gateway = way.gateway.map { IPAddress($0) }
-        guard let link = try links.link(index: way.link) else { return NetworkPath(flags: [], reason: .noInterface) }
-        path.source = IPAddress(way.source, zone: way.source.isLinkLocal ? link.name : nil)
-        path.table = way.table
-        path.mtu = way.mtu
+    ) throws(NetlinkError) -> (common: NetworkPath.Common, destination: IPAddress?) {
+        guard let link = try links.link(index: way.link) else {
+            return (NetworkPath.Common(flags: [], reason: .noInterface), nil)
+        }
         expectation.note(link: way.link, source: way.source)
         let known = interfaces.entry(for: link, kernel: kernel)
-        path.interface = known.interface
+        var common = NetworkPath.Common(flags: known.flags.union(.reachable), interface: known.interface)
+        common.gateway = way.gateway.map { IPAddress($0) }
+        common.source = IPAddress(way.source, zone: way.source.isLinkLocal ? link.name : nil)
+        common.table = way.table
+        common.mtu = way.mtu
         if way.isLocal {
-            path.flags?.insert(.isLocalAddress)
+            common.flags?.insert(.isLocalAddress)
         } else if way.gateway == nil {
-            path.flags?.insert(.isDirect)
+            common.flags?.insert(.isDirect)
         }
-        path.flags?.formUnion(known.flags)
-        return path
+        return (common, destination)
     }
 
-    private mutating func path(
-        _ obstacle: Verdict.Obstacle,
-        to destination: IPAddress
-    ) throws(NetlinkError) -> NetworkPath {
-        var path = NetworkPath(flags: [], reason: obstacle.reason)
-        path.destination = destination
-        path.gateway = obstacle.gateway.map { IPAddress($0) }
-        path.source = obstacle.source.map { IPAddress($0) }
-        guard let index = obstacle.link, let link = try links.link(index: index) else { return path }
+    private mutating func common(_ obstacle: Verdict.Obstacle) throws(NetlinkError) -> NetworkPath.Common {
+        var common = NetworkPath.Common(flags: [], reason: obstacle.reason)
+        common.gateway = obstacle.gateway.map { IPAddress($0) }
+        common.source = obstacle.source.map { IPAddress($0) }
+        guard let index = obstacle.link, let link = try links.link(index: index) else { return common }
         let known = interfaces.entry(for: link, kernel: kernel)
-        path.interface = known.interface
-        if obstacle.reason == .dormant { path.flags = known.flags.union([.reachable, .connectionRequired]) }
-        return path
+        common.interface = known.interface
+        if obstacle.reason == .dormant { common.flags = known.flags.union([.reachable, .connectionRequired]) }
+        return common
     }
 
     /// Says more than "no route" where the links do: routes go when their link does, and leave no trace.

@@ -15,17 +15,18 @@ final class ChangeListener: Sendable {
         case signal(@Sendable () -> Void)
     }
 
-    fileprivate struct Entry {
-        var subscription: Subscription?
-        /// What the listener knows.
-        var told: SharedPath?
-        var pending: SharedPath?
-        /// When the notification of what is pending was noticed.
+    fileprivate struct Pending {
+        let subscription: Subscription
+        /// What the listener knows, if it knows anything.
+        let told: SharedValue<NetworkPath>?
+        var path: SharedValue<NetworkPath>
+        /// When the notification that led to it was noticed.
         var noticed: Duration?
     }
 
     fileprivate struct State {
-        var entries: [String: Entry] = [:]
+        var subscriptions: [String: Subscription] = [:]
+        var pending: [String: Pending] = [:]
         /// The hosts of which something is pending, first come first.
         var order: [String] = []
         var next = 0
@@ -53,12 +54,12 @@ final class ChangeListener: Sendable {
         let subscription = Subscription(to: record, interest: interest, settle: policy) {
             [weak self] path, subscription, noticed in
             guard let self else { return }
-            logger?.log(path.path, of: subscription.record.target)
+            logger?.log(path.value, of: subscription.record.target)
             put(path, of: host, subscription, since: noticed)
         }
         let isWanted = state.withLock { state in
-            if state.hasEnded || state.entries[host] != nil { return false }
-            state.entries[host] = Entry(subscription: subscription)
+            if state.hasEnded || state.subscriptions[host] != nil { return false }
+            state.subscriptions[host] = subscription
             return true
         }
         if isWanted { record.add(subscription) }
@@ -66,31 +67,47 @@ final class ChangeListener: Sendable {
 
     /// Hears of a host no more.
     func leave(_ host: String) {
-        let entry = state.withLock { $0.entries.removeValue(forKey: host) }
-        entry?.subscription?.end()
+        let subscription = state.withLock { state in
+            state.pending[host] = nil
+            return state.subscriptions.removeValue(forKey: host)
+        }
+        subscription?.end()
     }
 
     /// Hears of nothing any more; idempotent, never waits, may be called from inside the listener.
     func end() {
-        let entries = state.withLock { state in
-            defer { state.entries = [:] }
+        let subscriptions = state.withLock { state in
+            defer { (state.subscriptions, state.pending) = ([:], [:]) }
             state.hasEnded = true
-            return state.entries
+            return state.subscriptions
         }
-        for entry in entries.values { entry.subscription?.end() }
+        for subscription in subscriptions.values { subscription.end() }
     }
 
-    private func put(_ path: SharedPath, of host: String, _ subscription: Subscription, since noticed: Duration?) {
+    private func put(_ path: SharedValue<NetworkPath>, of host: String, _ subscription: Subscription, since noticed: Duration?) {
         if case .direct(let listener) = outlet {
-            subscription.call(since: noticed) { listener(NetworkReachabilityChange(host: host, path: path.path)) }
+            subscription.call(since: noticed) { listener(NetworkReachabilityChange(host: host, path: path.value)) }
             return
         }
         let wakes = state.withLock { state in
             // Of a host that has been removed, and perhaps inserted again, nothing older is told.
-            guard state.entries[host]?.subscription === subscription else { return false }
-            if state.entries[host]?.pending == nil { state.order.append(host) }
-            state.entries[host]?.pending = path
-            state.entries[host]?.noticed = noticed
+            guard state.subscriptions[host] === subscription else { return false }
+            if let pending = state.pending[host] {
+                state.pending[host] = Pending(
+                    subscription: subscription,
+                    told: pending.told,
+                    path: path,
+                    noticed: noticed
+                )
+            } else {
+                state.order.append(host)
+                state.pending[host] = Pending(
+                    subscription: subscription,
+                    told: subscription.previous,
+                    path: path,
+                    noticed: noticed
+                )
+            }
             defer { state.isAwake = true }
             return !state.isAwake
         }
@@ -108,9 +125,9 @@ final class ChangeListener: Sendable {
 
     /// Hands over the first of what is pending; false, and asleep until there is more, when that is nothing.
     func take(_ listener: (NetworkReachabilityChange) -> Void) -> Bool {
-        guard let (host, entry) = state.withLock({ $0.next(interest) }), let path = entry.told else { return false }
-        entry.subscription?.call(since: entry.noticed) {
-            listener(NetworkReachabilityChange(host: host, path: path.path))
+        guard let (host, pending) = state.withLock({ $0.next(interest) }) else { return false }
+        pending.subscription.call(since: pending.noticed) {
+            listener(NetworkReachabilityChange(host: host, path: pending.path.value))
         }
         return true
     }
@@ -120,17 +137,14 @@ extension ChangeListener.State {
     /// Takes the first host out of which something is pending that is news to the listener.
     fileprivate mutating func next(
         _ interest: NetworkReachabilityInterest
-    ) -> (host: String, entry: ChangeListener.Entry)? {
+    ) -> (host: String, pending: ChangeListener.Pending)? {
         while next < order.count {
             let host = order[next]
             next += 1
-            guard var entry = entries[host], let path = entry.pending else { continue }
-            entry.pending = nil
+            guard let pending = pending.removeValue(forKey: host) else { continue }
             // What was passed over may have led back to where the listener was.
-            let isNews = entry.told.map { interest.isNews(path.path, after: $0.path) } ?? true
-            if isNews { entry.told = path }
-            entries[host] = entry
-            if isNews { return (host, entry) }
+            if let told = pending.told, !interest.isNews(pending.path.value, after: told.value) { continue }
+            return (host, pending)
         }
         (order, next, isAwake) = ([], 0, false)
         return nil
