@@ -4,6 +4,7 @@ A filter in the kernel runs in the process that makes the change, so the time of
 """
 
 import time
+from collections import defaultdict
 
 from .context import Context, Goal
 from .listener import Listener, Program
@@ -58,9 +59,9 @@ def _send(context: Context) -> float:
 
 
 def summary(results: dict) -> dict:
+    statistic = defaultdict(lambda: median, wakeups=max, drops=max, lines=max)
     return {
-        name: {key: (max if key in ("wakeups", "drops", "lines") else median)([run[key] for run in runs]) for key in runs[0]}
-        for name, runs in results.items()
+        name: {key: statistic[key]([run[key] for run in runs]) for key in runs[0]} for name, runs in results.items()
     }
 
 
