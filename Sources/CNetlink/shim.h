@@ -24,6 +24,7 @@
 #include <poll.h>
 #include <string.h>
 #include <time.h>
+#include <malloc.h>
 #include <netlink/attr.h>
 #include <netlink/errno.h>
 #include <netlink/msg.h>

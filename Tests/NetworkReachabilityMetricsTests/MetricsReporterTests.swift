@@ -103,11 +103,11 @@ import Testing
     @Test func `it reports at an interval, and once more at the end`() async throws {
         let clock = SteppedClock()
         let task = Task { [reporter] in await reporter.run(every: .seconds(15), clock: clock) }
-        #expect(await clock.sleeps.waitForCount(1))
+        #expect(await clock.sleeps.waitForCount(1, timeout: .seconds(60)))
         _ = manager.status
         #expect(factory.total("lookups") == 0)
         clock.wake()
-        #expect(await clock.sleeps.waitForCount(2))
+        #expect(await clock.sleeps.waitForCount(2, timeout: .seconds(60)))
         let lookups = manager.statistics.lookups
         #expect(lookups > 0)
         #expect(factory.total("lookups") == Int64(lookups))

@@ -68,7 +68,11 @@ extension PathMonitor {
             return (state.backlog.next(MonitorTiming.lookLimit), burst, !state.backlog.isEmpty)
         }
         look(at: part.filter(\.isWatched), after: burst)
-        if isMore { queue.async { [weak self] in self?.lookAtBacklog() } }
+        if isMore {
+            queue.async { [weak self] in self?.lookAtBacklog() }
+        } else if state.withLock({ $0.watched.all.count }) > MonitorTiming.lookLimit * 4 {
+            Memory.giveBack()
+        }
     }
 
     func evaluations(of records: [TargetRecord], isQuick: Bool = false) -> [Evaluation] {
