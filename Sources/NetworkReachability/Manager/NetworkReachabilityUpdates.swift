@@ -1,7 +1,7 @@
 import Netlink
 
-/// The changes of a target, or of the set of namespaces, as an asynchronous sequence: it begins with what is so now, goes on with each change, and keeps
-/// only the newest for a reader that is slow. It never fails and never ends by itself.
+/// The changes of a target, or of the set of namespaces, as an asynchronous sequence: it begins with what is so now, goes on
+/// with each change, and keeps only the newest for a reader that is slow. It never fails and never ends by itself.
 ///
 /// Each loop over it is a subscription of its own, which ends with the loop or its task. The manager may be let go.
 public struct NetworkReachabilityUpdates<Element: Equatable & Sendable>: AsyncSequence, Sendable {
@@ -84,7 +84,9 @@ extension NetworkReachabilityManager {
         let logger = options.logger
         return NetworkReachabilityUpdates { continuation in
             let subscription = Subscription(to: record, interest: interest, settle: policy) {
-                path, subscription, noticed in
+                path,
+                subscription,
+                noticed in
                 logger?.log(path.value, of: record.target)
                 subscription.call(since: noticed) { continuation.yield(path.value[keyPath: element]) }
             }

@@ -84,7 +84,12 @@ final class ChangeListener: Sendable {
         for subscription in subscriptions.values { subscription.end() }
     }
 
-    private func put(_ path: SharedValue<NetworkPath>, of host: String, _ subscription: Subscription, since noticed: Duration?) {
+    private func put(
+        _ path: SharedValue<NetworkPath>,
+        of host: String,
+        _ subscription: Subscription,
+        since noticed: Duration?
+    ) {
         if case .direct(let listener) = outlet {
             subscription.call(since: noticed) { listener(NetworkReachabilityChange(host: host, path: path.value)) }
             return

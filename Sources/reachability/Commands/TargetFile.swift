@@ -8,6 +8,8 @@ struct TargetFile: Sendable {
 
     var isStandardInput: Bool { path == "-" }
 
+    private var name: String { isStandardInput ? "standard input" : path }
+
     /// A line that is no host.
     struct BadLine: CustomStringConvertible {
         let file: String
@@ -32,7 +34,7 @@ struct TargetFile: Sendable {
                 try isHost(host)
                 if seen.insert(host).inserted { hosts.append(host) }
             } catch {
-                bad.append(BadLine(file: isStandardInput ? "standard input" : path, number: index + 1, cause: error))
+                bad.append(BadLine(file: name, number: index + 1, cause: error))
             }
         }
         return (hosts, bad)
@@ -48,7 +50,7 @@ struct TargetFile: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
                 let cause = unsafe String(cString: strerror(errno))
-                throw ExitMessage("cannot read the hosts in \(isStandardInput ? "standard input" : path): \(cause)", .noInput)
+                throw ExitMessage("cannot read the hosts in \(name): \(cause)", .noInput)
             }
             if count == 0 { return String(decoding: content, as: UTF8.self) }
             content += chunk[..<count]
