@@ -20,14 +20,14 @@ final class Listening: Sendable {
         previous?.end()
     }
 
-    /// Hands a status to the listener of that moment on the queue of that moment.
-    func deliver(_ status: NetworkReachabilityStatus, of subscription: Subscription, since noticed: Duration?) {
+    /// Hands the next of `calls` to the listener of that moment on the queue of that moment.
+    func deliver(_ calls: DeliveryQueue, of subscription: Subscription) {
         let queue = state.withLock { $0.queue }
         queue.async { [weak subscription, weak self] in
             // Whoever holds the subscription holds this too, so both are there or nobody wants to know.
-            guard let subscription, let self, !subscription.hasEnded else { return }
+            guard let call = calls.take(), let subscription, let self, !subscription.hasEnded else { return }
             guard let listener = state.withLock({ $0.listener }) else { return }
-            subscription.call(since: noticed) { listener(status) }
+            subscription.call(since: call.noticed) { listener(call.path.value.status) }
         }
     }
 }

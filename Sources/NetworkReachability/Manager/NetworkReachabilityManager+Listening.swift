@@ -32,8 +32,10 @@ extension NetworkReachabilityManager {
     @discardableResult
     public func startListening() -> Bool {
         let listening = listening
+        let calls = DeliveryQueue(.flags)
         let subscription = subscribe(.flags, settle: .immediate) { [weak listening] path, subscription, noticed in
-            listening?.deliver(path.value.status, of: subscription, since: noticed)
+            guard calls.put(path, since: noticed) else { return }
+            listening?.deliver(calls, of: subscription)
         }
         listening.replaceSubscription(with: subscription)
         begin(subscription)
@@ -98,11 +100,13 @@ extension NetworkReachabilityManager {
         onQueue queue: DispatchQueue? = .main,
         _ listener: @escaping @Sendable (NetworkPath) -> Void
     ) -> NetworkReachabilityToken {
+        let calls = DeliveryQueue(interest)
         let subscription = subscribe(interest, settle: policy) { path, subscription, noticed in
             guard let queue else { return subscription.call(since: noticed) { listener(path.value) } }
+            guard calls.put(path, since: noticed) else { return }
             queue.async { [weak subscription] in
-                guard let subscription, !subscription.hasEnded else { return }
-                subscription.call(since: noticed) { listener(path.value) }
+                guard let call = calls.take(), let subscription, !subscription.hasEnded else { return }
+                subscription.call(since: call.noticed) { listener(call.path.value) }
             }
         }
         begin(subscription)

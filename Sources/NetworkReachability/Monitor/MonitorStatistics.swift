@@ -7,8 +7,8 @@ public struct MonitorStatistics: Hashable, Sendable {
     /// Messages received from the kernel.
     public internal(set) var messages: UInt64 = 0
 
-    /// How many of ``messages`` were about nothing that concerns a target, and so led to no evaluation. None so far: every
-    /// message leads to one.
+    /// How many of ``messages`` were about routes that concern no target, and so led to no evaluation. With a filter in the
+    /// kernel few of them are heard at all.
     public internal(set) var irrelevantMessages: UInt64 = 0
 
     /// How often the kernel said that messages were lost for want of buffer space (ENOBUFS, `netlink(7)`). Nothing is
