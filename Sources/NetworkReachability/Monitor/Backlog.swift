@@ -4,22 +4,26 @@ import Netlink
 struct Backlog {
     private var records: [TargetRecord] = []
     private var first = 0
-    private var members: Set<ObjectIdentifier> = []
     /// What was heard of them, all together.
     private(set) var burst = EventBurst()
 
     var isEmpty: Bool { first == records.count }
 
     mutating func add(_ more: some Sequence<TargetRecord>, after burst: EventBurst) {
-        for record in more where members.insert(ObjectIdentifier(record)).inserted { records.append(record) }
+        for record in more where record.putInLine() { records.append(record) }
         self.burst.add(burst)
+    }
+
+    /// Forgets all.
+    mutating func clear() {
+        _ = next(records.count)
     }
 
     /// Takes out at most `count`.
     mutating func next(_ count: Int) -> [TargetRecord] {
         let part = records[first...].prefix(count)
         first += part.count
-        for record in part { members.remove(ObjectIdentifier(record)) }
+        for record in part { record.leaveLine() }
         defer { if isEmpty { self = Backlog() } }
         return Array(part)
     }

@@ -81,8 +81,7 @@ struct MonitorSession {
 
     /// The paths of `records`, in their order.
     ///
-    /// - Parameter isQuick: What none of the flags and ways depends on may be left out.
-    mutating func evaluate(_ records: [TargetRecord], isQuick: Bool = false) -> [Evaluation] {
+    mutating func evaluate(_ records: [TargetRecord], _ depth: LookDepth = .whole) -> [Evaluation] {
         do {
             let connection = try connect()
             // Only while listening is it known when an interface changes.
@@ -94,7 +93,7 @@ struct MonitorSession {
                 recent: recent
             )
             defer { lookups += evaluator.lookups }
-            let polls = records.map { Self.poll($0, isQuick: isQuick) }
+            let polls = records.map { Self.poll($0, depth) }
             var answers = try evaluator.evaluate(polls.compactMap { try? $0.get() })[...]
             interfaces = evaluator.interfaces
             expectation = evaluator.expectation
@@ -121,13 +120,14 @@ struct MonitorSession {
     }
 
     /// What to ask about a target, or why there is nothing to ask about.
-    private static func poll(_ record: TargetRecord, isQuick: Bool) -> Result<Poll, Unnamed> {
+    private static func poll(_ record: TargetRecord, _ depth: LookDepth) -> Result<Poll, Unnamed> {
         let mark = record.target.mark
         switch record.target.destination {
         case .atLarge(let addresses):
-            return .success(Poll(majorityOf: addresses, mark: mark, isQuick: isQuick && !record.wantsEverything))
+            return .success(Poll(majorityOf: addresses, mark: mark, isQuick: depth != .whole && !record.wantsEverything))
         case .address(let address):
-            return .success(Poll(anyOf: [address], mark: mark))
+            let known = depth == .links ? record.knownWay : nil
+            return .success(Poll(RouteJudge.Question(address: address, mark: mark, known: known)))
         case .name:
             switch record.name?.answer ?? .failed {
             case .pending: return .failure(.resolving)

@@ -47,9 +47,7 @@ extension PathMonitor {
     func look(at records: [TargetRecord], after burst: EventBurst) {
         let part = Array(records.prefix(MonitorTiming.lookLimit))
         if part.count < records.count { lookLater(at: records.dropFirst(part.count), after: burst) }
-        // What is left out now, the trailing look asks for.
-        let isQuick = burst.isRelevant
-        let evaluations = reconsider(evaluations(of: part, isQuick: isQuick), of: part, after: burst)
+        let evaluations = reconsider(evaluations(of: part, burst.depth), of: part, after: burst)
         tell(part, evaluations, since: burst.noticed)
         scheduleExpiry(evaluations)
     }
@@ -75,10 +73,10 @@ extension PathMonitor {
         }
     }
 
-    func evaluations(of records: [TargetRecord], isQuick: Bool = false) -> [Evaluation] {
+    func evaluations(of records: [TargetRecord], _ depth: LookDepth) -> [Evaluation] {
         if records.isEmpty { return [] }
         let (evaluations, isListening, lookups, underlay) = session.withLock { session in
-            (session.evaluate(records, isQuick: isQuick), session.isListening, session.takeLookups(), session.underlay)
+            (session.evaluate(records, depth), session.isListening, session.takeLookups(), session.underlay)
         }
         state.withLock { state in
             state.statistics.evaluations += 1
@@ -157,6 +155,12 @@ extension EventBurst {
     fileprivate var isOnlyRoutes: Bool {
         overruns == 0 && subjects.contains(.route)
             && subjects.isSubset(of: [.route, .defaultRoute, .addition, .removal])
+    }
+
+    /// What a look may leave out that the trailing look asks for.
+    fileprivate var depth: LookDepth {
+        if !isRelevant { return .whole }
+        return overruns == 0 && subjects == .link ? .links : .quick
     }
 
     fileprivate var mayChangeInterfaces: Bool { overruns > 0 || subjects.contains(.link) }

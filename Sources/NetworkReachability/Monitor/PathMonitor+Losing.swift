@@ -20,7 +20,7 @@ extension PathMonitor {
             if concerned.isEmpty { continue }
             let others = concerned.filter { !here.contains(ObjectIdentifier($0)) }
             if !others.isEmpty { lookLater(at: others, after: more) }
-            evaluations = self.evaluations(of: records, isQuick: true)
+            evaluations = self.evaluations(of: records, .quick)
         }
         return evaluations
     }

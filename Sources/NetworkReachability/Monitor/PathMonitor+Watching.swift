@@ -92,7 +92,7 @@ extension PathMonitor {
         let waits = state.withLock { state in
             defer {
                 state.waits = MonitorState.Waits()
-                state.backlog = Backlog()
+                state.backlog.clear()
                 state.touched = Touched()
                 state.expiryTime = nil
             }

@@ -12,6 +12,8 @@ package final class TargetRecord: Sendable {
         /// Whether everybody is to be offered a path although it is no news: somebody has just begun, or counts looks.
         var hasNew = false
         var countsLooks = false
+        /// Whether it is in line to be looked at.
+        var isInLine = false
         var flaps = FlapCounter()
         /// Waits for the end of flapping while somebody listens.
         var flappingEnd: Cancellation?
@@ -52,6 +54,21 @@ package final class TargetRecord: Sendable {
 }
 
 extension TargetRecord {
+    /// The way packets took at the last look.
+    var knownWay: KnownWay? { KnownWay(state.withLock { $0.path }.value) }
+
+    /// Says whether it was not in line to be looked at yet.
+    func putInLine() -> Bool {
+        state.withLock { state in
+            defer { state.isInLine = true }
+            return !state.isInLine
+        }
+    }
+
+    func leaveLine() {
+        state.withLock { $0.isInLine = false }
+    }
+
     /// A path to be told, the same object for everybody if it is the latest.
     func shared(_ path: NetworkPath) -> SharedValue<NetworkPath> {
         let latest = state.withLock { $0.path }

@@ -33,13 +33,13 @@ struct PathEvaluator {
     mutating func evaluate(_ polls: [Poll]) throws(NetlinkError) -> [Evaluation] {
         var polls = polls
         while true {
-            let questions = polls.map(\.next)
-            let all = questions.flatMap(\.self)
-            if all.isEmpty { break }
-            var verdicts = try judge(all)[...]
-            for index in polls.indices where !questions[index].isEmpty {
-                polls[index].count(verdicts.prefix(questions[index].count))
-                verdicts = verdicts.dropFirst(questions[index].count)
+            var questions: [RouteJudge.Question] = []
+            let counts = polls.map { $0.addNext(to: &questions) }
+            if questions.isEmpty { break }
+            var verdicts = try judge(questions)[...]
+            for (index, count) in counts.enumerated() where count > 0 {
+                polls[index].count(verdicts.prefix(count))
+                verdicts = verdicts.dropFirst(count)
             }
         }
         var evaluations: [Evaluation] = []

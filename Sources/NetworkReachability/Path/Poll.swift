@@ -8,6 +8,8 @@ struct Poll {
         case families(ipv4: Vote, ipv6: Vote)
         /// Any of the addresses of a host.
         case host(Vote)
+        /// The one address there is.
+        case address(RouteJudge.Question, Verdict?)
     }
 
     private var electorate: Electorate
@@ -32,23 +34,38 @@ struct Poll {
         isQuick = false
     }
 
-    /// What to ask next; nothing when it is decided.
-    var next: [RouteJudge.Question] {
-        switch electorate {
-        case .host(let vote): return questions(vote.next)
-        case .families(let ipv4, let ipv6):
-            let isEnough = isQuick && (ipv4.isWon || !ipv4.isDecided)
-            return questions(ipv4.next) + (isEnough ? [] : questions(ipv6.next))
-        }
+    /// About one address, of which there may be very many.
+    init(_ question: RouteJudge.Question) {
+        electorate = .address(question, nil)
+        mark = question.mark
+        isQuick = false
     }
 
-    private func questions(_ addresses: ArraySlice<IPAddress>) -> [RouteJudge.Question] {
-        addresses.map { RouteJudge.Question(address: $0, mark: mark) }
+    /// Adds what to ask next, which is nothing when it is decided, and says how much that is.
+    func addNext(to questions: inout [RouteJudge.Question]) -> Int {
+        let count = questions.count
+        switch electorate {
+        case .address(let question, let verdict):
+            if verdict == nil { questions.append(question) }
+        case .host(let vote):
+            questions += vote.next.map(question)
+        case .families(let ipv4, let ipv6):
+            questions += ipv4.next.map(question)
+            let isEnough = isQuick && (ipv4.isWon || !ipv4.isDecided)
+            if !isEnough { questions += ipv6.next.map(question) }
+        }
+        return questions.count - count
+    }
+
+    private func question(_ address: IPAddress) -> RouteJudge.Question {
+        RouteJudge.Question(address: address, mark: mark)
     }
 
     /// Takes the verdicts on what was to be asked next.
     mutating func count(_ verdicts: ArraySlice<Verdict>) {
         switch electorate {
+        case .address(let question, _):
+            electorate = .address(question, verdicts.first)
         case .host(var vote):
             vote.count(verdicts)
             electorate = .host(vote)
@@ -63,6 +80,13 @@ struct Poll {
     /// What it came to.
     var result: PollResult {
         switch electorate {
+        case .address(_, let verdict):
+            let isSatisfied = verdict?.isSatisfied ?? false
+            var result = PollResult(verdict.map { [$0] } ?? [], isSatisfied: isSatisfied)
+            result.supportsIPv4 = isSatisfied && verdict?.destination.isIPv6 == false
+            result.supportsIPv6 = isSatisfied && verdict?.destination.isIPv6 == true
+            result.lifetime = verdict?.lifetime
+            return result
         case .host(let vote):
             let satisfied = vote.verdicts.filter(\.isSatisfied)
             var result = PollResult(satisfied.isEmpty ? vote.verdicts : satisfied, isSatisfied: !satisfied.isEmpty)

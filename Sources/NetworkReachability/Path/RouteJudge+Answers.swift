@@ -8,14 +8,16 @@ extension RouteJudge {
         var second: Result<Route, SystemError>?
     }
 
-    /// Asks everything in one round where the expected answers come, after a barrier: notifications can come before the
-    /// state they announce, but not before the answer of a link that was asked for first. So the links that packets left
-    /// through last are asked for, or the loopback link.
+    /// Notifications can come before the state they announce, but not before the answer of a link that was asked for first.
+    /// So the links that packets left through last are asked for, or the loopback link.
+    var expectedLinks: [UInt32] { expectation.links.isEmpty ? [1] : expectation.links }
+
+    /// Asks everything in one round where the expected answers come, after a barrier.
     mutating func answers(to queries: [RouteQuery]) throws(NetlinkError) -> [Answer] {
         let guesses = queries.map(expectedSecond)
         let found = try links.routes(
             queries + guesses.compactMap(\.self),
-            expecting: expectation.links.isEmpty ? [1] : expectation.links
+            expecting: expectedLinks
         )
         var answers = found.prefix(queries.count).map { Answer(first: $0) }
         var guessed = found.dropFirst(queries.count)
