@@ -18,9 +18,13 @@ struct RecordTable {
     }
 
     /// Forgets those of this target that nobody holds any more.
-    mutating func forget(_ target: Target) {
+    ///
+    /// - Returns: What is to be let go of outside of locks: whoever holds another may do so for the last time right now.
+    mutating func forget(_ target: Target) -> [TargetRecord] {
         let hash = target.hashValue
+        let living = records[hash]?.compactMap(\.record) ?? []
         records[hash]?.removeAll { $0.record == nil }
         if records[hash]?.isEmpty ?? false { records[hash] = nil }
+        return living
     }
 }

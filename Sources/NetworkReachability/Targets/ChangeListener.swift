@@ -88,9 +88,10 @@ final class ChangeListener: Sendable {
         let wakes = state.withLock { state in
             // Of a host that has been removed, and perhaps inserted again, nothing older is told.
             guard state.entries[host]?.subscription === subscription else { return false }
-            if state.entries[host]?.pending == nil { state.order.append(host) }
+            let isFirst = state.entries[host]?.pending == nil
             state.entries[host]?.pending = path
             state.entries[host]?.noticed = noticed
+            if isFirst { state.append(host) }
             defer { state.isAwake = true }
             return !state.isAwake
         }
@@ -106,6 +107,9 @@ final class ChangeListener: Sendable {
         while take({ listener($0) }) {}
     }
 
+    /// How much is kept for a reader that is slow.
+    var keptCount: Int { state.withLock { $0.order.count } }
+
     /// Hands over the first of what is pending; false, and asleep until there is more, when that is nothing.
     func take(_ listener: (NetworkReachabilityChange) -> Void) -> Bool {
         guard let (host, entry) = state.withLock({ $0.next(interest) }), let path = entry.told else { return false }
@@ -117,6 +121,16 @@ final class ChangeListener: Sendable {
 }
 
 extension ChangeListener.State {
+    /// Puts a host at the end, and forgets what has been taken, and hosts that went or stand there twice, as soon as these are
+    /// most of it: a reader that is always a little behind never leaves it empty.
+    fileprivate mutating func append(_ host: String) {
+        order.append(host)
+        guard order.count > 2 * entries.count + 8 else { return }
+        var seen: Set<String> = []
+        order = order[next...].filter { entries[$0]?.pending != nil && seen.insert($0).inserted }
+        next = 0
+    }
+
     /// Takes the first host out of which something is pending that is news to the listener.
     fileprivate mutating func next(
         _ interest: NetworkReachabilityInterest
