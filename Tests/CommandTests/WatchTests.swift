@@ -127,7 +127,13 @@ import Testing
         let watch = try await RunningCommand.start(["watch", "--settle", "3s"], in: uplink.namespace)
         #expect(try await watch.status() == Self.way)
         // In one go, so that it cannot last.
-        try await uplink.ip("link set u0 down", "link set u0 up", "route add default via 192.0.2.1")
+        try await uplink.ip(
+            "link set u0 down",
+            "link set u0 up",
+            "route add default via 192.0.2.1",
+            "addr add 2001:db8::2/64 dev u0 nodad",
+            "route add default via 2001:db8::1"
+        )
         let start = ContinuousClock.now
         try await uplink.setConnected(false)
         #expect(try await watch.status() == "not reachable, no route")

@@ -2,7 +2,8 @@ import Netlink
 
 /// Targets that are to be looked at soon, each once, first in, first out.
 struct Backlog {
-    private var records: [TargetRecord] = []
+    /// Those that were taken out are nil until there are more of these than of others.
+    private var records: [TargetRecord?] = []
     private var first = 0
     /// What was heard of them, all together.
     private(set) var burst = EventBurst()
@@ -14,17 +15,24 @@ struct Backlog {
         self.burst.add(burst)
     }
 
-    /// Forgets all.
-    mutating func clear() {
-        _ = next(records.count)
+    /// Forgets all, and says what: it may die outside of locks only.
+    mutating func clear() -> [TargetRecord] {
+        next(records.count)
     }
 
-    /// Takes out at most `count`.
+    /// Takes out at most `count`. Holds none of them any more: they may die outside of locks only.
     mutating func next(_ count: Int) -> [TargetRecord] {
-        let part = records[first...].prefix(count)
-        first += part.count
+        let end = min(first + count, records.count)
+        let part = records[first..<end].compactMap(\.self)
+        for position in first..<end { records[position] = nil }
         for record in part { record.leaveLine() }
-        defer { if isEmpty { self = Backlog() } }
-        return Array(part)
+        first = end
+        if isEmpty {
+            self = Backlog()
+        } else if first > records.count / 2 {
+            records.removeFirst(first)
+            first = 0
+        }
+        return part
     }
 }

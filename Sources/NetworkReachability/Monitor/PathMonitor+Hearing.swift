@@ -23,18 +23,20 @@ extension PathMonitor {
     /// Counts a burst, forgets what it may have made wrong, and says which targets it concerns.
     func note(_ burst: EventBurst) -> [TargetRecord] {
         let now = surroundings.clock.monotonic
-        let concerned: [TargetRecord] = state.withLock { state in
+        let (concerned, over): ([TargetRecord], Touched?) = state.withLock { state in
             state.statistics.count(burst)
-            guard burst.isRelevant else { return [] }
+            guard burst.isRelevant else { return ([], nil) }
             let concerned = burst.isOnlyRoutes ? state.index.records(concernedBy: burst.prefixes) : nil
             if concerned?.isEmpty ?? false {
                 state.statistics.irrelevantMessages += UInt64(burst.messages)
-                return []
+                return ([], nil)
             }
             state.lastBurst = now
-            state.touched.add(concerned)
-            return concerned ?? state.watched.all
+            let over = state.touched.add(concerned)
+            return (concerned ?? state.watched.all, over)
         }
+        // Outside the lock, which the end of a record takes.
+        withExtendedLifetime(over) {}
         if concerned.isEmpty { return [] }
         logger?.trace("heard", metadata: ["messages": "\(burst.messages)", "overruns": "\(burst.overruns)"])
         if burst.mayChangeInterfaces { session.withLock { $0.forgetInterfaces() } }

@@ -27,10 +27,12 @@ extension PathMonitor {
 
     /// Begins to watch what has arrived, unless nobody wants that any more.
     private func follow() {
-        let arrivals = state.withLock { state in
+        // Those that nobody wants any more die outside the lock, which the end of a record takes.
+        let arrived = state.withLock { state in
             defer { state.arrivals = [] }
-            return state.arrivals.filter(\.isWatched)
+            return state.arrivals
         }
+        let arrivals = arrived.filter(\.isWatched)
         guard !arrivals.isEmpty else { return }
         state.withLock { state in
             for record in arrivals {
@@ -52,7 +54,7 @@ extension PathMonitor {
         record.waitForFlappingEnd(nil)
         let held = state.withLock { state in
             if state.index.set([], of: record) { state.isFilterCurrent = false }
-            return [state.watched.remove(record), state.names.remove(record)]
+            return [state.watched.remove(record), state.names.remove(record), state.touched.remove(record)]
         }
         // Let go of outside the lock, which the end of a record takes.
         withExtendedLifetime(held) {}
@@ -89,16 +91,16 @@ extension PathMonitor {
     private func endIfUnwatched() {
         guard state.withLock({ $0.watched.isEmpty }) else { return }
         session.withLock { $0.stopListening() }
-        let waits = state.withLock { state in
+        let over = state.withLock { state in
             defer {
                 state.waits = MonitorState.Waits()
-                state.backlog.clear()
                 state.touched = Touched()
                 state.expiryTime = nil
             }
-            return state.waits
+            return (state.waits, state.backlog.clear(), state.touched)
         }
-        withExtendedLifetime(waits) {}
+        // Let go of outside the lock, which the end of a record takes.
+        withExtendedLifetime(over) {}
     }
 
     /// Lets go of the namespace when it is deleted or replaced, and looks what there is instead.

@@ -84,6 +84,7 @@ extension PathMonitor {
     }
 
     func forget(_ target: Target) {
-        state.withLock { $0.records.forget(target) }
+        let living = state.withLock { $0.records.forget(target) }
+        withExtendedLifetime(living) {}
     }
 }

@@ -36,8 +36,12 @@ struct RecordTable {
     }
 
     /// Forgets those of this target that nobody holds any more.
-    mutating func forget(_ target: Target) {
+    ///
+    /// - Returns: What is to be let go of outside of locks: whoever holds another may do so for the last time right now.
+    mutating func forget(_ target: Target) -> [TargetRecord] {
         let hash = target.hashValue
+        let living = (records[hash]?.all ?? []).compactMap(\.record)
         records[hash] = Entries((records[hash]?.all ?? []).filter { $0.record != nil })
+        return living
     }
 }

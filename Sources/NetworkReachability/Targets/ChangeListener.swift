@@ -97,22 +97,14 @@ final class ChangeListener: Sendable {
         let wakes = state.withLock { state in
             // Of a host that has been removed, and perhaps inserted again, nothing older is told.
             guard state.subscriptions[host] === subscription else { return false }
-            if let pending = state.pending[host] {
-                state.pending[host] = Pending(
-                    subscription: subscription,
-                    told: pending.told,
-                    path: path,
-                    noticed: noticed
-                )
-            } else {
-                state.order.append(host)
-                state.pending[host] = Pending(
-                    subscription: subscription,
-                    told: subscription.previous,
-                    path: path,
-                    noticed: noticed
-                )
-            }
+            let known = state.pending[host]
+            state.pending[host] = Pending(
+                subscription: subscription,
+                told: known == nil ? subscription.previous : known?.told,
+                path: path,
+                noticed: noticed
+            )
+            if known == nil { state.append(host) }
             defer { state.isAwake = true }
             return !state.isAwake
         }
@@ -128,6 +120,9 @@ final class ChangeListener: Sendable {
         while take({ listener($0) }) {}
     }
 
+    /// How much is kept for a reader that is slow.
+    var keptCount: Int { state.withLock { $0.order.count } }
+
     /// Hands over the first of what is pending; false, and asleep until there is more, when that is nothing.
     func take(_ listener: (NetworkReachabilityChange) -> Void) -> Bool {
         guard let (host, pending) = state.withLock({ $0.next(interest) }) else { return false }
@@ -139,6 +134,16 @@ final class ChangeListener: Sendable {
 }
 
 extension ChangeListener.State {
+    /// Puts a host at the end, and forgets what has been taken, and hosts that went or stand there twice, as soon as these are
+    /// most of it: a reader that is always a little behind never leaves it empty.
+    fileprivate mutating func append(_ host: String) {
+        order.append(host)
+        guard order.count > 2 * subscriptions.count + 8 else { return }
+        var seen: Set<String> = []
+        order = order[next...].filter { pending[$0] != nil && seen.insert($0).inserted }
+        next = 0
+    }
+
     /// Takes the first host out of which something is pending that is news to the listener.
     fileprivate mutating func next(
         _ interest: NetworkReachabilityInterest

@@ -71,7 +71,7 @@ extension NetworkReachabilityMonitor {
             state.records[host] = record
             return state.listeners.compactMap(\.listener)
         }
-        for listener in listeners ?? [] { listener.follow(host, record) }
+        for listener in listeners ?? [] { tell(listener, of: host, record) }
         return listeners != nil
     }
 
@@ -84,7 +84,7 @@ extension NetworkReachabilityMonitor {
             (state.records.removeValue(forKey: host), state.listeners.compactMap(\.listener))
         }
         guard record != nil else { return false }
-        for listener in listeners { listener.leave(host) }
+        for listener in listeners { tell(listener, of: host, nil) }
         return true
     }
 
@@ -161,6 +161,18 @@ extension NetworkReachabilityMonitor {
             state.listeners.append(WeakListener(listener: listener))
             return state.records
         }
-        for (host, record) in records { listener.follow(host, record) }
+        for (host, record) in records { tell(listener, of: host, record) }
+    }
+
+    /// Lets a listener hear of a host, or no more. Others may remove or insert it at the same moment, and be faster or slower
+    /// with their listeners: whoever comes last has seen to it that what the listener follows is what is watched.
+    private func tell(_ listener: ChangeListener, of host: String, _ record: TargetRecord?) {
+        var record = record
+        while true {
+            if let record { listener.follow(host, record) } else { listener.leave(host) }
+            let current = state.withLock { $0.records[host] }
+            if current === record { return }
+            record = current
+        }
     }
 }

@@ -3,7 +3,7 @@ extension RecordingListener {
     /// were. No thread of the caller's is blocked: the cooperative threads of a small machine are few, and what is tested
     /// may need them.
     @discardableResult
-    public func waitForCount(_ count: Int, timeout: Duration = .seconds(5)) async -> Bool {
+    public func waitForCount(_ count: Int, timeout: Duration = .seconds(60)) async -> Bool {
         await onOwnThread { self.waitForCount(count, timeout: timeout) } ?? false
     }
 }

@@ -43,7 +43,7 @@ public final class RecordingListener<Element: Sendable>: Sendable {
     /// Blocks the calling thread until at least `count` values were heard or `timeout` has passed on the real clock, and
     /// says whether they were.
     @discardableResult
-    public func waitForCount(_ count: Int, timeout: Duration = .seconds(5)) -> Bool {
+    public func waitForCount(_ count: Int, timeout: Duration = .seconds(60)) -> Bool {
         let latch = Latch()
         let isReached = state.withLock { state in
             if state.values.count >= count { return true }

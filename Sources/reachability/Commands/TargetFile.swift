@@ -5,6 +5,14 @@ import NetworkReachability
 struct TargetFile: Sendable {
     /// `-` is standard input, which can be read only once.
     let path: String
+    /// What came from standard input.
+    private let input: String?
+
+    /// Reads standard input to its end, where that is meant, which may take as long as somebody types; a file is read later.
+    init(path: String) throws(ExitMessage) {
+        self.path = path
+        input = path == "-" ? try Self.text(of: STDIN_FILENO, called: "standard input") : nil
+    }
 
     var isStandardInput: Bool { path == "-" }
 
@@ -26,7 +34,8 @@ struct TargetFile: Sendable {
         var hosts: [String] = []
         var seen: Set<String> = []
         var bad: [BadLine] = []
-        let lines = try text().split(separator: "\n", omittingEmptySubsequences: false)
+        // To Swift, CR and LF together are one character.
+        let lines = try text().split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() {
             let host = String(line.prefix { $0 != "#" }.trimmed)
             if host.isEmpty { continue }
@@ -41,20 +50,28 @@ struct TargetFile: Sendable {
     }
 
     private func text() throws(ExitMessage) -> String {
-        let file = isStandardInput ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        defer { if !isStandardInput, file >= 0 { close(file) } }
+        if let input { return input }
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        if file < 0 { throw Self.failure(path) }
+        defer { close(file) }
+        return try Self.text(of: file, called: path)
+    }
+
+    private static func text(of file: CInt, called name: String) throws(ExitMessage) -> String {
         var content: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             let count = unsafe Glibc.read(file, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                let cause = unsafe String(cString: strerror(errno))
-                throw ExitMessage("cannot read the hosts in \(name): \(cause)", .noInput)
-            }
+            if count < 0 { throw failure(name) }
             if count == 0 { return String(decoding: content, as: UTF8.self) }
             content += chunk[..<count]
         }
+    }
+
+    private static func failure(_ name: String) -> ExitMessage {
+        let cause = unsafe String(cString: strerror(errno))
+        return ExitMessage("cannot read the hosts in \(name): \(cause)", .noInput)
     }
 }
 

@@ -44,10 +44,12 @@ struct Watch: ParsableCommand {
 
     func run() throws {
         let policy: SettlePolicy = try settle.map { .settled(for: try $0.value) } ?? .immediate
+        // Before signals are blocked, so that whoever is asked to type hosts can leave.
+        let file = try self.file.map { path throws(ExitMessage) in try TargetFile(path: path) }
         var signals = WatchSignals(reloads: file != nil)
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
         let output = WatchOutput(json: options.json, withFlags: flags, withNamespace: allNetns, interest: interest)
-        if let file { return try watch(TargetFile(path: file), output, policy, &signals) }
+        if let file { return try watch(file, output, policy, &signals) }
         let targets = try options.makeTargets()
         let watcher = allNetns ? try NamespaceWatcher(options, output: output, policy: policy) : nil
         StandardOutput.endWhenReaderLeaves()

@@ -34,6 +34,10 @@ final class FakeWorld: World {
         return NetworkReachabilityManager(target, monitor: monitor, options: options)
     }
 
+    func targets(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> NetworkReachabilityMonitor {
+        NetworkReachabilityMonitor(monitor: monitor, options: options)
+    }
+
     func batch(_ changes: [Change]) throws {
         try kernel.batch { try apply(changes) }
     }
@@ -52,6 +56,14 @@ final class FakeWorld: World {
             resolver.queue.sync {}
             queue?.sync {}
         }
+    }
+
+    /// Does something while the monitor can do nothing.
+    func holdingMonitor<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
+        let gate = DispatchSemaphore(value: 0)
+        monitor.queue.async { gate.wait() }
+        defer { gate.signal() }
+        try body()
     }
 
     func close() {}

@@ -37,6 +37,12 @@ final class RealWorld: World {
         }
     }
 
+    func targets(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> NetworkReachabilityMonitor {
+        var options = options
+        options.networkNamespace = .path(client.path)
+        return try NetworkReachabilityMonitor(options: options)
+    }
+
     func apply(_ changes: [Change]) throws {
         var commands: [String] = []
         for change in changes {

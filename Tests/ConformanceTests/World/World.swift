@@ -15,6 +15,9 @@ protocol World: AnyObject, Sendable {
         options: NetworkReachabilityOptions
     ) throws(NetworkReachabilityError) -> NetworkReachabilityManager
 
+    /// A monitor of many hosts, which shares with the managers of this world.
+    func targets(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> NetworkReachabilityMonitor
+
     /// Lets everything happen that is bound to happen without another change, where that can be told.
     func settle()
 
@@ -29,5 +32,12 @@ extension World {
 
     func manager(of host: String? = nil) throws(NetworkReachabilityError) -> NetworkReachabilityManager {
         try manager(of: host, options: NetworkReachabilityOptions())
+    }
+
+    /// A monitor of these hosts.
+    func targets(_ hosts: [String] = []) throws(NetworkReachabilityError) -> NetworkReachabilityMonitor {
+        let targets = try targets(options: NetworkReachabilityOptions())
+        try targets.setHosts(hosts)
+        return targets
     }
 }

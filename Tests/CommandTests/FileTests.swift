@@ -1,0 +1,122 @@
+import Glibc
+import NetworkLab
+import Testing
+
+/// `reachability watch --file`: what is read of the file, and what is refused.
+@Suite struct FileTests {
+    private static let text = """
+        # Routers
+        192.0.2.7   # the first
+
+        \t198.51.100.1\t
+        192.0.2.7
+        x:1
+          #nothing
+        a b
+        2001:db8:9::9#no blank
+        fe80::1
+        """
+    private static let hosts: Set<String> = ["192.0.2.7", "198.51.100.1", "2001:db8:9::9"]
+
+    /// The hosts of the next so many lines.
+    private static func heard(_ count: Int, of watch: RunningCommand) async throws -> [String] {
+        var hosts: [String] = []
+        for _ in 0..<count {
+            let words = try await watch.line().split(separator: " ")
+            hosts.append(String(words[1].dropLast()))
+        }
+        return hosts
+    }
+
+    @Test(arguments: ["\n", "\r\n"])
+    func `bad lines are named, the others watched`(end: String) async throws {
+        let uplink = try await Uplink.make()
+        let file = try HostsFile(Self.text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: end))
+        let watch = try await RunningCommand.start(["watch", "--file", file.path], in: uplink.namespace)
+        #expect(try await Set(Self.heard(3, of: watch)) == Self.hosts)
+        try await uplink.setConnected(false)
+        #expect(try await Set(Self.heard(2, of: watch)) == ["198.51.100.1", "2001:db8:9::9"])
+        watch.signal(SIGTERM)
+        let result = try await watch.result()
+        #expect(result.status == 0)
+        #expect(result.lines.count == 5)
+        let errors = result.errors.split(separator: "\n")
+        let starts = [6: "\"x:1\" is neither", 8: "\"a b\" is neither", 10: "fe80::1 is link-local"]
+        #expect(errors.count == starts.count)
+        for (error, (number, reason)) in zip(errors, starts.sorted { $0.key < $1.key }) {
+            #expect(error.hasPrefix("reachability: \(file.path):\(number): \(reason)"))
+        }
+    }
+
+    @Test func `--strict refuses a file with bad lines, and names all`() async throws {
+        let uplink = try await Uplink.make()
+        let file = try HostsFile(Self.text)
+        let result = try await Command.run(["watch", "--strict", "--file", file.path], in: uplink.namespace)
+        #expect(result.status == 65)
+        #expect(result.output.isEmpty)
+        #expect(
+            result.errors.split(separator: "\n").map { $0.split(separator: ":")[2] } == ["6", "8", "10"],
+            "\(result.errors)"
+        )
+        try file.write("192.0.2.7\n# fine\n")
+        let watch = try await RunningCommand.start(["watch", "--strict", "--file", file.path], in: uplink.namespace)
+        #expect(try await Self.heard(1, of: watch) == ["192.0.2.7"])
+        // Nothing of a bad file is taken.
+        try file.write("192.0.2.8\nx:1\n")
+        watch.signal(SIGHUP)
+        #expect(try await eventually(within: .seconds(90)) { await watch.errors.contains("\(file.path):2: \"x:1\"") })
+        try file.write("192.0.2.7\n192.0.2.9\n")
+        watch.signal(SIGHUP)
+        #expect(try await Self.heard(1, of: watch) == ["192.0.2.9"])
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().lines.count == 2)
+    }
+
+    @Test(arguments: [("/nowhere/hosts", "No such file or directory"), ("/", "Is a directory")])
+    func `what cannot be read is refused`(path: String, cause: String) async throws {
+        try await Command.run(["watch", "--file", path])
+            .expectRefusal("cannot read the hosts in \(path): \(cause)", status: 66)
+    }
+
+    @Test func `standard input that is closed is refused`() async throws {
+        try await Command.run(script: "exec $R watch --file - <&-")
+            .expectRefusal("cannot read the hosts in standard input: Bad file descriptor", status: 66)
+    }
+
+    @Test func `standard input is read once`() async throws {
+        let watch = try await RunningCommand.start(script: "exec $R watch --file - <<E\n127.0.0.1\nx:1\n::1\nE")
+        #expect(try await Set(Self.heard(2, of: watch)) == ["127.0.0.1", "::1"])
+        watch.signal(SIGHUP)
+        #expect(try await eventually(within: .seconds(90)) { await watch.errors.contains("cannot be read again") })
+        watch.signal(SIGTERM)
+        let result = try await watch.result()
+        #expect(result.status == 0)
+        #expect(result.lines.count == 2)
+        #expect(result.errors.hasPrefix("reachability: standard input:2: \"x:1\" is neither"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `who is asked to type hosts can leave`(signal: CInt) async throws {
+        // A reader and writer of its own, so that it never ends.
+        let watch = try await RunningCommand.start(
+            script: "d=$(mktemp -d) && mkfifo $d/f && exec <>$d/f && rm -r $d && exec $R watch --file -"
+        )
+        // Until it reads its standard input: read(2) of descriptor 0, on x86-64 and on others.
+        _ = try await eventually(within: .seconds(5)) {
+            let call = (try? LabProcess("cat", ["/proc/\(watch.identifier)/syscall"]).wait().output) ?? ""
+            let isOurs = try LabProcess("cat", ["/proc/\(watch.identifier)/comm"]).wait().output == "reachability\n"
+            return isOurs && (call.hasPrefix("0 0x0 ") || call.hasPrefix("63 0x0 "))
+        }
+        watch.signal(signal)
+        #expect(try await watch.result().status == -signal)
+    }
+
+    @Test func `options that exclude each other`() async throws {
+        for arguments in [["--strict"], ["--strict", "192.0.2.1"], ["--file", "/dev/null", "--all-netns"]] {
+            let result = try await Command.run(["watch"] + arguments)
+            #expect(result.status == 64)
+            #expect(result.output.isEmpty)
+            #expect(result.errors.hasPrefix("Error: --"))
+        }
+    }
+}
