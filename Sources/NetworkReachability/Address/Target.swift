@@ -10,6 +10,10 @@ package struct Target: Hashable, Sendable {
 
     package let destination: Destination
 
+    var isAddress: Bool {
+        if case .address = destination { true } else { false }
+    }
+
     /// The firewall mark packets will carry (SO_MARK); 0 for none.
     package let mark: UInt32
 

@@ -80,7 +80,6 @@ struct MonitorSession {
     var listeningConnection: (any KernelConnection)? { isListening ? connection : nil }
 
     /// The paths of `records`, in their order.
-    ///
     mutating func evaluate(_ records: [TargetRecord], _ depth: LookDepth = .whole) -> [Evaluation] {
         do {
             let connection = try connect()
@@ -93,15 +92,19 @@ struct MonitorSession {
                 recent: recent
             )
             defer { lookups += evaluator.lookups }
-            let polls = records.map { Self.poll($0, depth) }
-            var answers = try evaluator.evaluate(polls.compactMap { try? $0.get() })[...]
+            let questions = records.compactMap { $0.question(depth) }
+            let polls = records.map { $0.target.isAddress ? nil : Self.poll($0, depth) }
+            var answers = try evaluator.evaluate(polls.compactMap { try? $0?.get() })[...]
+            var direct = try evaluator.evaluate(questions)[...]
             interfaces = evaluator.interfaces
             expectation = evaluator.expectation
             recent = evaluator.recent
             underlay.formUnion(evaluator.underlay)
+            let nothing = Evaluation(path: NetworkPath())
             return zip(records, polls).map { record, poll in
                 switch poll {
-                case .success: record.noted(answers.popFirst() ?? Evaluation(path: NetworkPath()))
+                case nil: record.noted(direct.popFirst() ?? nothing)
+                case .success: record.noted(answers.popFirst() ?? nothing)
                 case .failure(let reason): record.noted(Evaluation(path: reason.path))
                 }
             }
@@ -126,8 +129,7 @@ struct MonitorSession {
         case .atLarge(let addresses):
             return .success(Poll(majorityOf: addresses, mark: mark, isQuick: depth != .whole && !record.wantsEverything))
         case .address(let address):
-            let known = depth == .links ? record.knownWay : nil
-            return .success(Poll(RouteJudge.Question(address: address, mark: mark, known: known)))
+            return .success(Poll(anyOf: [address], mark: mark))
         case .name:
             switch record.name?.answer ?? .failed {
             case .pending: return .failure(.resolving)

@@ -54,8 +54,12 @@ package final class TargetRecord: Sendable {
 }
 
 extension TargetRecord {
-    /// The way packets took at the last look.
-    var knownWay: KnownWay? { KnownWay(state.withLock { $0.path }.value) }
+    /// What to ask about a target that is an address; nil for others.
+    func question(_ depth: LookDepth) -> RouteJudge.Question? {
+        guard case .address(let address) = target.destination else { return nil }
+        let known = depth == .links ? KnownWay(state.withLock { $0.path }.value) : nil
+        return RouteJudge.Question(address: address, mark: target.mark, known: known)
+    }
 
     /// Says whether it was not in line to be looked at yet.
     func putInLine() -> Bool {

@@ -48,6 +48,24 @@ struct PathEvaluator {
         return evaluations
     }
 
+    /// One evaluation for each address, in the same order: what a poll of one address comes to, without its cost, for there
+    /// may be very many of them.
+    mutating func evaluate(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Evaluation] {
+        var evaluations: [Evaluation] = []
+        evaluations.reserveCapacity(questions.count)
+        for verdict in try judge(questions) {
+            var (common, destination) =
+                switch verdict.outcome {
+                case .success(let way): try path(way, to: verdict.destination)
+                case .failure(let obstacle): (try self.common(explained(obstacle)), verdict.destination)
+                }
+            common.supportsIPv4 = verdict.isSatisfied && !verdict.destination.isIPv6
+            common.supportsIPv6 = verdict.isSatisfied && verdict.destination.isIPv6
+            evaluations.append(Evaluation(path: recent.path(common, to: destination), lifetime: verdict.lifetime))
+        }
+        return evaluations
+    }
+
     private mutating func judge(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Verdict] {
         var judge = RouteJudge(kernel: kernel, links: links, expectation: expectation)
         defer { links = judge.links }

@@ -3,13 +3,11 @@ import Netlink
 /// Everything that is asked about one target, and what has been answered so far.
 struct Poll {
     /// Whose votes count.
-    private enum Electorate {
+    private indirect enum Electorate {
         /// The majority of one family, IPv4 before IPv6.
         case families(ipv4: Vote, ipv6: Vote)
         /// Any of the addresses of a host.
         case host(Vote)
-        /// The one address there is.
-        case address(RouteJudge.Question, Verdict?)
     }
 
     private var electorate: Electorate
@@ -34,19 +32,10 @@ struct Poll {
         isQuick = false
     }
 
-    /// About one address, of which there may be very many.
-    init(_ question: RouteJudge.Question) {
-        electorate = .address(question, nil)
-        mark = question.mark
-        isQuick = false
-    }
-
     /// Adds what to ask next, which is nothing when it is decided, and says how much that is.
     func addNext(to questions: inout [RouteJudge.Question]) -> Int {
         let count = questions.count
         switch electorate {
-        case .address(let question, let verdict):
-            if verdict == nil { questions.append(question) }
         case .host(let vote):
             questions += vote.next.map(question)
         case .families(let ipv4, let ipv6):
@@ -64,8 +53,6 @@ struct Poll {
     /// Takes the verdicts on what was to be asked next.
     mutating func count(_ verdicts: ArraySlice<Verdict>) {
         switch electorate {
-        case .address(let question, _):
-            electorate = .address(question, verdicts.first)
         case .host(var vote):
             vote.count(verdicts)
             electorate = .host(vote)
@@ -80,13 +67,6 @@ struct Poll {
     /// What it came to.
     var result: PollResult {
         switch electorate {
-        case .address(_, let verdict):
-            let isSatisfied = verdict?.isSatisfied ?? false
-            var result = PollResult(verdict.map { [$0] } ?? [], isSatisfied: isSatisfied)
-            result.supportsIPv4 = isSatisfied && verdict?.destination.isIPv6 == false
-            result.supportsIPv6 = isSatisfied && verdict?.destination.isIPv6 == true
-            result.lifetime = verdict?.lifetime
-            return result
         case .host(let vote):
             let satisfied = vote.verdicts.filter(\.isSatisfied)
             var result = PollResult(satisfied.isEmpty ? vote.verdicts : satisfied, isSatisfied: !satisfied.isEmpty)
