@@ -143,7 +143,8 @@ struct MonitorSession {
         }
     }
 
-    private mutating func disconnect() {
+    /// Lets go of the connection; the next question opens another.
+    mutating func disconnect() {
         stopListening()
         connection = nil
     }
