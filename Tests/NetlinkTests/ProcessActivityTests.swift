@@ -12,7 +12,9 @@ import Testing
 
     /// Starting takes its time.
     private static func expect(_ activity: ProcessActivity, of process: LabProcess, _ text: Comment? = nil) {
-        let isReached = Deadline(after: .seconds(30)).poll(every: .milliseconds(2)) { self.activity(of: process) == activity }
+        let isReached = Deadline(after: .seconds(30)).poll(every: .milliseconds(2)) {
+            self.activity(of: process) == activity
+        }
         #expect(isReached, text)
     }
 

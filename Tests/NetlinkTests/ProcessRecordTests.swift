@@ -3,7 +3,8 @@ import Testing
 @testable import Netlink
 
 @Suite struct ProcessRecordTests {
-    private static let end = "1 4242 4242 0 -1 %FLAGS 101 0 0 0 3 1 0 0 20 0 %THREADS 0 1715628 9216000 300 184467440737095516"
+    private static let end =
+        "1 4242 4242 0 -1 %FLAGS 101 0 0 0 3 1 0 0 20 0 %THREADS 0 1715628 9216000 300 184467440737095516"
 
     private func makeRecord(
         name: String = "ip",
@@ -39,7 +40,9 @@ import Testing
     }
 
     @Test func `a line that is cut off is none`() throws {
-        let line = Array("4242 (a) b) R \(Self.end.replacing("%FLAGS", with: "0").replacing("%THREADS", with: "3"))".utf8)
+        let line = Array(
+            "4242 (a) b) R \(Self.end.replacing("%FLAGS", with: "0").replacing("%THREADS", with: "3"))".utf8
+        )
         let whole = try #require(ProcessRecord(text: line[...]))
         #expect(whole.threads == 3)
         var complete = 0

@@ -40,7 +40,8 @@ package enum ProcessActivity: Sendable {
         while let entry = readdir(directory) {
             // What is not a number is "." or "..".
             let number = withUnsafeBytes(of: entry.pointee.d_name) { UInt32(decimal: $0.prefix { $0 != 0 }) }
-            if let number, let thread = ProcessRecord(path: "\(path)/\(number)/stat"), thread.isRunning { return .atWork }
+            guard let number, let thread = ProcessRecord(path: "\(path)/\(number)/stat") else { continue }
+            if thread.isRunning { return .atWork }
         }
         return .atRest
     }

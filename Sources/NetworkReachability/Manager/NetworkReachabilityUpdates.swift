@@ -84,7 +84,9 @@ extension NetworkReachabilityManager {
         let logger = options.logger
         return NetworkReachabilityUpdates { continuation in
             let subscription = Subscription(to: record, interest: interest, settle: policy) {
-                path, subscription, noticed in
+                path,
+                subscription,
+                noticed in
                 logger?.log(path.path, of: record.target)
                 subscription.call(since: noticed) { continuation.yield(path.path[keyPath: element]) }
             }

@@ -35,7 +35,7 @@ extension PathMonitor {
         guard let index else { return }
         do {
             try session.withLock { session throws(NetlinkError) in try session.setFilter(index.filter) }
-        } catch where error.stage != .filter {
+        } catch  where error.stage != .filter {
             // Deaf to what the new filter lets through: another socket hears everything until it has one.
             logger?.warning("listening anew", metadata: ["error": "\(error)"])
             session.withLock { $0.disconnect() }

@@ -17,7 +17,9 @@ extension RouteJudge {
                 tunnels: tunnels + [link.index]
             )
             defer { links = judge.links }
-            if case .failure(let obstacle)? = try judge.judge([Question(address: IPAddress(remote), mark: 0)]).first?.outcome {
+            if case .failure(let obstacle)? = try judge.judge([Question(address: IPAddress(remote), mark: 0)]).first?
+                .outcome
+            {
                 return obstacle.reason
             }
         }

@@ -5,6 +5,7 @@ import Netlink
 ///
 /// Each loop over it is a listener of its own, which ends with the loop or its task.
 public struct NetworkReachabilityChanges: AsyncSequence, Sendable {
+    /// One host and what became of it.
     public typealias Element = NetworkReachabilityChange
 
     /// The sequence never fails: trouble is the status unknown, and in the log.

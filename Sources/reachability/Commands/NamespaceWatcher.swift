@@ -68,7 +68,9 @@ struct NamespaceWatcher: Sendable {
     private func watch(_ target: TargetOptions.Target, in namespace: String?) async {
         // A reader that is slow is told the latest when it reads again, not everything in between.
         let (stream, continuation) = AsyncStream.makeStream(of: NetworkPath.self, bufferingPolicy: .bufferingNewest(1))
-        let token = target.manager.addPathListener(for: output.interest, settle: policy, onQueue: nil) { continuation.yield($0) }
+        let token = target.manager.addPathListener(for: output.interest, settle: policy, onQueue: nil) {
+            continuation.yield($0)
+        }
         var last = NetworkPath()
         for await path in stream {
             output.write(PathLine(target: target.name, namespace: namespace, path: path))

@@ -30,7 +30,12 @@ struct Watch: ParsableCommand {
     @Flag(help: "Watch the current network namespace and every named one, as they come and go.")
     var allNetns = false
 
-    @Option(help: ArgumentHelp("Watch the hosts in a file, one a line; - is standard input. SIGHUP reads it again.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Watch the hosts in a file, one a line; - is standard input. SIGHUP reads it again.",
+            valueName: "file"
+        )
+    )
     var file: String?
 
     @Flag(help: "Refuse a file with lines that are no hosts, instead of leaving them out.")

@@ -137,7 +137,8 @@ import Testing
     @Test func aRouteToTheFarEndOfATunnel() async throws {
         try await Self.play { world, checks in
             try world.apply(
-                .add("vx0", .vxlan, over: "c0"), .address("10.50.0.2/24", on: "vx0"),
+                .add("vx0", .vxlan, over: "c0"),
+                .address("10.50.0.2/24", on: "vx0"),
                 .addRoute(RouteChange("203.0.113.0/24", via: "10.50.0.1"))
             )
             let targets = try world.targets(["192.0.2.1"])

@@ -91,10 +91,12 @@ import Testing
                 while thread > 0, isOver.count == 0, rounds < 2000 {
                     rounds += 1
                     guard let targets = try? world.targets((1...20).map { "192.0.2.\($0 * thread)" }) else { continue }
-                    let recorder = ChangeRecorder()
+                    let (recorder, listener) = (ChangeRecorder(), Listener())
                     let token = targets.listen(recorder)
+                    let manager = try? world.manager(of: "192.0.2.\(thread)")
+                    manager?.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
                     if rounds % 2 == 0 { _ = targets.remove("192.0.2.\(thread)") }
-                    if rounds % 3 == 0 { recorder.heard.waitForCount(1) }
+                    if rounds % 3 == 0 { recorder.heard.waitForCount(1, timeout: .seconds(60)) }
                     if rounds % 4 == 0 { token.cancel() }
                 }
             }

@@ -26,10 +26,16 @@ struct TargetHistory {
         let number = draw(2) + 1
         let destination =
             isIPv4
-            ? ["198.18.\(draw(4)).0/24", "198.18.\(draw(4)).\(draw(8) * 32)/27", "198.18.\(draw(4)).\(draw(8) * 32 + draw(3))/32",
-                "198.18.0.0/15", "198.18.\(draw(2) * 2).0/23", "192.0.0.0/3", "10.\(draw(200) + 9).0.0/16", "128.0.0.0/1"][draw(8)]
-            : ["2001:db8:\(draw(4))::/48", "2001:db8:\(draw(4))::\(draw(4)):\(draw(3) + 1)/128", "2001:db8::/32",
-                "2000::/3", "2001:db8:\(draw(2) * 2)::/47", "fd77:\(draw(99))::/64"][draw(6)]
+            ? [
+                "198.18.\(draw(4)).0/24", "198.18.\(draw(4)).\(draw(8) * 32)/27",
+                "198.18.\(draw(4)).\(draw(8) * 32 + draw(3))/32",
+                "198.18.0.0/15", "198.18.\(draw(2) * 2).0/23", "192.0.0.0/3", "10.\(draw(200) + 9).0.0/16",
+                "128.0.0.0/1",
+            ][draw(8)]
+            : [
+                "2001:db8:\(draw(4))::/48", "2001:db8:\(draw(4))::\(draw(4)):\(draw(3) + 1)/128", "2001:db8::/32",
+                "2000::/3", "2001:db8:\(draw(2) * 2)::/47", "fd77:\(draw(99))::/64",
+            ][draw(6)]
         switch draw(3) {
         case 0: return RouteChange(destination, [.blackhole, .unreachable, .prohibit][draw(3)])
         default: return RouteChange(destination, via: isIPv4 ? "10.\(number).0.1" : "fd0\(number)::1")

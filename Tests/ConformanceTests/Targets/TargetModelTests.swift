@@ -28,11 +28,14 @@ import Testing
                     world.resolver.set(TargetHistory.names[random.draw(3)], addresses: random.addresses())
                     world.resolver.changeConfiguration()
                     world.settle()
-                case 3, 4, 5: if !routes.isEmpty { try world.apply(.removeRoute(routes.remove(at: random.draw(routes.count)))) }
+                case 3, 4, 5:
+                    if !routes.isEmpty { try world.apply(.removeRoute(routes.remove(at: random.draw(routes.count)))) }
                 case 6:
                     // One that goes and one that comes, in one batch.
                     let next = random.route()
-                    guard !routes.isEmpty, !routes.contains(where: { $0.destination == next.destination }) else { break }
+                    guard !routes.isEmpty, !routes.contains(where: { $0.destination == next.destination }) else {
+                        break
+                    }
                     try world.batch([.removeRoute(routes.remove(at: random.draw(routes.count))), .addRoute(next)])
                     routes.append(next)
                 default:
@@ -46,9 +49,13 @@ import Testing
                 heard.removeAll()
                 for host in targets.hosts {
                     let (last, now) = (told[host], targets.path(to: host))
-                    let isSame = last?.status == now?.status && last?.interface == now?.interface
+                    let isSame =
+                        last?.status == now?.status && last?.interface == now?.interface
                         && last?.gateway == now?.gateway && last?.source == now?.source
-                    checks.expect(isSame, "step \(step), \(host): \(last, default: "nothing") was told, \(now, default: "nothing") is so")
+                    checks.expect(
+                        isSame,
+                        "step \(step), \(host): \(last, default: "nothing") was told, \(now, default: "nothing") is so"
+                    )
                     if !isSame { return }
                 }
             }
