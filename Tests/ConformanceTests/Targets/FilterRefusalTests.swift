@@ -31,7 +31,7 @@ import Testing
                 try targets.insert("192.0.2.\(host)")
                 flush()
             }
-            checks.expect(recorder.heard.count, is: 5)
+            checks.expect(recorder.lines.count, is: 5)
             let filters = kernel.filters.withLock { $0 }
             // A socket that may be deaf is let go of, once: the next has no filter that could stay.
             checks.expect(filters.count, is: stage == .filter ? 1 : 2)
