@@ -100,7 +100,10 @@ let package = Package(
         ),
         .testTarget(
             name: "ConformanceTests",
-            dependencies: ["NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab"],
+            dependencies: [
+                "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

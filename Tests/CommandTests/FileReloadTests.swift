@@ -77,11 +77,14 @@ import Testing
         let file = try HostsFile(hosts)
         var watches: [RunningCommand] = []
         for options in [[], ["--no-filter"]] {
-            watches.append(try await RunningCommand.start(["watch", "--file", file.path] + options, in: uplink.namespace))
+            watches.append(
+                try await RunningCommand.start(["watch", "--file", file.path] + options, in: uplink.namespace)
+            )
         }
         // Each change concerns the last of its hosts, whose line is waited for.
         let changes = [
-            ("route add unreachable 198.51.100.0/24", "198.51.100.1"), ("route add prohibit 203.0.113.1", "203.0.113.1"),
+            ("route add unreachable 198.51.100.0/24", "198.51.100.1"),
+            ("route add prohibit 203.0.113.1", "203.0.113.1"),
             ("route add 10.0.0.0/8 via 192.0.2.3", nil), ("-6 route add blackhole 2001:db8:8::/45", "2001:db8:9::9"),
             ("route del unreachable 198.51.100.0/24", "198.51.100.1"), ("link set u0 down", "192.0.2.7"),
         ]

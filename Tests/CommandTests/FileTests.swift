@@ -31,7 +31,9 @@ import Testing
     @Test(arguments: ["\n", "\r\n"])
     func `bad lines are named, the others watched`(end: String) async throws {
         let uplink = try await Uplink.make()
-        let file = try HostsFile(Self.text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: end))
+        let file = try HostsFile(
+            Self.text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: end)
+        )
         let watch = try await RunningCommand.start(["watch", "--file", file.path], in: uplink.namespace)
         #expect(try await Set(Self.heard(3, of: watch)) == Self.hosts)
         try await uplink.setConnected(false)

@@ -17,9 +17,10 @@ package enum ProcessActivity: Sendable {
     /// What the process does that owns this netlink port. Ports are chosen freely, but the kernel gives a process's first
     /// socket the number of the process (`netlink(7)`), and libnl keeps that number in the lower 22 bits.
     package static func ofProcess(withPort port: UInt32) -> ProcessActivity {
+        let process = port & 0x3f_ffff
         // The kernel's own changes have none; further sockets of a process get a negative one.
-        guard port > 0, port <= UInt32(Int32.max) else { return .unknown }
-        return of(process: port & 0x3f_ffff)
+        guard process > 0, port <= UInt32(Int32.max) else { return .unknown }
+        return of(process: process)
     }
 
     private static func of(process number: UInt32) -> ProcessActivity {
@@ -27,9 +28,9 @@ package enum ProcessActivity: Sendable {
             // Nothing there, although the first process of all is: it has ended.
             return errno == ENOENT && access("/proc/1/stat", R_OK) == 0 ? .atRest : .unknown
         }
-        if process.isEnding { return .atRest }
         if process.isRunning { return .atWork }
-        if process.threads == 1 { return .atRest }
+        // A first thread that has ended leaves the others to go on.
+        if process.threads <= 1 { return .atRest }
         return process.threads <= threadLimit ? ofThreads(in: "/proc/\(number)/task") : .unknown
     }
 

@@ -28,11 +28,9 @@ struct ProcessRecord: Sendable {
         self.threads = threads
     }
 
-    /// Running, or in line for a processor (R), or waiting for a lock or a device inside the kernel (D).
-    var isRunning: Bool { state == UInt8(ascii: "R") || state == UInt8(ascii: "D") }
-
-    /// PF_EXITING, or over already: nothing more will come of it.
-    var isEnding: Bool { flags & 0x4 != 0 || state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
+    /// Running, or in line for a processor (R), or waiting for a lock or a device inside the kernel (D). Not what is about to
+    /// end (PF_EXITING): nothing more will come of it.
+    var isRunning: Bool { flags & 0x4 == 0 && (state == UInt8(ascii: "R") || state == UInt8(ascii: "D")) }
 }
 
 extension UInt32 {

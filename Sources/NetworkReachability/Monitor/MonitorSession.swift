@@ -127,7 +127,8 @@ struct MonitorSession {
         let mark = record.target.mark
         switch record.target.destination {
         case .atLarge(let addresses):
-            return .success(Poll(majorityOf: addresses, mark: mark, isQuick: depth != .whole && !record.wantsEverything))
+            let isQuick = depth != .whole && !record.wantsEverything
+            return .success(Poll(majorityOf: addresses, mark: mark, isQuick: isQuick))
         case .address(let address):
             return .success(Poll(anyOf: [address], mark: mark))
         case .name:
@@ -152,7 +153,8 @@ struct MonitorSession {
         }
     }
 
-    private mutating func disconnect() {
+    /// Lets go of the connection; the next question opens another.
+    mutating func disconnect() {
         stopListening()
         connection = nil
     }

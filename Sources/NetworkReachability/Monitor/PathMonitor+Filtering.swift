@@ -16,8 +16,9 @@ extension PathMonitor {
     /// is too wide does no harm.
     func filterLater() {
         let isFirst = state.withLock { state in
-            defer { state.isFilterPlanned = true }
-            return !state.isFilterPlanned && !state.isFilterCurrent
+            if state.isFilterPlanned || state.isFilterCurrent { return false }
+            state.isFilterPlanned = true
+            return true
         }
         if isFirst { queue.async { [weak self] in self?.filter() } }
     }
@@ -34,6 +35,11 @@ extension PathMonitor {
         guard let index else { return }
         do {
             try session.withLock { session throws(NetlinkError) in try session.setFilter(index.filter) }
+        } catch  where error.stage != .filter {
+            // Deaf to what the new filter lets through: another socket hears everything until it has one.
+            logger?.warning("listening anew", metadata: ["error": "\(error)"])
+            session.withLock { $0.disconnect() }
+            queue.async { [weak self] in self?.lookAtEverything() }
         } catch {
             let isFirst = state.withLock { state in
                 defer { state.isFilterRefused = true }

@@ -37,6 +37,7 @@ import Testing
             // The trailing look is still to come.
             try world.apply(.addRoute(RouteChange("192.0.2.0/24", .blackhole)))
             world.flush()
+            checks.expect(recorder.lines.count, is: 2)
             world.holdingMonitor { _ = targets.remove("192.0.2.1") }
             world.settle()
             checks.expect(recorder.lines.count, is: 2)
@@ -55,6 +56,7 @@ import Testing
             world.flush()
             try world.apply(.addRoute(RouteChange("192.0.2.0/24", .blackhole)))
             world.flush()
+            checks.expect(recorder.latest["192.0.2.1"], is: .notReachable)
             world.holdingMonitor { _ = targets.remove("192.0.2.1") }
             world.flush()
             try world.apply(.down("c0"))

@@ -51,7 +51,7 @@ import Testing
         let targets = try world.targets(["192.0.2.1"])
         let recorder = ChangeRecorder()
         let reader = Task { for await change in targets.changes { recorder.record(change) } }
-        #expect(await recorder.heard.waitForCount(1))
+        #expect(await recorder.heard.waitForCount(1, timeout: .seconds(90)))
         #expect(world.kernel.listenerCount == 1)
         reader.cancel()
         await reader.value

@@ -96,7 +96,7 @@ import Testing
             }
             world.flush()
             try world.apply(.lose)
-            checks.expect(recorder.heard.waitForCount(1), "nothing is told")
+            checks.expect(recorder.heard.waitForCount(1, timeout: .seconds(60)), "nothing is told")
             let more = try world.targets(["203.0.113.9"])
             let order = RecordingListener<Int>()
             let moreToken = more.addListener(onQueue: nil) { change in

@@ -10,7 +10,7 @@ final class RealWorld: World {
         var tunnels: [String: TunCable] = [:]
     }
 
-    private let client: LabNamespace
+    let client: LabNamespace
     private let router: LabNamespace
     private let state = Locked(State())
 

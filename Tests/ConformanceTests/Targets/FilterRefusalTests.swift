@@ -1,0 +1,76 @@
+import Logging
+import Netlink
+import NetworkReachabilityTesting
+import Testing
+
+@testable import NetworkReachability
+
+/// A kernel that takes no filter, or not any more, as under a seccomp filter that begins later.
+@Suite struct FilterRefusalTests {
+    @Test(arguments: [NetlinkError.Stage.filter, .socket])
+    func answersAreRightWithoutAFilter(stage: NetlinkError.Stage) async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let kernel = FilterRefusingKernel(kernel: world.kernel)
+            let log = RecordingListener<String>()
+            let surroundings = Surroundings(kernel: kernel, clock: world.clock, resolver: world.resolver)
+            let monitor = PathMonitor(
+                surroundings: surroundings,
+                logger: Logger(label: "FilterRefusalTests") { _ in WarningRecorder(log) }
+            )
+            let targets = NetworkReachabilityMonitor(monitor: monitor, options: NetworkReachabilityOptions())
+            let recorder = ChangeRecorder()
+            let token = targets.listen(recorder)
+            func flush() {
+                for _ in 0..<4 { monitor.queue.sync {} }
+            }
+            try targets.insert("192.0.2.1")
+            flush()
+            kernel.refusal.withLock { $0 = stage }
+            for host in 2...5 {
+                try targets.insert("192.0.2.\(host)")
+                flush()
+            }
+            checks.expect(recorder.lines.count, is: 5)
+            let filters = kernel.filters.withLock { $0 }
+            // A socket that may be deaf is let go of, once: the next has no filter that could stay.
+            checks.expect(filters.count, is: stage == .filter ? 1 : 2)
+            checks.expect(log.values.count { $0.hasPrefix("every route change") }, is: 1)
+            checks.expect(log.count, is: stage == .filter ? 1 : 2)
+            try world.apply(.addRoute(RouteChange("192.0.2.4/32", .blackhole)))
+            flush()
+            checks.expect(recorder.histories["192.0.2.4"], is: [.wired, .notReachable])
+            checks.expect(recorder.heard.count, is: 6)
+            checks.expect(world.kernel.connectionCount, is: 1)
+            checks.expect(world.kernel.listenerCount, is: 1)
+            token.cancel()
+        }
+    }
+
+    @Test func aHostThatGoesIsLeftOutOfTheFilter() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let kernel = FilterRefusingKernel(kernel: world.kernel)
+            let surroundings = Surroundings(kernel: kernel, clock: world.clock, resolver: world.resolver)
+            let monitor = PathMonitor(surroundings: surroundings)
+            var options = NetworkReachabilityOptions()
+            options.nameResolutionWait = .zero
+            let targets = NetworkReachabilityMonitor(monitor: monitor, options: options)
+            try targets.setHosts(["nowhere.example", "192.0.2.1", "192.0.2.2", "192.0.2.3"])
+            let token = targets.addListener(onQueue: nil) { _ in }
+            func filtersAsked() -> [Int] {
+                for _ in 0..<4 { monitor.queue.sync {} }
+                return kernel.filters.withLock { $0 }
+            }
+            let before = filtersAsked()
+            // It has no address, so the filter stays what it is.
+            targets.remove("nowhere.example")
+            checks.expect(filtersAsked(), is: before)
+            targets.remove("192.0.2.1")
+            checks.expect(filtersAsked(), is: before.map { $0 + 1 })
+            targets.remove("192.0.2.2")
+            checks.expect(filtersAsked(), is: before.map { $0 + 2 })
+            token.cancel()
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import Dispatch
+import Logging
+import Netlink
+import NetworkLab
+import NetworkReachabilityTesting
+import Testing
+
+@testable import NetworkReachability
+
+/// The filter of a real kernel: what does not matter is not heard, and what matters is.
+@Suite struct RealFilterTests {
+    /// Link states are told up to a second late, whenever that is.
+    private static let lateMessages: UInt64 = 20
+    private static let hosts = ["192.0.2.1", "2001:db8::1"]
+    private static let covering = RouteChange("192.0.2.0/24", .blackhole)
+
+    /// Plays a test in a real world with an uplink.
+    private static func play(_ body: @escaping @Sendable (RealWorld, Checks) throws -> Void) async throws {
+        try await WorldKind.real.play { world, checks in
+            guard let world = world as? RealWorld else { throw LabError("no real world") }
+            try world.apply(Change.uplink)
+            try body(world, checks)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func routesElsewhere(isFiltered: Bool) async throws {
+        try await Self.play { world, checks in
+            var options = NetworkReachabilityOptions()
+            options.filtersRouteMessages = isFiltered
+            let targets = try world.targets(options: options)
+            try targets.setHosts(Self.hosts)
+            let recorder = ChangeRecorder()
+            let token = targets.listen(recorder)
+            checks.expect(in: world, recorder.heard.count, becomes: 2)
+            let before = targets.statistics
+            try world.batch(
+                (0..<1500).flatMap { number in
+                    let route = RouteChange("198.18.\(number / 250).\(number % 250)/32", via: "10.1.0.1")
+                    return [Change.addRoute(route), .removeRoute(route)]
+                }
+            )
+            try world.apply(.addRoute(Self.covering))
+            checks.expect(in: world, recorder.latest["192.0.2.1"], becomes: .notReachable)
+            let after = targets.statistics
+            let messages = after.messages - before.messages
+            if isFiltered {
+                checks.expect((1...1 + Self.lateMessages).contains(messages), "\(messages) messages")
+                checks.expect(after.overruns, is: before.overruns)
+            } else {
+                checks.expect(messages > 1000 || after.overruns > 0, "\(messages) messages")
+                checks.expect(after.irrelevantMessages > 0 || after.overruns > 0, "all of them mattered")
+            }
+            try world.apply(.removeRoute(Self.covering), .addRoute(RouteChange("2001:db8::/33", .prohibit)))
+            checks.expect(in: world, recorder.latest, becomes: ["192.0.2.1": .wired, "2001:db8::1": .notReachable])
+            checks.expect(recorder.heard.count, is: 5)
+            token.cancel()
+        }
+    }
+
+    @Test func hostsAreAddedWhileTheirRoutesChange() async throws {
+        try await Self.play { world, checks in
+            let targets = try world.targets(Self.hosts)
+            let recorder = ChangeRecorder()
+            let token = targets.listen(recorder)
+            checks.expect(in: world, recorder.heard.count, becomes: 2)
+            let routes = (1...60).map { RouteChange("198.51.100.\($0)/32", .blackhole) }
+            let storm = (0..<10).flatMap { _ in routes.map { Change.addRoute($0) } + routes.map { .removeRoute($0) } }
+            DispatchQueue.concurrentPerform(iterations: 2) { thread in
+                if thread == 0 {
+                    // In the end every second one is unreachable.
+                    let last = routes.enumerated().filter { $0.offset % 2 == 1 }.map { Change.addRoute($0.element) }
+                    try? world.batch(storm + last)
+                } else {
+                    for number in 1...60 { _ = try? targets.insert("198.51.100.\(number)") }
+                }
+            }
+            checks.expect(in: world, recorder.latest, becomes: targets.asked)
+            checks.expect(recorder.latest.values.count { $0 == .notReachable }, is: 30)
+            checks.expect(recorder.latest.count, is: 62)
+            token.cancel()
+        }
+    }
+
+    @Test func anAddressThatANameGetsLater() async throws {
+        try await Self.play { world, checks in
+            let resolver = FakeResolver()
+            resolver.set("a.example", addresses: ["192.0.2.1"])
+            let reference = try NetworkNamespace.path(world.client.path).makeReference()
+            let monitor = PathMonitor(
+                surroundings: Surroundings(
+                    kernel: LinuxKernel(namespace: reference),
+                    clock: SystemTimekeeper(),
+                    resolver: resolver
+                )
+            )
+            let targets = NetworkReachabilityMonitor(monitor: monitor, options: NetworkReachabilityOptions())
+            try targets.insert("a.example")
+            let recorder = ChangeRecorder()
+            let token = targets.listen(recorder)
+            checks.expect(in: world, recorder.histories["a.example"]?.last, becomes: .wired)
+            try world.apply(.addRoute(RouteChange("198.51.100.0/24", .unreachable)))
+            resolver.set("a.example", addresses: ["198.51.100.1"])
+            resolver.changeConfiguration()
+            checks.expect(in: world, recorder.histories["a.example"]?.last, becomes: .notReachable)
+            // From now on routes to the new address are heard of.
+            try world.apply(.removeRoute(RouteChange("198.51.100.0/24", .unreachable)))
+            checks.expect(in: world, recorder.histories["a.example"]?.last, becomes: .wired)
+            checks.expect(recorder.histories["a.example"]?.suffix(3), is: [.wired, .notReachable, .wired])
+            token.cancel()
+        }
+    }
+
+    @Test func aKernelWithoutMemoryForAFilter() async throws {
+        try await Self.play { world, checks in
+            // Since Linux 6.8 each namespace has its own.
+            guard (try? world.client.sysctl("net.core.optmem_max", "256")) != nil else { return }
+            let log = RecordingListener<String>()
+            var options = NetworkReachabilityOptions()
+            options.logger = Logger(label: "RealFilterTests") { _ in WarningRecorder(log) }
+            let targets = try world.targets(options: options)
+            try targets.setHosts((1...40).map { "198.51.100.\($0)" } + Self.hosts)
+            let recorder = ChangeRecorder()
+            let token = targets.listen(recorder)
+            checks.expect(in: world, recorder.heard.count, becomes: 42)
+            for host in 1...10 { try targets.insert("203.0.113.\(host * 7)") }
+            checks.expect(in: world, recorder.heard.count, becomes: 52)
+            checks.expect(log.values, is: ["every route change is heard of"])
+            try world.apply(.addRoute(RouteChange("203.0.113.7/32", .blackhole)), .addRoute(Self.covering))
+            checks.expect(in: world, recorder.latest["203.0.113.7"], becomes: .notReachable)
+            checks.expect(in: world, recorder.latest["192.0.2.1"], becomes: .notReachable)
+            token.cancel()
+        }
+    }
+
+    /// The far end of a tunnel matters to whoever is reached through it.
+    @Test func aRouteToTheFarEndOfATunnel() async throws {
+        try await Self.play { world, checks in
+            try world.apply(
+                .add("vx0", .vxlan, over: "c0"),
+                .address("10.50.0.2/24", on: "vx0"),
+                .addRoute(RouteChange("203.0.113.0/24", via: "10.50.0.1"))
+            )
+            let targets = try world.targets(["192.0.2.1"])
+            let recorder = ChangeRecorder()
+            let token = targets.listen(recorder)
+            checks.expect(in: world, recorder.latest, becomes: ["192.0.2.1": .wired])
+            // One that is added later makes the tunnel matter.
+            try targets.insert("203.0.113.7")
+            checks.expect(in: world, recorder.latest["203.0.113.7"]?.isReachable, becomes: true)
+            for _ in 0..<3 {
+                try world.apply(.addRoute(RouteChange("10.1.0.9/32", .unreachable)))
+                checks.expect(in: world, recorder.latest["203.0.113.7"], becomes: .notReachable)
+                try world.apply(.removeRoute(RouteChange("10.1.0.9/32", .unreachable)))
+                checks.expect(in: world, recorder.latest["203.0.113.7"]?.isReachable, becomes: true)
+            }
+            checks.expect(recorder.histories["192.0.2.1"], is: [.wired])
+            token.cancel()
+        }
+    }
+}
