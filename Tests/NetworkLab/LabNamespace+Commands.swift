@@ -22,7 +22,7 @@ extension LabNamespace {
             let lines = batch.map { $0.hasPrefix("-") ? $0.dropFirst(3) : $0[...] }.joined(separator: "\n")
             let result = try run("ip", (family.map { [$0] } ?? []) + ["-batch", "-"], input: lines + "\n")
             guard result.status == 0 else {
-                throw LabError("ip \(batch.joined(separator: "; ")): \(result.errors)")
+                throw LabError("ip \(batch.joined(separator: "; ").prefix(300)): \(result.errors)")
             }
         }
     }

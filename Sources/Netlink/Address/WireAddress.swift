@@ -4,15 +4,19 @@ import Glibc
 ///
 /// C counterpart: `in_addr`, `in6_addr`; text as `inet_pton(3)` and `inet_ntop(3)` have it.
 package struct WireAddress: Hashable, Sendable {
+    // Two halves take less room than a number of 128 bits, which is aligned to 16 bytes; there are very many of these.
+    private let high: UInt64
+    private let low: UInt64
     package let family: AddressFamily
-
-    /// The address as a number whose most significant bit is the first on the wire.
-    package let bits: UInt128
 
     package init(family: AddressFamily, bits: UInt128) {
         self.family = family
-        self.bits = bits
+        high = UInt64(truncatingIfNeeded: bits >> 64)
+        low = UInt64(truncatingIfNeeded: bits)
     }
+
+    /// The address as a number whose most significant bit is the first on the wire.
+    package var bits: UInt128 { UInt128(high) << 64 | UInt128(low) }
 
     package init(ipv4 bits: UInt32) {
         self.init(family: .ipv4, bits: UInt128(bits))
@@ -20,12 +24,13 @@ package struct WireAddress: Hashable, Sendable {
 
     /// Four or sixteen bytes in network order; any other count is nil.
     package init?(bytes: some Collection<UInt8>) {
+        let family: AddressFamily
         switch bytes.count {
         case 4: family = .ipv4
         case 16: family = .ipv6
         default: return nil
         }
-        bits = bytes.reduce(into: 0) { $0 = $0 << 8 | UInt128($1) }
+        self.init(family: family, bits: bytes.reduce(into: 0) { $0 = $0 << 8 | UInt128($1) })
     }
 
     /// Dotted decimal of four parts, or RFC 4291 text.

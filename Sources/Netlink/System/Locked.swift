@@ -1,34 +1,40 @@
 import Glibc
 
-/// A value that is only ever touched under its own lock.
+/// A value that is only ever touched under its own lock. Copies are references to the same.
 ///
 /// It stands where `Synchronization.Mutex` would, which Thread Sanitizer reports falsely under contention. The lock is
 /// not recursive; a closure that runs foreign code (a listener, a release) belongs outside it.
 ///
 /// C counterpart: `pthread_mutex_lock(3)`.
-package final class Locked<Value: ~Copyable>: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
-
-    package init(_ value: consuming sending Value) {
-        self.value = value
-        mutex = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
+package struct Locked<Value: ~Copyable>: @unchecked Sendable {
+    /// Lock and value in one piece of memory, for there may be very many.
+    private final class Storage: ManagedBuffer<pthread_mutex_t, Value> {
+        deinit {
+            withUnsafeMutablePointers { mutex, value in
+                pthread_mutex_destroy(mutex)
+                _ = value.deinitialize(count: 1)
+            }
+        }
     }
 
-    deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deinitialize(count: 1)
-        mutex.deallocate()
+    private let storage: ManagedBuffer<pthread_mutex_t, Value>
+
+    package init(_ value: consuming sending Value) {
+        storage = Storage.create(minimumCapacity: 1) { _ in pthread_mutex_t() }
+        storage.withUnsafeMutablePointerToHeader { _ = pthread_mutex_init($0, nil) }
+        storage.withUnsafeMutablePointerToElements { $0 }.initialize(to: value)
     }
 
     /// Runs `body` with exclusive access; others wait.
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
+        let (mutex, value) = storage.withUnsafeMutablePointers { ($0, $1) }
         pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return try body(&value)
+        defer {
+            pthread_mutex_unlock(mutex)
+            withExtendedLifetime(storage) {}
+        }
+        return try body(&value.pointee)
     }
 }

@@ -33,16 +33,20 @@ enum ReadSource {
         _ handler: @escaping @Sendable () -> Void
     ) -> Cancellation {
         let locked = Locked(DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue))
-        locked.withLock { source in
-            source.setEventHandler { [weak locked] in
-                // Without it the result has been let go.
-                guard let locked else { return }
-                locked.withLock { $0.cancel() }
-                handler()
+        let isOver = Locked(false)
+        // Dispatch lets go of the handlers, and so of what they hold, after the end.
+        @Sendable func end() -> Bool {
+            locked.withLock { $0.cancel() }
+            return isOver.withLock { isOver in
+                defer { isOver = true }
+                return !isOver
             }
+        }
+        locked.withLock { source in
+            source.setEventHandler { if end() { handler() } }
             source.setCancelHandler { withExtendedLifetime(owner) {} }
             source.activate()
         }
-        return Cancellation { locked.withLock { $0.cancel() } }
+        return Cancellation { _ = end() }
     }
 }
