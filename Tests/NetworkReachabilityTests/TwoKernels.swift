@@ -109,7 +109,7 @@ final class TwoKernels {
 
     /// Where the two differ, in words; empty when they agree. The real one gets the time it needs to tell of carriers.
     func differences(_ queries: [RouteQuery]) throws -> [String] {
-        let deadline = Deadline(after: .seconds(3))
+        let deadline = Deadline(after: .seconds(30))
         while true {
             let differences = try linkDifferences() + routeDifferences(queries)
             if differences.isEmpty || deadline.hasPassed { return differences }
