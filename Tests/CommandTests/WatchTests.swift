@@ -10,9 +10,12 @@ import Testing
         let uplink = try await Uplink.make()
         let watch = try await RunningCommand.start(["watch"], in: uplink.namespace)
         for _ in 0..<3 {
-            #expect(try await watch.status() == Self.way)
+            // By itself, so that a failure shows what it is instead.
+            let way = try await watch.status()
+            #expect(way == Self.way)
             try await uplink.setConnected(false)
-            #expect(try await watch.status() == "not reachable, no route")
+            let loss = try await watch.status()
+            #expect(loss == "not reachable, no route")
             try await uplink.setConnected(true)
         }
         #expect(try await watch.status() == Self.way)
