@@ -68,7 +68,7 @@ let package = Package(
         .executableTarget(
             name: "reachability",
             dependencies: [
-                "NetworkReachability",
+                "NetworkReachability", "Netlink",
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ArgumentParser",

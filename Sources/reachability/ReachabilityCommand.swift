@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Netlink
 
 /// `reachability`: one binary, one subcommand for each question.
 @main
@@ -19,6 +20,7 @@ struct ReachabilityCommand: ParsableCommand {
         Descriptor.occupyStandardNumbers()
         // A reader that goes away is seen as an error of write(2), not as a signal.
         signal(SIGPIPE, SIG_IGN)
+        Memory.shareOnePool()
         do {
             var command = try parseAsRoot()
             try command.run()

@@ -112,6 +112,8 @@ struct AddressTree: Sendable {
 
     private mutating func make(_ node: Node) -> Int32 {
         guard free != Self.none else {
+            // Half of it free, as arrays have it, would be much of what a target costs.
+            if nodes.count == nodes.capacity { nodes.reserveCapacity(nodes.count + nodes.count / 4 + 16) }
             nodes.append(node)
             return Int32(nodes.count - 1)
         }

@@ -34,12 +34,13 @@ public final class NetworkReachabilityManager: Sendable {
     let listening = Listening()
 
     package init(_ target: Target, monitor: PathMonitor, options: NetworkReachabilityOptions) {
-        record = monitor.record(for: target)
+        record = monitor.claim(target)
         self.options = options
     }
 
     deinit {
         stopListening()
+        record.monitor.release(record)
     }
 }
 

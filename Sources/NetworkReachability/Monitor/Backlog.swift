@@ -15,12 +15,12 @@ struct Backlog {
         self.burst.add(burst)
     }
 
-    /// Forgets all, and says what: it may die outside of locks only.
-    mutating func clear() -> [TargetRecord] {
-        next(records.count)
+    /// Forgets all.
+    mutating func clear() {
+        _ = next(records.count)
     }
 
-    /// Takes out at most `count`. Holds none of them any more: they may die outside of locks only.
+    /// Takes out at most `count`.
     mutating func next(_ count: Int) -> [TargetRecord] {
         let end = min(first + count, records.count)
         let part = records[first..<end].compactMap(\.self)

@@ -3,9 +3,9 @@ struct FlapCounter: Sendable {
     /// No more changes than these are remembered, however many there are.
     static let limit = 100
 
-    private var status: NetworkReachabilityStatus?
-    /// When it changed, oldest first.
+    /// When the status changed, oldest first.
     private var changes: [Duration] = []
+    private var status: NetworkReachabilityStatus?
     private(set) var isFlapping = false
 
     /// Takes the status of the latest look. The first one is no change.

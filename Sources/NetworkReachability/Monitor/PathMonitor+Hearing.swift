@@ -23,20 +23,18 @@ extension PathMonitor {
     /// Counts a burst, forgets what it may have made wrong, and says which targets it concerns.
     func note(_ burst: EventBurst) -> [TargetRecord] {
         let now = surroundings.clock.monotonic
-        let (concerned, over): ([TargetRecord], Touched?) = state.withLock { state in
+        let concerned: [TargetRecord] = state.withLock { state in
             state.statistics.count(burst)
-            guard burst.isRelevant else { return ([], nil) }
+            guard burst.isRelevant else { return [] }
             let concerned = burst.isOnlyRoutes ? state.index.records(concernedBy: burst.prefixes) : nil
             if concerned?.isEmpty ?? false {
                 state.statistics.irrelevantMessages += UInt64(burst.messages)
-                return ([], nil)
+                return []
             }
             state.lastBurst = now
-            let over = state.touched.add(concerned)
-            return (concerned ?? state.watched.all, over)
+            state.touched.add(concerned)
+            return concerned ?? state.watched.all
         }
-        // Outside the lock, which the end of a record takes.
-        withExtendedLifetime(over) {}
         if concerned.isEmpty { return [] }
         logger?.trace("heard", metadata: ["messages": "\(burst.messages)", "overruns": "\(burst.overruns)"])
         if burst.mayChangeInterfaces { session.withLock { $0.forgetInterfaces() } }

@@ -27,7 +27,6 @@ extension PathMonitor {
 
     /// Begins to watch what has arrived, unless nobody wants that any more.
     private func follow() {
-        // Those that nobody wants any more die outside the lock, which the end of a record takes.
         let arrived = state.withLock { state in
             defer { state.arrivals = [] }
             return state.arrivals
@@ -52,12 +51,12 @@ extension PathMonitor {
     private func leave(_ record: TargetRecord) {
         record.name?.unwatch()
         record.waitForFlappingEnd(nil)
-        let held = state.withLock { state in
+        state.withLock { state in
             if state.index.set([], of: record) { state.isFilterCurrent = false }
-            return [state.watched.remove(record), state.names.remove(record), state.touched.remove(record)]
+            state.watched.remove(record)
+            state.names.remove(record)
+            state.touched.remove(record)
         }
-        // Let go of outside the lock, which the end of a record takes.
-        withExtendedLifetime(held) {}
         filterLater()
     }
 
@@ -91,15 +90,14 @@ extension PathMonitor {
     private func endIfUnwatched() {
         guard state.withLock({ $0.watched.isEmpty }) else { return }
         session.withLock { $0.stopListening() }
+        // What is waited for ends outside the lock.
         let over = state.withLock { state in
-            defer {
-                state.waits = MonitorState.Waits()
-                state.touched = Touched()
-                state.expiryTime = nil
-            }
-            return (state.waits, state.backlog.clear(), state.touched)
+            defer { state.waits = MonitorState.Waits() }
+            state.backlog.clear()
+            state.touched = Touched()
+            state.expiryTime = nil
+            return state.waits
         }
-        // Let go of outside the lock, which the end of a record takes.
         withExtendedLifetime(over) {}
     }
 

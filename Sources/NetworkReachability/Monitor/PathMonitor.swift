@@ -57,14 +57,27 @@ package final class PathMonitor: Sendable {
 // MARK: - Targets
 
 extension PathMonitor {
-    /// The record of a target, shared with everybody who means the same.
-    package func record(for target: Target) -> TargetRecord {
-        // Made and perhaps let go outside the lock, which the end of a record takes.
+    /// The record of a target, shared with everybody who means the same until each of them has released it.
+    package func claim(_ target: Target) -> TargetRecord {
         let candidate = makeRecord(target)
         return state.withLock { state in
-            if let known = state.records[target] { return known }
-            state.records.insert(candidate)
-            return candidate
+            let known = state.records[target]
+            let record = known ?? candidate
+            record.claim()
+            if known == nil { state.records.insert(candidate) }
+            return record
+        }
+    }
+
+    /// Uses a record once more, which somebody else uses.
+    func claim(_ record: TargetRecord) {
+        state.withLock { _ in record.claim() }
+    }
+
+    /// Ends one use of a record; with the last one its target is forgotten.
+    package func release(_ record: TargetRecord) {
+        state.withLock { state in
+            if record.release() { state.records.remove(record) }
         }
     }
 
@@ -81,10 +94,5 @@ extension PathMonitor {
             changed: changed
         )
         return TargetRecord(target: target, monitor: self, name: record)
-    }
-
-    func forget(_ target: Target) {
-        let living = state.withLock { $0.records.forget(target) }
-        withExtendedLifetime(living) {}
     }
 }

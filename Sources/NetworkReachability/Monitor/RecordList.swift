@@ -15,13 +15,11 @@ struct RecordList {
         return true
     }
 
-    /// - Returns: What is to be let go of outside of locks; nil when it was not there.
-    mutating func remove(_ record: TargetRecord) -> TargetRecord? {
-        guard let position = positions.removeValue(forKey: ObjectIdentifier(record)) else { return nil }
+    mutating func remove(_ record: TargetRecord) {
+        guard let position = positions.removeValue(forKey: ObjectIdentifier(record)) else { return }
         let last = all.removeLast()
-        guard last !== record else { return last }
+        guard last !== record else { return }
         positions[ObjectIdentifier(last)] = position
-        defer { all[position] = last }
-        return all[position]
+        all[position] = last
     }
 }

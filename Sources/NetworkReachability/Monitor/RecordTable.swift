@@ -1,47 +1,38 @@
-/// The records that somebody holds, by their targets.
+/// The records that somebody uses, by their targets.
 ///
 /// A dictionary with targets for keys would hold each target a second time.
 struct RecordTable {
-    private struct Entry {
-        weak let record: TargetRecord?
-    }
-
     /// By the hash of the target; of the few that have the same, one after the other.
     private enum Entries {
-        case one(Entry)
-        case several([Entry])
+        case one(TargetRecord)
+        case several([TargetRecord])
 
-        var all: [Entry] {
+        var all: [TargetRecord] {
             switch self {
-            case .one(let entry): [entry]
-            case .several(let entries): entries
+            case .one(let record): [record]
+            case .several(let records): records
             }
         }
 
-        init?(_ entries: [Entry]) {
-            guard let first = entries.first else { return nil }
-            self = entries.count == 1 ? .one(first) : .several(entries)
+        init?(_ records: [TargetRecord]) {
+            guard let first = records.first else { return nil }
+            self = records.count == 1 ? .one(first) : .several(records)
         }
     }
 
     private var records: [Int: Entries] = [:]
 
     subscript(target: Target) -> TargetRecord? {
-        records[target.hashValue]?.all.lazy.compactMap(\.record).first { $0.target == target }
+        records[target.hashValue]?.all.first { $0.target == target }
     }
 
     mutating func insert(_ record: TargetRecord) {
         let hash = record.target.hashValue
-        records[hash] = Entries((records[hash]?.all ?? []) + [Entry(record: record)])
+        records[hash] = Entries((records[hash]?.all ?? []) + [record])
     }
 
-    /// Forgets those of this target that nobody holds any more.
-    ///
-    /// - Returns: What is to be let go of outside of locks: whoever holds another may do so for the last time right now.
-    mutating func forget(_ target: Target) -> [TargetRecord] {
-        let hash = target.hashValue
-        let living = (records[hash]?.all ?? []).compactMap(\.record)
-        records[hash] = Entries((records[hash]?.all ?? []).filter { $0.record != nil })
-        return living
+    mutating func remove(_ record: TargetRecord) {
+        let hash = record.target.hashValue
+        records[hash] = Entries((records[hash]?.all ?? []).filter { $0 !== record })
     }
 }

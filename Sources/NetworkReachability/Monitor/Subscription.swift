@@ -50,8 +50,13 @@ package final class Subscription: Sendable {
         self.record = record
         self.interest = interest
         isImmediate = policy.isImmediate
+        record.monitor.claim(record)
         let holding = policy.isImmediate ? nil : Holding(Settling(policy, interest))
         state = Locked(State(deliver: deliver, holding: holding))
+    }
+
+    deinit {
+        record.monitor.release(record)
     }
 
     /// Whether everything of a path matters, at once.

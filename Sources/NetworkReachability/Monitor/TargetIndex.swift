@@ -66,6 +66,7 @@ struct TargetIndex {
     /// What the kernel is to leave out.
     var filter: RouteFilter {
         var prefixes = underlay.map(AddressPrefix.init(host:))
+        prefixes.reserveCapacity(prefixes.count + members.count)
         for family in AddressFamily.allCases {
             let everything = AddressPrefix(WireAddress(family: family, bits: 0), length: 0)
             members.forEach(coveredBy: everything) { address, _ in prefixes.append(AddressPrefix(host: address)) }

@@ -1,22 +1,25 @@
 import Netlink
 
-/// One distinct target of a monitor: shared by all managers and subscriptions that mean the same, gone with the last.
+/// One distinct target of a monitor: shared by all managers and subscriptions that mean the same, forgotten with the last.
 package final class TargetRecord: Sendable {
+    /// In an order without gaps, for there may be very many of them.
     private struct State {
         var path = SharedValue(NetworkPath())
         /// The generation of the path that subscriptions were offered last.
         var offered: UInt64 = 0
-        /// Most targets have one, and there may be very many of them.
+        /// Most targets have one.
         var firstSubscription: Subscription?
         var furtherSubscriptions: [Subscription] = []
+        /// Waits for the end of flapping while somebody listens.
+        var flappingEnd: Cancellation?
+        var flaps = FlapCounter()
         /// Whether everybody is to be offered a path although it is no news: somebody has just begun, or counts looks.
         var hasNew = false
         var countsLooks = false
         /// Whether it is in line to be looked at.
         var isInLine = false
-        var flaps = FlapCounter()
-        /// Waits for the end of flapping while somebody listens.
-        var flappingEnd: Cancellation?
+        /// How many managers and subscriptions there are that mean this target.
+        var uses: Int32 = 0
     }
 
     package let target: Target
@@ -33,7 +36,19 @@ package final class TargetRecord: Sendable {
 
     deinit {
         name?.unwatch()
-        monitor.forget(target)
+    }
+
+    /// Under the lock of the monitor's table, as `release()`.
+    func claim() {
+        state.withLock { $0.uses += 1 }
+    }
+
+    /// - Returns: Whether nobody uses it any more.
+    func release() -> Bool {
+        state.withLock { state in
+            state.uses -= 1
+            return state.uses == 0
+        }
     }
 
     /// Counts a new path as a change where it is one, and says it with its generation. Runs in the order of evaluation.

@@ -8,25 +8,19 @@ enum Touched {
     }
 
     /// - Parameter records: nil for all there are.
-    /// - Returns: What is to be let go of outside of locks.
-    mutating func add(_ records: [TargetRecord]?) -> Touched? {
-        guard case .some(var list) = self else { return nil }
-        guard let records else {
-            defer { self = .everything }
-            return self
-        }
+    mutating func add(_ records: [TargetRecord]?) {
+        guard case .some(var list) = self else { return }
         // Not held twice while it grows.
         self = .everything
+        guard let records else { return }
         for record in records { list.insert(record) }
         self = .some(list)
-        return nil
     }
 
-    /// - Returns: What is to be let go of outside of locks; nil when it was not there by itself.
-    mutating func remove(_ record: TargetRecord) -> TargetRecord? {
-        guard case .some(var list) = self else { return nil }
+    mutating func remove(_ record: TargetRecord) {
+        guard case .some(var list) = self else { return }
         self = .everything
-        defer { self = .some(list) }
-        return list.remove(record)
+        list.remove(record)
+        self = .some(list)
     }
 }

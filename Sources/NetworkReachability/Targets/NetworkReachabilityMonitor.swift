@@ -41,6 +41,10 @@ public final class NetworkReachabilityMonitor: Sendable {
         self.monitor = monitor
         self.options = options
     }
+
+    deinit {
+        for record in state.withLock({ $0.records.values }) { monitor.release(record) }
+    }
 }
 
 // MARK: - Targets
@@ -65,14 +69,18 @@ extension NetworkReachabilityMonitor {
     /// - Throws: ``NetworkReachabilityError`` when `host` is neither.
     @discardableResult
     public func insert(_ host: String) throws(NetworkReachabilityError) -> Bool {
-        let record = monitor.record(for: try Target(host: host, options: options))
+        let record = monitor.claim(try Target(host: host, options: options))
         let listeners: [ChangeListener]? = state.withLock { state in
             guard state.records[host] == nil else { return nil }
             state.records[host] = record
             return state.listeners.compactMap(\.listener)
         }
-        for listener in listeners ?? [] { tell(listener, of: host, record) }
-        return listeners != nil
+        guard let listeners else {
+            monitor.release(record)
+            return false
+        }
+        for listener in listeners { tell(listener, of: host, record) }
+        return true
     }
 
     /// Watches a host no more. What was under way of it may still be told.
@@ -83,8 +91,9 @@ extension NetworkReachabilityMonitor {
         let (record, listeners) = state.withLock { state in
             (state.records.removeValue(forKey: host), state.listeners.compactMap(\.listener))
         }
-        guard record != nil else { return false }
+        guard let record else { return false }
         for listener in listeners { tell(listener, of: host, nil) }
+        monitor.release(record)
         return true
     }
 
