@@ -53,7 +53,15 @@ struct PathEvaluator {
     mutating func evaluate(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Evaluation] {
         var evaluations: [Evaluation] = []
         evaluations.reserveCapacity(questions.count)
+        var latest: (verdict: Verdict, path: NetworkPath)?
         for verdict in try judge(questions) {
+            // Most leave the same way as the one before.
+            if let latest, latest.verdict.leads(likewise: verdict) {
+                var path = latest.path
+                path.destination = verdict.destination
+                evaluations.append(Evaluation(path: path, lifetime: verdict.lifetime))
+                continue
+            }
             var (common, destination) =
                 switch verdict.outcome {
                 case .success(let way): try path(way, to: verdict.destination)
@@ -61,7 +69,9 @@ struct PathEvaluator {
                 }
             common.supportsIPv4 = verdict.isSatisfied && !verdict.destination.isIPv6
             common.supportsIPv6 = verdict.isSatisfied && verdict.destination.isIPv6
-            evaluations.append(Evaluation(path: recent.path(common, to: destination), lifetime: verdict.lifetime))
+            let path = recent.path(common, to: destination)
+            if destination != nil { latest = (verdict, path) }
+            evaluations.append(Evaluation(path: path, lifetime: verdict.lifetime))
         }
         return evaluations
     }

@@ -37,6 +37,11 @@ struct Verdict: Hashable, Sendable {
     var isSatisfied: Bool {
         if case .success = outcome { true } else { false }
     }
+
+    /// Whether everything but the destination itself and the time is the same.
+    func leads(likewise other: Verdict) -> Bool {
+        destination.isIPv6 == other.destination.isIPv6 && outcome == other.outcome
+    }
 }
 
 extension Verdict.Obstacle {
