@@ -160,7 +160,9 @@ extension EventBurst {
     /// What a look may leave out that the trailing look asks for.
     fileprivate var depth: LookDepth {
         if !isRelevant { return .whole }
-        return overruns == 0 && subjects == .link ? .links : .quick
+        let mayAddSource = subjects.isSuperset(of: [.address, .addition])
+        let known: Subjects = [.link, .address, .route, .addition, .removal]
+        return overruns == 0 && subjects.isSubset(of: known) && !mayAddSource ? .links(changed: prefixes) : .quick
     }
 
     fileprivate var mayChangeInterfaces: Bool { overruns > 0 || subjects.contains(.link) }

@@ -72,8 +72,11 @@ extension TargetRecord {
     /// What to ask about a target that is an address; nil for others.
     func question(_ depth: LookDepth) -> RouteJudge.Question? {
         guard case .address(let address) = target.destination else { return nil }
-        let known = depth == .links ? KnownWay(state.withLock { $0.path }.value) : nil
-        return RouteJudge.Question(address: address, mark: target.mark, known: known)
+        var question = RouteJudge.Question(address: address, mark: target.mark)
+        if case .links(let changed) = depth, !changed.mayConcern(address.wire) {
+            question.known = KnownWay(state.withLock { $0.path }.value)
+        }
+        return question
     }
 
     /// Says whether it was not in line to be looked at yet.
