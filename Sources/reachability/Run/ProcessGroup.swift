@@ -15,15 +15,20 @@ struct ProcessGroup: Sendable {
     func finish(within limit: Duration) async {
         // A task of its own, for one that is cancelled cannot wait.
         await Task {
-            let deadline = ContinuousClock.now + limit
             kill(-identifier, SIGTERM)
-            while kill(-identifier, 0) == 0 {
-                if ContinuousClock.now >= deadline {
-                    kill(-identifier, SIGKILL)
-                    return
-                }
-                try? await Task.sleep(for: .milliseconds(20))
-            }
+            if await isGone(within: limit) { return }
+            kill(-identifier, SIGKILL)
+            // It takes a moment; what the kernel holds, nobody can end.
+            _ = await isGone(within: .seconds(1))
         }.value
+    }
+
+    private func isGone(within limit: Duration) async -> Bool {
+        let deadline = ContinuousClock.now + limit
+        while kill(-identifier, 0) == 0 {
+            if ContinuousClock.now >= deadline { return false }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        return true
     }
 }

@@ -61,10 +61,11 @@ struct Run: ParsableCommand {
         let policy: SettlePolicy = try settle.map { .settled(for: try $0.value) } ?? .immediate
         let limit = try killAfter.map { (duration: try $0.value, text: $0.text) }
         if let limit, limit.duration == .zero { throw ExitMessage("--kill-after \(limit.text) leaves no time to run", .usage) }
-        var signals = WatchSignals(reloads: false, endsOnHangup: true)
+        var signals = WatchSignals(reloads: false, runsPrograms: true)
         // What we wait for must not be taken away by an inherited "ignore".
         signal(SIGCHLD, SIG_DFL)
-        let targets = try TargetOptions(hosts: hosts.unique, netns: netns, mark: mark, verbose: verbose).makeTargets()
+        let options = TargetOptions(hosts: hosts.unique, netns: netns, mark: mark, verbose: verbose)
+        let targets = try options.makeTargets()
         let plan = try makePlan()
         let runners = targets.map { target in
             TargetRunner(
@@ -73,7 +74,8 @@ struct Run: ParsableCommand {
                 policy: policy,
                 decision: RunDecision(triggers.isEmpty ? [.change] : Set(triggers), runsInitially: initial),
                 plan: plan,
-                runner: ProgramRunner(limit: limit)
+                runner: ProgramRunner(limit: limit),
+                logger: options.makeLogger()
             )
         }
         let ended = DispatchSemaphore(value: 0)

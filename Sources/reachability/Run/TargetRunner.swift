@@ -1,3 +1,4 @@
+import Logging
 import NetworkReachability
 
 /// Runs programs for the changes of one target, never two at once.
@@ -9,6 +10,7 @@ struct TargetRunner: Sendable {
     let decision: RunDecision
     let plan: RunPlan
     let runner: ProgramRunner
+    let logger: Logger?
 
     /// Runs until the task is cancelled; what is running then is told to end, and waited for.
     func run() async {
@@ -19,7 +21,10 @@ struct TargetRunner: Sendable {
         }
         var decision = decision
         for await path in paths {
-            guard let change = decision.take(path) else { continue }
+            guard let change = decision.take(path) else {
+                logger?.debug("nothing to run", metadata: ["target": "\(target.name ?? "network")", "path": "\(path)"])
+                continue
+            }
             let surroundings = RunEnvironment(target: target.name, namespace: namespace, change: change)
             for program in await plan.programs where !Task.isCancelled {
                 await runner.run(program, surroundings)

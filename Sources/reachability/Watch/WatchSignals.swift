@@ -11,12 +11,20 @@ struct WatchSignals: ~Copyable {
     ///
     /// - Parameters:
     ///   - reloads: Whether SIGHUP is for reading files again; otherwise it ends the command, as it does others.
-    ///   - endsOnHangup: Whether SIGHUP, unless it is ignored as under nohup(1), is waited for to end the command in order.
-    init(reloads: Bool, endsOnHangup: Bool = false) {
+    ///   - runsPrograms: Whether there are programs to end before the command: SIGHUP then ends it in order too, unless it is
+    ///     ignored as under nohup(1).
+    init(reloads: Bool, runsPrograms: Bool = false) {
         self.reloads = reloads
-        let hearsHangup = reloads || endsOnHangup && !Self.isIgnored(SIGHUP)
+        // Known before any handler asks.
+        _ = Self.waitingThread
+        let hearsHangup = reloads || runsPrograms && !Self.isIgnored(SIGHUP)
         _ = unsafe sigemptyset(&set)
-        for signal in [SIGINT, SIGTERM, SIGUSR1] + (hearsHangup ? [SIGHUP] : []) { _ = unsafe sigaddset(&set, signal) }
+        for number in [SIGINT, SIGTERM, SIGUSR1] + (hearsHangup ? [SIGHUP] : []) {
+            _ = unsafe sigaddset(&set, number)
+            // swift-subprocess waits for children in a thread of its own with no signal blocked. What that one gets, it passes
+            // on to us.
+            if runsPrograms { _ = signal(number) { pthread_kill(WatchSignals.waitingThread, $0) } }
+        }
         _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
@@ -33,6 +41,9 @@ struct WatchSignals: ~Copyable {
             }
         }
     }
+
+    /// The thread that first asks: the main one, which makes this value.
+    private static let waitingThread = pthread_self()
 
     /// SIG_IGN as a number.
     private static let ignoring = 1
