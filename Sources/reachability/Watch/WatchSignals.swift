@@ -15,17 +15,16 @@ struct WatchSignals: ~Copyable {
     ///     ignored as under nohup(1).
     init(reloads: Bool, runsPrograms: Bool = false) {
         self.reloads = reloads
-        // Known before any handler asks.
-        _ = Self.waitingThread
         let hearsHangup = reloads || runsPrograms && !Self.isIgnored(SIGHUP)
+        let numbers = [SIGINT, SIGTERM, SIGUSR1] + (hearsHangup ? [SIGHUP] : [])
         _ = unsafe sigemptyset(&set)
-        for number in [SIGINT, SIGTERM, SIGUSR1] + (hearsHangup ? [SIGHUP] : []) {
-            _ = unsafe sigaddset(&set, number)
-            // swift-subprocess waits for children in a thread of its own with no signal blocked. What that one gets, it passes
-            // on to us.
-            if runsPrograms { _ = signal(number) { pthread_kill(WatchSignals.waitingThread, $0) } }
-        }
+        for number in numbers { _ = unsafe sigaddset(&set, number) }
         _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+        guard runsPrograms else { return }
+        // swift-subprocess waits for children in a thread of its own with no signal blocked. What that one gets, it passes on
+        // to us, who are known before any handler asks, and have blocked it.
+        _ = Self.waitingThread
+        for number in numbers { _ = signal(number) { pthread_kill(WatchSignals.waitingThread, $0) } }
     }
 
     /// Blocks the calling thread until SIGINT or SIGTERM comes, and calls `report` on it for each SIGUSR1 and `reload` for
