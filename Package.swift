@@ -34,7 +34,10 @@ let package = Package(
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
-        .trait(name: "CommandLineTool", description: "The `reachability` command; needs swift-argument-parser and swift-subprocess."),
+        .trait(
+            name: "CommandLineTool",
+            description: "The `reachability` command; needs swift-argument-parser and swift-subprocess."
+        ),
         .trait(name: "Metrics", description: "The product NetworkReachabilityMetrics; needs swift-metrics."),
         .default(enabledTraits: ["CommandLineTool", "Metrics"]),
     ],

@@ -62,6 +62,15 @@ import Testing
         try await expectNobody(child)
     }
 
+    @Test func `a signal at the moment a child ends is not lost`() async throws {
+        for _ in 0..<20 {
+            let run = try await start([], "echo")
+            #expect(try await run.line().isEmpty)
+            run.signal(SIGTERM)
+            #expect(try await run.result().status == 0)
+        }
+    }
+
     @Test func `what may still tidy up is waited for`() async throws {
         let scratch = try ScratchDirectory()
         try scratch.makeFifo("fifo")

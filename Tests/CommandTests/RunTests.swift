@@ -68,7 +68,8 @@ import Testing
         let (uplink, scratch) = (try await Uplink.make(), try ScratchDirectory())
         try scratch.makeFifo("fifo")
         // The second target shows how far things are, and is never held up.
-        let script = Self.tell + "; if [ $REACHABILITY_TARGET = 203.0.113.1 ]; then read line < \(scratch.path)/fifo; fi"
+        let script =
+            Self.tell + "; if [ $REACHABILITY_TARGET = 203.0.113.1 ]; then read line < \(scratch.path)/fifo; fi"
         let run = try await RunningCommand.start(
             ["run", "--initial", "--host", "203.0.113.1", "--host", "203.0.113.2", "--", "sh", "-c", script],
             in: uplink.namespace
@@ -108,8 +109,11 @@ import Testing
         let uplink = try await Uplink.make()
         let run = try await start(["--settle", "3s"], in: uplink)
         try await uplink.ip(
-            "link set u0 down", "link set u0 up", "route add default via 192.0.2.1",
-            "addr add 2001:db8::2/64 dev u0 nodad", "route add default via 2001:db8::1"
+            "link set u0 down",
+            "link set u0 up",
+            "route add default via 192.0.2.1",
+            "addr add 2001:db8::2/64 dev u0 nodad",
+            "route add default via 2001:db8::1"
         )
         try await uplink.setConnected(false)
         #expect(try await run.line() == "network: reachable > not-reachable")

@@ -60,7 +60,9 @@ struct Run: ParsableCommand {
     func run() throws {
         let policy: SettlePolicy = try settle.map { .settled(for: try $0.value) } ?? .immediate
         let limit = try killAfter.map { (duration: try $0.value, text: $0.text) }
-        if let limit, limit.duration == .zero { throw ExitMessage("--kill-after \(limit.text) leaves no time to run", .usage) }
+        if let limit, limit.duration == .zero {
+            throw ExitMessage("--kill-after \(limit.text) leaves no time to run", .usage)
+        }
         var signals = WatchSignals(reloads: false, runsPrograms: true)
         // What we wait for must not be taken away by an inherited "ignore".
         signal(SIGCHLD, SIG_DFL)
