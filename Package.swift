@@ -34,7 +34,10 @@ let package = Package(
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
-        .trait(name: "CommandLineTool", description: "The `reachability` command; needs swift-argument-parser."),
+        .trait(
+            name: "CommandLineTool",
+            description: "The `reachability` command; needs swift-argument-parser and swift-subprocess."
+        ),
         .trait(name: "Metrics", description: "The product NetworkReachabilityMetrics; needs swift-metrics."),
         .default(enabledTraits: ["CommandLineTool", "Metrics"]),
     ],
@@ -42,6 +45,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        // Without its trait SubprocessFoundation, which brings Foundation.
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
+        // Paths and error numbers, in which swift-subprocess speaks.
+        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
     ],
     targets: [
         .systemLibrary(
@@ -73,6 +80,16 @@ let package = Package(
                 .product(
                     name: "ArgumentParser",
                     package: "swift-argument-parser",
+                    condition: .when(traits: ["CommandLineTool"])
+                ),
+                .product(
+                    name: "Subprocess",
+                    package: "swift-subprocess",
+                    condition: .when(traits: ["CommandLineTool"])
+                ),
+                .product(
+                    name: "SystemPackage",
+                    package: "swift-system",
                     condition: .when(traits: ["CommandLineTool"])
                 ),
             ],

@@ -7,6 +7,9 @@ struct CommandResult: Sendable, Equatable {
     let output: String
     let errors: String
 
+    /// What was written to standard error, with TIME for how long programs took.
+    var errorsWithoutDurations: String { errors.replacing(#/ after \d+\.\d{3}s/#, with: " after TIME") }
+
     var lines: [Substring] { output.split(separator: "\n") }
 
     /// Expects a refusal: one sentence on standard error, nothing on standard output, and that exit status.

@@ -37,6 +37,8 @@ import Testing
           watch                   Print the state, then a line for each change, until
                                   interrupted.
           status                  Print the state once.
+          run                     Run a command at each change, never two at once for
+                                  one target.
 
           See 'reachability help <subcommand>' for detailed help.
 
@@ -89,6 +91,31 @@ import Testing
 
         """ + common + end
 
+    private static let run = """
+        OVERVIEW: Run a command at each change, never two at once for one target.
+
+        The state is in REACHABILITY_STATUS, _PREVIOUS, _TARGET, _REASON and others.
+          reachability run --on reachable --settle 5s -- ./sync.sh
+          reachability run --host example.org --hooks /etc/reachability/hooks.d
+
+        USAGE: reachability run [<options>] -- <command> ...
+
+        ARGUMENTS:
+          <command>               What to run, with its arguments, after --.
+
+        OPTIONS:
+          --host <host>           A name or address; may be repeated.
+          --on <event>            change (the default), reachable, not-reachable.
+          --hooks <dir>           Run the executables in there, in order.
+          --settle <duration>     Only for what has held for so long: 2s.
+          --kill-after <duration> End what runs for longer: 500ms, 2s, 1m.
+          --initial               Also run for the state at the beginning.
+          --netns <name>          The network namespace to ask in.
+          --mark <mark>           The firewall mark packets will carry.
+          -v, --verbose           Log what is heard and decided.
+
+        """ + end
+
     @Test(arguments: [[], ["--help"], ["-h"], ["help"]])
     func `the root tells what there is`(arguments: [String]) async throws {
         try await expect(arguments, Self.root)
@@ -102,6 +129,12 @@ import Testing
     @Test(arguments: [["status", "--help"], ["status", "-h"], ["help", "status"]])
     func `status tells its options and exit statuses`(arguments: [String]) async throws {
         try await expect(arguments, Self.status)
+    }
+
+    @Test(arguments: [["run", "--help"], ["run", "-h"], ["help", "run"]])
+    func `run tells its options on one screen`(arguments: [String]) async throws {
+        #expect(Self.run.split(separator: "\n", omittingEmptySubsequences: false).count <= 25)
+        try await expect(arguments, Self.run)
     }
 
     @Test func `the version is a number`() async throws {

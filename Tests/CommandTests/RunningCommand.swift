@@ -65,6 +65,14 @@ actor RunningCommand {
         return String(decoding: process.errors, as: UTF8.self)
     }
 
+    /// Waits until standard error has a text so many times.
+    func untilErrors(contain text: String, times: Int = 1, within limit: Duration = .seconds(90)) async throws {
+        let isThere = try await eventually(within: limit, every: .milliseconds(5)) {
+            errors.ranges(of: text).count >= times
+        }
+        guard isThere else { throw LabError("not \(times) times \"\(text)\" in \(limit): \(errors)") }
+    }
+
     nonisolated func signal(_ number: CInt) {
         kill(identifier, number)
     }
