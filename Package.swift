@@ -25,12 +25,16 @@ let metrics = Target.Dependency.product(
     condition: .when(traits: ["Metrics"])
 )
 
+/// Only with the trait of this name.
+let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Outbox"]))
+
 let package = Package(
     name: "network-reachability",
     products: [
         .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
         .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
         .library(name: "NetworkReachabilityMetrics", targets: ["NetworkReachabilityMetrics"]),
+        .library(name: "ReachabilityOutbox", targets: ["ReachabilityOutbox"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
@@ -39,12 +43,14 @@ let package = Package(
             description: "The `reachability` command; needs swift-argument-parser and swift-subprocess."
         ),
         .trait(name: "Metrics", description: "The product NetworkReachabilityMetrics; needs swift-metrics."),
-        .default(enabledTraits: ["CommandLineTool", "Metrics"]),
+        .trait(name: "Outbox", description: "The product ReachabilityOutbox; needs GRDB and SQLite."),
+        .default(enabledTraits: ["CommandLineTool", "Metrics", "Outbox"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // Without its trait SubprocessFoundation, which brings Foundation.
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
         // Paths and error numbers, in which swift-subprocess speaks.
@@ -70,6 +76,13 @@ let package = Package(
         .target(
             name: "NetworkReachabilityMetrics",
             dependencies: ["NetworkReachability", "Netlink", metrics],
+            swiftSettings: safe
+        ),
+        .target(
+            name: "ReachabilityOutbox",
+            dependencies: [
+                "NetworkReachability", "Netlink", database, .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: safe
         ),
         .executableTarget(

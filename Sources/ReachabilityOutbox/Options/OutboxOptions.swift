@@ -1,0 +1,48 @@
+public import Logging
+
+/// How an outbox keeps and sends. Every option has a default.
+public struct OutboxOptions: Sendable {
+    /// What happens to a request that does not fit.
+    public enum WhenFull: String, Hashable, Sendable, CaseIterable {
+        /// It is refused with ``OutboxError/full(file:limit:)``, and what is there stays.
+        case refuse
+        /// Requests of the lowest priority, the oldest first, make room, but none that is being sent and none of a higher
+        /// priority than the new one; when that is not enough, the new one is refused and all stay.
+        case dropOldest
+    }
+
+    /// How many requests may wait.
+    public var maximumCount = 10_000
+    /// How many bytes they may have together (``OutboxRequest/size``). The file is somewhat larger.
+    public var maximumBytes = 64 << 20
+    /// What happens to a request that does not fit.
+    public var whenFull = WhenFull.refuse
+    /// How long the dedupe key of a delivered request is remembered: putting it in again changes nothing. At most ten
+    /// thousand are, the newest.
+    public var dedupeWindow: Duration = .seconds(86_400)
+    /// How long a host is left alone after a failure.
+    public var backoff = OutboxBackoff()
+    /// The longest a server may ask to be left alone.
+    public var maximumRetryAfter: Duration = .seconds(3600)
+    /// How often sending a request may begin before it is given up; nil for as often as it takes. A request that the server
+    /// never takes holds up its host until it expires.
+    public var maximumAttempts: Int?
+    /// How long what is being sent may go on after the outbox was told to end.
+    public var drainLimit: Duration = .seconds(10)
+    /// How often ``Outbox/run(sender:reachability:report:)`` looks for what other processes have put in, and tries to
+    /// become the one that sends. What its own process puts in is seen at once.
+    public var pollInterval: Duration = .seconds(1)
+    /// How many requests are sent at the same time, each to another host.
+    public var maximumConcurrentHosts = 8
+    /// Whether a new file is begun when the old one is corrupt and was set aside.
+    public var replacesCorruptFile = false
+    /// Where to log: what was delivered or thrown away at `info` and `warning`, attempts at `debug`. Never a secret.
+    public var logger: Logger?
+    /// The time.
+    public var clock: any OutboxClock = SystemOutboxClock()
+    /// Random numbers from 0 to 1, for the backoff.
+    package var random: @Sendable () -> Double = { .random(in: 0...1) }
+
+    /// Every option at its default.
+    public init() {}
+}

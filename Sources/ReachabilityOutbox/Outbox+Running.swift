@@ -1,0 +1,50 @@
+extension Outbox {
+    /// Sends what is in the outbox, and what is put in meanwhile, until the task is cancelled. Then it lets what is being sent
+    /// come to its end, for ``OutboxOptions/drainLimit`` at most, and returns; no task of its own is left behind.
+    ///
+    /// One at a time sends: others that run on the same file, in whatever process, wait until that one ends, which the kernel
+    /// tells even of one that is killed. What it was sending then is sent again, with the same key.
+    ///
+    /// - Parameters:
+    ///   - sender: What sends. It is called for several hosts at the same time, for each one after the other.
+    ///   - reachability: What tells when a host can be reached; nothing is sent to one that cannot.
+    ///   - report: Called after each event, one after the other for each host. Keep it short.
+    /// - Throws: ``OutboxError`` when the file cannot be read or written any more. What was delivered and could not be
+    ///   written down will be sent again, with the same key.
+    public func run(
+        sender: some OutboxSender,
+        reachability: OutboxReachability = .system(),
+        report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
+    ) async throws(OutboxError) {
+        while !Task.isCancelled {
+            if let lock = try await store.lockForSending() {
+                defer { withExtendedLifetime(lock) {} }
+                try await store.returnClaimed()
+                let work = Dispatcher(store: store, sender: sender, reachability: reachability, report: report)
+                if let error = await work.run(bell) { throw error }
+            } else {
+                await options.clock.sleep(for: options.pollInterval)
+            }
+        }
+    }
+
+    /// Sends once what can be sent now: nothing to hosts that are not reachable, and nothing more to a host that did not take
+    /// a request.
+    ///
+    /// - Returns: How many requests are left.
+    /// - Throws: ``OutboxError/alreadySending(file:)`` when another outbox sends; ``OutboxError`` when the file cannot be read
+    ///   or written.
+    @discardableResult
+    public func flush(
+        sender: some OutboxSender,
+        reachability: OutboxReachability = .system(),
+        report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
+    ) async throws(OutboxError) -> Int {
+        guard let lock = try await store.lockForSending() else { throw .alreadySending(file: file) }
+        defer { withExtendedLifetime(lock) {} }
+        try await store.returnClaimed()
+        let work = Dispatcher(store: store, sender: sender, reachability: reachability, report: report)
+        if let error = await work.flush() { throw error }
+        return try await store.entries().count
+    }
+}

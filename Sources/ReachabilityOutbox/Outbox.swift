@@ -1,0 +1,86 @@
+import Logging
+import NetworkReachability
+
+/// Requests that survive the process: they are kept in a file until their server has taken them.
+///
+/// ```swift
+/// let outbox = try await Outbox(file: "/var/lib/my-daemon/outbox.sqlite")
+/// try await outbox.enqueue(request, dedupeKey: "order-4711", expiry: .seconds(3600))
+/// await outbox.run(sender: sender)    // in a task of its own: sends until cancelled
+/// ```
+///
+/// A request is on the disk when ``enqueue(_:dedupeKey:priority:expiry:)`` returns. It is sent at least once, each time with
+/// the same `Idempotency-Key`; a server that honours the key does it exactly once, whatever is killed when. Each host's
+/// requests are sent one after the other: by priority, then the first that came.
+///
+/// All of it may be used from any task. Any number of processes may put requests into one file; one at a time sends.
+public final class Outbox: Sendable {
+    let store: OutboxStore
+    let bell = Bell()
+
+    /// The file with the requests.
+    public var file: String { store.file }
+
+    /// How it keeps and sends.
+    public var options: OutboxOptions { store.options }
+
+    /// Opens a file, or makes it: of mode 0600, with `-wal`, `-shm` and `.lock` beside it. A file system of this machine is
+    /// needed, for SQLite's log works on no other.
+    ///
+    /// - Throws: ``OutboxError``. A file that is corrupt is renamed, and the error names it; until somebody puts it back, or
+    ///   asks for a new one by ``OutboxOptions/replacesCorruptFile``, opening is refused.
+    public init(file: String, options: OutboxOptions = OutboxOptions()) async throws(OutboxError) {
+        store = try await OutboxStore.open(file: file, options: options)
+    }
+
+    /// Puts a request in. When this returns it is on the disk.
+    ///
+    /// - Parameters:
+    ///   - dedupeKey: A name of what the request does. Of requests with the same name only the first is kept, while it
+    ///     waits and for ``OutboxOptions/dedupeWindow`` after it was delivered: after a crash all may be put in again.
+    ///   - priority: The higher, the sooner.
+    ///   - expiry: How long it may wait, by the system's clock, before it is thrown away; nil for ever.
+    /// - Throws: ``OutboxError``; nothing was stored then.
+    @discardableResult
+    public func enqueue(
+        _ request: OutboxRequest,
+        dedupeKey: String? = nil,
+        priority: Int = 0,
+        expiry: Duration? = nil
+    ) async throws(OutboxError) -> OutboxAddition {
+        let new = NewRequest(
+            request: request,
+            origin: try request.check(),
+            dedupeKey: dedupeKey,
+            idempotencyKey: request.headers.value(of: OutboxRequest.idempotencyKeyHeader.lowercased()) ?? Self.makeKey(),
+            priority: priority,
+            lifetime: expiry
+        )
+        let addition = try await store.add(new)
+        if case .added(let entry) = addition {
+            options.logger?.info("stored", metadata: ["request": "\(entry)"])
+            bell.ring()
+        }
+        return addition
+    }
+
+    /// What waits, in the order it is to be sent in.
+    public func entries() async throws(OutboxError) -> [OutboxEntry] { try await store.entries() }
+
+    /// Deletes a request, and says whether it was there. One that is being sent may arrive all the same.
+    @discardableResult
+    public func drop(_ id: OutboxEntry.ID) async throws(OutboxError) -> Bool { try await store.drop(id) }
+
+    /// Deletes all requests, and says how many there were.
+    @discardableResult
+    public func dropAll() async throws(OutboxError) -> Int { try await store.dropAll() }
+
+    /// 128 random bits as 32 hexadecimal digits.
+    private static func makeKey() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return [generator.next(), generator.next()].map { (part: UInt64) in
+            let digits = String(part, radix: 16)
+            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        }.joined()
+    }
+}

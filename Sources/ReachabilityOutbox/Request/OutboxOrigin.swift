@@ -1,0 +1,38 @@
+import FoundationEssentials
+import NetworkReachability
+
+/// Scheme, host and port of a URL (RFC 6454): all of it that is no secret.
+struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
+    let scheme: String
+    /// The host in lower case, an IPv6 address without brackets: what is asked about, and what requests are ordered by.
+    let host: String
+    /// The port, if the URL names one.
+    let port: Int?
+
+    init(_ url: String) throws(OutboxError) {
+        guard let parts = URLComponents(string: url, encodingInvalidCharacters: false) else {
+            throw .invalidRequest("the URL cannot be read")
+        }
+        guard let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
+            throw .invalidRequest("the URL does not begin with http:// or https://")
+        }
+        guard parts.user == nil, parts.password == nil else {
+            throw .invalidRequest("the URL has a user name: put it into an Authorization header")
+        }
+        var host = parts.encodedHost?.lowercased() ?? ""
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        // The zone of a link-local address is written %25 in a URL (RFC 6874).
+        host = host.replacing("%25", with: "%", maxReplacements: 1)
+        guard (try? Target(host: host, options: NetworkReachabilityOptions())) != nil else { throw .invalidRequest("the URL names no host") }
+        if let port = parts.port, !(1...65535).contains(port) { throw .invalidRequest("the URL's port is not 1 to 65535") }
+        self.scheme = scheme
+        self.host = host
+        self.port = parts.port
+    }
+
+    /// For example `https://example.org:8443`.
+    var description: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return "\(scheme)://\(name)\(port.map { ":\($0)" } ?? "")"
+    }
+}

@@ -1,0 +1,53 @@
+import Glibc
+
+/// A lock on one byte of a file beside the database, which the kernel takes away when the process ends, however it ends.
+///
+/// It belongs to the opening of the file: two outboxes of one process exclude each other too, and a program that is started
+/// does not inherit it.
+///
+/// C counterpart: `fcntl(2)`, F_OFD_SETLK.
+struct FileLock: ~Copyable, Sendable {
+    /// What a byte stands for.
+    enum Purpose: Int, Sendable {
+        /// Whoever has it may send.
+        case sending
+        /// Whoever has it may make the database, change its form or set it aside.
+        case opening
+    }
+
+    /// F_OFD_SETLK and F_OFD_SETLKW of linux/fcntl.h, which Glibc shows only with _GNU_SOURCE.
+    private static let (set, setAndWait) = (CInt(37), CInt(38))
+
+    private let descriptor: CInt
+
+    private init(owning descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    /// Takes the lock; nil when somebody else has it and it is not waited for, which blocks the thread.
+    ///
+    /// - Throws: the error number of the system.
+    static func take(_ path: String, for purpose: Purpose, waits: Bool) throws(Errno) -> FileLock? {
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Errno.current }
+        let lock = FileLock(owning: descriptor)
+        while true {
+            var range = Glibc.flock(
+                l_type: Int16(F_WRLCK),
+                l_whence: Int16(SEEK_SET),
+                l_start: purpose.rawValue,
+                l_len: 1,
+                l_pid: 0
+            )
+            if unsafe fcntl(descriptor, waits ? setAndWait : set, &range) == 0 { return lock }
+            let error = Errno.current
+            if error.number == EINTR { continue }
+            if [EAGAIN, EACCES].contains(error.number) { return nil }
+            throw error
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}

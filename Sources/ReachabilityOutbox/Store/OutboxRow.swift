@@ -1,0 +1,45 @@
+import FoundationEssentials
+import GRDB
+
+/// Rows of the table `request` as values.
+extension OutboxEntry {
+    /// The columns an entry is made of: all but the secrets.
+    static let columns = """
+        id, host, origin, priority, dedupeKey, idempotencyKey, enqueuedAt, expiresAt, notBefore, attempts, isClaimed, size, method
+        """
+
+    init(_ row: Row) {
+        self.init(
+            id: row["id"],
+            method: row["method"],
+            origin: row["origin"],
+            host: row["host"],
+            priority: row["priority"],
+            dedupeKey: row["dedupeKey"],
+            idempotencyKey: row["idempotencyKey"],
+            size: row["size"],
+            enqueuedAt: .milliseconds(row["enqueuedAt"] as Int64),
+            expiresAt: (row["expiresAt"] as Int64?).map { .milliseconds($0) },
+            notBefore: (row["notBefore"] as Int64?).map { .milliseconds($0) },
+            attempts: row["attempts"],
+            state: row["isClaimed"] ? .sending : .waiting
+        )
+    }
+}
+
+extension OutboxRequest {
+    init(_ row: Row) {
+        let body: Data = row["body"]
+        self.init(row["method"], row["url"], headers: Self.headers(stored: row["headers"]), body: Array(body))
+    }
+
+    /// Headers as one text: a line for each. No value has a line's end in it, and no name a colon.
+    var storedHeaders: String { headers.map { "\($0.name):\($0.value)" }.joined(separator: "\n") }
+
+    private static func headers(stored text: String) -> [OutboxHeader] {
+        text.split(separator: "\n").map { line in
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            return OutboxHeader(String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import GRDB
+
+/// The form of the file, and how each older form becomes the next. What is released never changes.
+enum OutboxSchema {
+    /// What an outbox's header says it is (`PRAGMA application_id`): the letters RnOb.
+    static let applicationID: Int32 = 0x526e_4f62
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { db in
+            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+            try db.execute(
+                sql: """
+                    CREATE TABLE request (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        host TEXT NOT NULL,
+                        origin TEXT NOT NULL,
+                        priority INTEGER NOT NULL,
+                        dedupeKey TEXT UNIQUE,
+                        idempotencyKey TEXT NOT NULL,
+                        enqueuedAt INTEGER NOT NULL,
+                        expiresAt INTEGER,
+                        notBefore INTEGER,
+                        attempts INTEGER NOT NULL DEFAULT 0,
+                        isClaimed INTEGER NOT NULL DEFAULT 0,
+                        size INTEGER NOT NULL,
+                        method TEXT NOT NULL,
+                        url TEXT NOT NULL,
+                        headers TEXT NOT NULL,
+                        body BLOB NOT NULL
+                    ) STRICT;
+                    CREATE INDEX requestOrder ON request (host, priority DESC, id);
+                    CREATE INDEX requestExpiry ON request (expiresAt) WHERE expiresAt IS NOT NULL;
+                    CREATE INDEX requestSize ON request (size);
+                    """
+            )
+        }
+        migrator.registerMigration("2") { db in
+            // Keys of what was delivered: putting it in again changes nothing.
+            try db.execute(
+                sql: """
+                    CREATE TABLE delivered (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        dedupeKey TEXT NOT NULL UNIQUE,
+                        deliveredAt INTEGER NOT NULL
+                    ) STRICT;
+                    """
+            )
+        }
+        return migrator
+    }
+}
