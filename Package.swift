@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "NetworkReachabilityMetrics", targets: ["NetworkReachabilityMetrics"]),
         .library(name: "ReachabilityOutbox", targets: ["ReachabilityOutbox"]),
         .executable(name: "reachability", targets: ["reachability"]),
+        .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
     ],
     traits: [
         .trait(
@@ -108,6 +109,29 @@ let package = Package(
             ],
             swiftSettings: safe
         ),
+        // What it shares with `reachability` is linked to, for a file belongs to one target.
+        .executableTarget(
+            name: "reachability-outbox",
+            dependencies: [
+                "ReachabilityOutbox", "NetworkReachability", "Netlink",
+                .product(
+                    name: "ArgumentParser",
+                    package: "swift-argument-parser",
+                    condition: .when(traits: ["CommandLineTool"])
+                ),
+                .product(
+                    name: "Subprocess",
+                    package: "swift-subprocess",
+                    condition: .when(traits: ["CommandLineTool"])
+                ),
+                .product(
+                    name: "SystemPackage",
+                    package: "swift-system",
+                    condition: .when(traits: ["CommandLineTool"])
+                ),
+            ],
+            swiftSettings: safe
+        ),
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
         .target(
             name: "NetworkLab",
@@ -128,6 +152,19 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "OutboxVictim",
+            dependencies: ["ReachabilityOutbox"],
+            path: "Tests/OutboxVictim",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ReachabilityOutboxTests",
+            dependencies: [
+                "ReachabilityOutbox", "NetworkLab", "OutboxVictim", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
@@ -143,7 +180,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["NetworkLab", "reachability"],
+            dependencies: ["NetworkLab", "reachability", "reachability-outbox"],
             swiftSettings: strict
         ),
     ]

@@ -49,6 +49,9 @@ enum { cnetlink_new_network_namespace = 0x40000000 };
 /* pidfd_open(2) has no wrapper in older libraries. Close-on-exec is set. */
 static inline int cnetlink_open_process(int number) { return (int)syscall(SYS_pidfd_open, number, 0); }
 
+/* memfd_create(2) is declared only for _GNU_SOURCE. 1 is MFD_CLOEXEC. */
+static inline int cnetlink_make_memory_file(void) { return (int)syscall(SYS_memfd_create, "request", 1U); }
+
 /* ioctl(2) is variadic. NS_GET_NSTYPE tells which kind of namespace a file of nsfs is. */
 static inline int cnetlink_is_network_namespace(int fd) { return ioctl(fd, NS_GET_NSTYPE) == cnetlink_new_network_namespace; }
 

@@ -13,7 +13,7 @@ struct ReachabilityCommand: ParsableCommand {
             No packet is sent.
             """,
         version: "0.1.0",
-        subcommands: [Watch.self, Status.self, Run.self]
+        subcommands: [Watch.self, Status.self, Run.self, OutboxProgram.self]
     )
 
     static func main() {
@@ -22,6 +22,7 @@ struct ReachabilityCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         Memory.shareOnePool()
         do {
+            try OutboxProgram.runIfAsked()
             var command = try parseAsRoot()
             try command.run()
         } catch let message as ExitMessage {

@@ -15,6 +15,13 @@ struct Timestamp {
         monotonicNanoseconds = Int64(monotonic.tv_sec) * 1_000_000_000 + Int64(monotonic.tv_nsec)
     }
 
+    /// Another moment: time since 1970-01-01T00:00:00Z. There is no telling what the other clock showed then.
+    init(_ time: Duration) {
+        seconds = time.components.seconds
+        milliseconds = time.components.attoseconds / 1_000_000_000_000_000
+        monotonicNanoseconds = 0
+    }
+
     private static func read(_ clock: clockid_t) -> timespec {
         var time = timespec()
         _ = unsafe clock_gettime(clock, &time)

@@ -1,0 +1,53 @@
+import ArgumentParser
+import ReachabilityOutbox
+
+/// `reachability outbox list`: what waits.
+struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print what waits, in the order it is to be sent in.",
+        discussion: """
+            Headers, bodies, and URLs beyond their host may be secrets: they are not shown.
+              reachability outbox list
+              reachability outbox list --json --file /var/lib/shop/outbox.sqlite
+            """
+    )
+
+    @Flag(help: "Print one JSON object per line (schema 1).")
+    var json = false
+
+    @OptionGroup var outbox: FileOptions
+
+    func run() async throws {
+        for entry in try await outbox.open().entries() {
+            StandardOutput.write(json ? Self.json(entry) : Array(entry.line.utf8))
+        }
+    }
+
+    private static func json(_ entry: OutboxEntry) -> [UInt8] {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("id", entry.id)
+        object.add("state", entry.state.rawValue)
+        object.add("method", entry.method)
+        object.add("origin", entry.origin)
+        object.add("priority", entry.priority)
+        object.add("bytes", entry.size)
+        object.add("attempts", entry.attempts)
+        object.add("key", entry.dedupeKey)
+        object.add("enqueued", Timestamp(entry.enqueuedAt).text)
+        object.add("expires", entry.expiresAt.map { Timestamp($0).text })
+        object.add("notBefore", entry.notBefore.map { Timestamp($0).text })
+        return object.bytes
+    }
+}
+
+extension OutboxEntry {
+    /// For example `12: POST https://example.org, priority 0, 120 bytes, attempts 1, waiting, since 2026-11-21T08:15:30.123Z`.
+    fileprivate var line: String {
+        var line = "\(self), since \(Timestamp(enqueuedAt).text)"
+        if let dedupeKey { line += ", key \(dedupeKey.map { $0.isNewline ? " " : $0 }.reduce(into: "") { $0.append($1) })" }
+        if let expiresAt { line += ", expires \(Timestamp(expiresAt).text)" }
+        if let notBefore { line += ", not before \(Timestamp(notBefore).text)" }
+        return line
+    }
+}

@@ -1,0 +1,1 @@
+../../reachability/Options/DurationArgument.swift

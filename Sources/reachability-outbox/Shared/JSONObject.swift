@@ -1,0 +1,1 @@
+../../reachability/Output/JSONObject.swift

@@ -1,0 +1,1 @@
+../../reachability/Run/Program.swift

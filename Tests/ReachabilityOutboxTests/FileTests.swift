@@ -1,0 +1,110 @@
+import Foundation
+import ReachabilityOutbox
+import Testing
+
+/// The file: its mode, its older and later forms, and what is done with one that is damaged.
+@Suite struct FileTests {
+    private let network = TestNetwork()
+
+    @Test func `nobody else may read it, whatever the umask`() async throws {
+        let file = try ScratchFile()
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o644])
+        let outbox = try await file.open()
+        try await outbox.enqueue(.named("a"))
+        #expect(file.names == ["", "-shm", "-wal", ".lock"].map { "outbox.sqlite" + $0 }.sorted())
+        for name in file.names {
+            var status = stat()
+            #expect(stat(file.directory + "/" + name, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600, "\(name)")
+        }
+    }
+
+    @Test func `a file of version 1 is taken over with what is in it`() async throws {
+        let file = try ScratchFile()
+        let version1 = """
+            PRAGMA application_id = 1382961762;
+            CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+            INSERT INTO grdb_migrations VALUES ('1');
+            CREATE TABLE request (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, origin TEXT NOT NULL,
+                priority INTEGER NOT NULL, dedupeKey TEXT UNIQUE, idempotencyKey TEXT NOT NULL, enqueuedAt INTEGER NOT NULL,
+                expiresAt INTEGER, notBefore INTEGER, attempts INTEGER NOT NULL DEFAULT 0,
+                isClaimed INTEGER NOT NULL DEFAULT 0, size INTEGER NOT NULL, method TEXT NOT NULL, url TEXT NOT NULL,
+                headers TEXT NOT NULL, body BLOB NOT NULL) STRICT;
+            CREATE INDEX requestOrder ON request (host, priority DESC, id);
+            CREATE INDEX requestExpiry ON request (expiresAt) WHERE expiresAt IS NOT NULL;
+            CREATE INDEX requestSize ON request (size);
+            INSERT INTO request VALUES (7, 'one.example', 'https://one.example', 3, 'k', 'key', 1000, NULL, NULL, 2, 1, 50,
+                'PUT', 'https://one.example/x', 'A:b', x'0001');
+
+            """
+        _ = try file.sqlite(version1)
+        let outbox = try await file.open()
+        let entry = try #require(try await outbox.entries().first)
+        #expect(entry.description == "7: PUT https://one.example, priority 3, 50 bytes, attempts 2, sending")
+        let sender = TestSender()
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(sender.sent.first?.request.body == [0, 1])
+        #expect(sender.sent.first?.request.headers == [OutboxHeader("A", "b"), OutboxHeader("Idempotency-Key", "key")])
+        // What version 2 added.
+        #expect(try await outbox.enqueue(.named("a"), dedupeKey: "k") == .delivered)
+    }
+
+    @Test func `a file of a later version is left alone`() async throws {
+        let file = try ScratchFile()
+        _ = try await file.open()
+        _ = try file.sqlite("INSERT INTO grdb_migrations VALUES ('3');")
+        await #expect(throws: OutboxError.newerFormat(file.path)) { try await file.open() }
+    }
+
+    @Test func `a database of another program is left alone`() async throws {
+        let file = try ScratchFile()
+        _ = try file.sqlite("CREATE TABLE request (id); INSERT INTO request VALUES (1);")
+        let before = FileManager.default.contents(atPath: file.path)
+        await #expect(throws: OutboxError.foreignFile(file.path)) { try await file.open() }
+        #expect(FileManager.default.contents(atPath: file.path) == before)
+    }
+
+    @Test(arguments: [false, true])
+    func `a corrupt file is kept aside, and a new one is begun only if asked for`(isPartly: Bool) async throws {
+        let file = try ScratchFile()
+        if isPartly {
+            let outbox = try await file.open()
+            for _ in 0..<50 { try await outbox.enqueue(OutboxRequest("POST", "https://a.example/", body: Array(repeating: 1, count: 4000))) }
+        }
+        if isPartly {
+            // Everything is in the file itself after this; then a page in its middle is overwritten.
+            _ = try file.sqlite("PRAGMA wal_checkpoint(TRUNCATE);")
+            let handle = try #require(FileHandle(forUpdatingAtPath: file.path))
+            try handle.seek(toOffset: 5 * 4096)
+            try handle.write(contentsOf: Data(repeating: 0xa5, count: 30 * 4096))
+            try handle.close()
+        } else {
+            _ = FileManager.default.createFile(atPath: file.path, contents: Data(repeating: 0x5a, count: 10_000))
+        }
+        let damaged = FileManager.default.contents(atPath: file.path)
+        var kept = ""
+        // The second time there is no file, which is no reason to begin one.
+        for _ in 0..<2 {
+            await #expect {
+                try await file.open()
+            } throws: { error in
+                guard case OutboxError.corrupt(file.path, let name?)? = error as? OutboxError else { return false }
+                kept = name
+                return true
+            }
+        }
+        #expect(FileManager.default.contents(atPath: kept) == damaged)
+        var options = OutboxOptions()
+        options.replacesCorruptFile = true
+        let outbox = try await file.open(options)
+        #expect(try await outbox.entries().isEmpty)
+        #expect(FileManager.default.contents(atPath: kept) == damaged)
+        _ = try await file.open()
+    }
+
+    @Test func `a place that cannot be opened`() async throws {
+        await #expect(throws: OutboxError.cannotOpen(file: "/nowhere/o", cause: "No such file or directory")) {
+            try await Outbox(file: "/nowhere/o")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Glibc
+import NetworkLab
+import Testing
+
+/// What a kill at any moment leaves. OUTBOX_KILLS says how many there are, OUTBOX_SEED which.
+@Suite struct KillTests {
+    private static let kills = Int(environment("OUTBOX_KILLS") ?? "") ?? 40
+    private static let seed = UInt64(environment("OUTBOX_SEED") ?? "") ?? 5
+
+    @Test func `nothing is lost and nothing is done twice`() async throws {
+        let file = try ScratchFile()
+        let server = try EffectServer(seed: Self.seed, faults: true)
+        defer { server.stop() }
+        try await LabThread.detached {
+            var generator = SeededGenerator(Self.seed)
+            var (stored, unsure): (Set<String>, [String]) = ([], [])
+            for round in 0..<Self.kills {
+                // What may have been stored or not is put in again, as a program would.
+                let keys = unsure + (0..<10).map { "\(round)-\($0)" }
+                let moment = Duration.microseconds(Int.random(in: 0..<200_000, using: &generator))
+                let written = try Victim.run(file, port: server.port, keys: keys, killAfter: moment)
+                stored.formUnion(written)
+                unsure = keys.filter { !written.contains($0) }
+            }
+            stored.formUnion(try Victim.run(file, port: server.port, keys: unsure, killAfter: nil))
+            let counts = server.counts
+            #expect(stored.count == Self.kills * 10)
+            #expect(stored.filter { counts.effects[$0] == nil }.isEmpty, "lost")
+            #expect(counts.effects.filter { $0.value != 1 }.isEmpty, "done twice")
+            #expect(counts.conflicts.isEmpty, "one key for two requests")
+            #expect(Set(counts.effects.keys) == stored)
+            print("kills \(Self.kills), requests \(stored.count), sent \(counts.requests)")
+        }
+    }
+
+    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}

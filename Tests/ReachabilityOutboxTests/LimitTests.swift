@@ -1,0 +1,64 @@
+import ReachabilityOutbox
+import Testing
+
+/// What happens to a request that does not fit.
+@Suite struct LimitTests {
+    private let network = TestNetwork()
+
+    private func options(count: Int = 100, bytes: Int = 100_000, _ whenFull: OutboxOptions.WhenFull) -> OutboxOptions {
+        var options = OutboxOptions()
+        (options.maximumCount, options.maximumBytes, options.whenFull) = (count, bytes, whenFull)
+        return options
+    }
+
+    @Test func `too many are refused`() async throws {
+        let file = try ScratchFile()
+        let outbox = try await file.open(options(count: 2, .refuse))
+        for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
+        await #expect(throws: OutboxError.full(file: file.path, limit: "2 of 2 requests")) {
+            try await outbox.enqueue(.named("c"), priority: 9)
+        }
+        #expect(try await outbox.entries().count == 2)
+    }
+
+    @Test func `too many bytes are refused`() async throws {
+        let file = try ScratchFile()
+        let outbox = try await file.open(options(bytes: 1000, .refuse))
+        let large = OutboxRequest("POST", "https://one.example/", body: [UInt8](repeating: 0, count: 600))
+        try await outbox.enqueue(large)
+        await #expect(throws: OutboxError.full(file: file.path, limit: "624 of 1000 bytes, the request has 624")) {
+            try await outbox.enqueue(large)
+        }
+        let larger = OutboxRequest("POST", "https://one.example/", body: [UInt8](repeating: 0, count: 2000))
+        await #expect(throws: OutboxError.full(file: file.path, limit: "the request has 2024 bytes of 1000")) {
+            try await outbox.enqueue(larger)
+        }
+    }
+
+    @Test func `the oldest of the lowest priority make room, and no more than needed`() async throws {
+        let outbox = try await ScratchFile().open(options(count: 3, .dropOldest))
+        for (name, priority) in [("a", 1), ("b", 0), ("c", 0)] { try await outbox.enqueue(.named(name), priority: priority) }
+        try await outbox.enqueue(.named("d"))
+        let sender = TestSender()
+        try await outbox.flush(sender: sender, reachability: network.reachability)
+        #expect(sender.bodies == ["a", "c", "d"])
+    }
+
+    @Test func `none of a higher priority makes room`() async throws {
+        let outbox = try await ScratchFile().open(options(count: 2, .dropOldest))
+        for name in ["a", "b"] { try await outbox.enqueue(.named(name), priority: 1) }
+        await #expect(throws: OutboxError.self) { try await outbox.enqueue(.named("c")) }
+        #expect(try await outbox.entries().count == 2)
+    }
+
+    @Test func `what has expired takes no room`() async throws {
+        var options = options(count: 1, .refuse)
+        let clock = TestClock()
+        options.clock = clock
+        let outbox = try await ScratchFile().open(options)
+        try await outbox.enqueue(.named("a"), expiry: .seconds(1))
+        clock.advance(by: .seconds(1))
+        try await outbox.enqueue(.named("b"))
+        #expect(try await outbox.entries().count == 1)
+    }
+}

@@ -1,0 +1,80 @@
+import ReachabilityOutbox
+import Testing
+
+/// What is sent first, and what waits.
+@Suite struct OrderTests {
+    private let clock = TestClock()
+    private let network = TestNetwork()
+
+    private var options: OutboxOptions {
+        var options = OutboxOptions()
+        options.clock = clock
+        options.random = { 1 }
+        return options
+    }
+
+    @Test func `by priority, then the first that came`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        for (name, priority) in [("a", 0), ("b", 5), ("c", -1), ("d", 5), ("e", 0)] {
+            try await outbox.enqueue(.named(name), priority: priority)
+        }
+        let listed = try await outbox.entries().map(\.priority)
+        #expect(listed == [5, 5, 0, 0, -1])
+        let sender = TestSender()
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(sender.bodies == ["b", "d", "a", "e", "c"])
+    }
+
+    @Test func `a request that fails stays the first of its host, and holds up no other`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
+        let sender = TestSender(.retry(after: nil))
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 2)
+        try await outbox.enqueue(.named("c", to: "two.example"))
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(sender.bodies.first == "a")
+        #expect(sender.bodies.filter { $0 != "c" } == ["a", "a", "b"])
+        let keys = sender.sent.filter { $0.request.body == Array("a".utf8) }.map(\.entry.idempotencyKey)
+        #expect(Set(keys).count == 1)
+        #expect(sender.sent.map(\.entry.attempts).max() == 2)
+    }
+
+    @Test func `the server's word holds, also for a process that comes later`() async throws {
+        let file = try ScratchFile()
+        let sender = TestSender(.retry(after: .seconds(30)))
+        do {
+            let outbox = try await file.open(options)
+            try await outbox.enqueue(.named("a"))
+            #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 1)
+        }
+        let outbox = try await file.open(options)
+        // Who comes first now has to wait too.
+        try await outbox.enqueue(.named("b"), priority: 9)
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 2)
+        #expect(try await outbox.entries().last?.notBefore == clock.now + .seconds(30))
+        clock.advance(by: .seconds(31))
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(sender.bodies == ["a", "b", "a"])
+    }
+
+    @Test func `a clock that was set back does not hold anything up for ever`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        try await outbox.enqueue(.named("a"))
+        let sender = TestSender(.retry(after: .seconds(99_999)))
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 1)
+        clock.advance(by: .seconds(-5))
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+    }
+
+    @Test func `what is given up is gone, with its reason`() async throws {
+        var options = options
+        options.maximumAttempts = 2
+        let outbox = try await ScratchFile().open(options)
+        for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
+        let sender = TestSender(.rejected(reason: "status 400"), .retry(after: nil), .retry(after: nil))
+        let events = Events()
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add) == 1)
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add) == 0)
+        #expect(events.texts == ["rejected status 400", "postponed", "rejected gave up after 2 attempts"])
+    }
+}

@@ -1,0 +1,145 @@
+import ReachabilityOutbox
+import Testing
+
+/// Sending without end.
+@Suite(.timeLimit(.minutes(1))) struct RunTests {
+    private let clock = TestClock()
+    private let network = TestNetwork()
+
+    private var options: OutboxOptions {
+        var options = OutboxOptions()
+        options.clock = clock
+        options.random = { 1 }
+        return options
+    }
+
+    @Test func `nothing is sent while the host is away, and at once when it is back`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        let sender = TestSender()
+        network.set("one.example", reachable: false)
+        try await outbox.enqueue(.named("a"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            while network.listenerCount("one.example") == 0 { await Task.yield() }
+            try await outbox.enqueue(.named("b", to: "two.example"))
+            await sender.untilSent(1)
+            #expect(sender.bodies == ["b"])
+            network.set("one.example", reachable: true)
+            await sender.untilSent(2)
+            #expect(sender.bodies == ["b", "a"])
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `a failure is waited out, longer each time`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        let sender = TestSender(.retry(after: nil), .retry(after: nil))
+        try await outbox.enqueue(.named("a"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            await clock.untilSleeping(for: .milliseconds(500))
+            #expect(sender.sent.count == 1)
+            clock.advance(by: .milliseconds(500))
+            await sender.untilSent(2)
+            await clock.untilSleeping(for: .seconds(1))
+            #expect(sender.sent.count == 2)
+            clock.advance(by: .seconds(1))
+            await sender.untilSent(3)
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `a network that returns ends the waiting`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        let sender = TestSender(.retry(after: nil))
+        try await outbox.enqueue(.named("a"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            await clock.untilSleeping(for: .milliseconds(500))
+            while network.listenerCount("one.example") < 2 { await Task.yield() }
+            network.set("one.example", reachable: false)
+            network.set("one.example", reachable: true)
+            await sender.untilSent(2)
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `what is being sent may come to its end after the task was cancelled`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        let sender = TestSender()
+        sender.hold()
+        for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            await sender.untilSent(1)
+            #expect(try await outbox.entries().map(\.state) == [.sending, .waiting])
+            group.cancelAll()
+            await clock.untilSleeping(for: .seconds(10))
+            sender.release()
+            try await group.waitForAll()
+        }
+        #expect(sender.bodies == ["a"])
+        #expect(try await outbox.entries().count == 1)
+    }
+
+    @Test func `a sender that does not end is told to after a while`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        try await outbox.enqueue(.named("a"))
+        let sender = StubbornSender()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            while !sender.hasBegun { await Task.yield() }
+            group.cancelAll()
+            await clock.untilSleeping(for: .seconds(10))
+            clock.advance(by: .seconds(10))
+            try await group.waitForAll()
+        }
+        #expect(try await outbox.entries().map(\.state) == [.waiting])
+    }
+
+    @Test func `one at a time sends, and the next takes over`() async throws {
+        let file = try ScratchFile()
+        let (first, second) = (try await file.open(options), try await file.open(options))
+        let (one, two) = (TestSender(), TestSender())
+        one.hold()
+        try await first.enqueue(.named("a"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let running = Task { try await first.run(sender: one, reachability: network.reachability) }
+            await one.untilSent(1)
+            await #expect(throws: OutboxError.alreadySending(file: file.path)) {
+                try await second.flush(sender: two, reachability: network.reachability)
+            }
+            group.addTask { try await second.run(sender: two, reachability: network.reachability) }
+            running.cancel()
+            one.release()
+            _ = await running.result
+            try await second.enqueue(.named("b"))
+            while two.sent.isEmpty {
+                clock.advance(by: .seconds(1))
+                await Task.yield()
+            }
+            #expect(two.bodies == ["b"] && one.bodies == ["a"])
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `what another outbox puts in is found`() async throws {
+        let file = try ScratchFile()
+        let (first, second) = (try await file.open(options), try await file.open(options))
+        let sender = TestSender()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await first.run(sender: sender, reachability: network.reachability) }
+            try await second.enqueue(.named("a"))
+            while sender.sent.isEmpty {
+                clock.advance(by: .seconds(1))
+                await Task.yield()
+            }
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import ReachabilityOutbox
+import Testing
+
+/// What is stored, for how long, and what is not.
+@Suite struct StoringTests {
+    private let clock = TestClock()
+    private let network = TestNetwork()
+
+    private var options: OutboxOptions {
+        var options = OutboxOptions()
+        options.clock = clock
+        return options
+    }
+
+    @Test func `a request comes out as it went in, with a key`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        let headers = [OutboxHeader("Accept", "a: b"), OutboxHeader("X-Empty", ""), OutboxHeader("Accept", "c")]
+        let body = (0...255).map { UInt8($0) }
+        let request = OutboxRequest("PATCH", "http://user.example:8080/a?b=c#d", headers: headers, body: body)
+        let addition = try await outbox.enqueue(request)
+        guard case .added(let entry) = addition else { throw Unexpected() }
+        let sender = TestSender()
+        try await outbox.flush(sender: sender, reachability: network.reachability)
+        let sent = try #require(sender.sent.first)
+        #expect(sent.request.body == body)
+        #expect(sent.request.url == request.url && sent.request.method == "PATCH")
+        #expect(sent.request.headers == headers + [OutboxHeader("Idempotency-Key", entry.idempotencyKey)])
+        #expect(entry.idempotencyKey.utf8.count == 32)
+        #expect(entry.origin == "http://user.example:8080")
+    }
+
+    @Test func `a key that the request brings is kept`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        try await outbox.enqueue(
+            OutboxRequest("POST", "https://one.example/", headers: [OutboxHeader("idempotency-key", "\"mine\"")])
+        )
+        let sender = TestSender()
+        try await outbox.flush(sender: sender, reachability: network.reachability)
+        #expect(sender.sent.first?.request.headers == [OutboxHeader("idempotency-key", "\"mine\"")])
+        #expect(sender.sent.first?.entry.idempotencyKey == "\"mine\"")
+    }
+
+    @Test func `expired requests are not sent`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        try await outbox.enqueue(.named("a"), expiry: .seconds(10))
+        try await outbox.enqueue(.named("b"), expiry: .seconds(20))
+        clock.advance(by: .seconds(10))
+        #expect(try await outbox.entries().count == 1)
+        let sender = TestSender()
+        let events = Events()
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add) == 0)
+        #expect(sender.bodies == ["b"])
+        #expect(events.texts == ["expired", "delivered"])
+    }
+
+    @Test func `of requests with one dedupe key the first is kept, while it waits and for a while after`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        guard case .added(let entry) = try await outbox.enqueue(.named("a"), dedupeKey: "k") else { throw Unexpected() }
+        #expect(try await outbox.enqueue(.named("b"), dedupeKey: "k") == .waiting(entry))
+        let sender = TestSender()
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(try await outbox.enqueue(.named("c"), dedupeKey: "k") == .delivered)
+        clock.advance(by: options.dedupeWindow + .seconds(1))
+        guard case .added = try await outbox.enqueue(.named("d"), dedupeKey: "k") else { throw Unexpected() }
+        #expect(sender.bodies == ["a"])
+    }
+
+    @Test func `the dedupe key of what expired, was given up or dropped is free again`() async throws {
+        let outbox = try await ScratchFile().open(options)
+        guard case .added = try await outbox.enqueue(.named("a"), dedupeKey: "k", expiry: .seconds(1)) else {
+            throw Unexpected()
+        }
+        clock.advance(by: .seconds(2))
+        guard case .added = try await outbox.enqueue(.named("b"), dedupeKey: "k") else { throw Unexpected() }
+        let sender = TestSender(.rejected(reason: "status 400"))
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        guard case .added(let entry) = try await outbox.enqueue(.named("c"), dedupeKey: "k") else { throw Unexpected() }
+        #expect(try await outbox.drop(entry.id))
+        #expect(try await !outbox.drop(entry.id))
+        guard case .added = try await outbox.enqueue(.named("d"), dedupeKey: "k") else { throw Unexpected() }
+    }
+
+    @Test(arguments: [
+        ("POST", "ftp://one.example/"), ("POST", "/path"), ("POST", "https://"), ("POST", "https://user:p@one.example/"),
+        ("POST", "https://one.example:0/"), ("POST", "https://one.example:99999/"), ("PO ST", "https://one.example/"),
+        ("", "https://one.example/"), ("POST", "https://one.example/a b"), ("POST", "https://one.example/\n"),
+        ("POST", "https://fe80--1/\u{e9}"), ("POST", "https://a..b/"),
+    ])
+    func `no valid request`(method: String, url: String) async throws {
+        let outbox = try await ScratchFile().open(options)
+        await #expect { try await outbox.enqueue(OutboxRequest(method, url)) } throws: { error in
+            guard case OutboxError.invalidRequest(let text)? = error as? OutboxError else { return false }
+            return !text.contains("one.example")
+        }
+    }
+
+    @Test(arguments: [("A B", "c"), ("A:", "c"), ("", "c"), ("A", "c\r\nHost: evil"), ("A", "c\u{0}"), ("Idempotency-Key", "")])
+    func `no valid header`(name: String, value: String) async throws {
+        let outbox = try await ScratchFile().open(options)
+        await #expect(throws: OutboxError.self) {
+            try await outbox.enqueue(OutboxRequest("POST", "https://one.example/", headers: [OutboxHeader(name, value)]))
+        }
+        #expect(try await outbox.entries().isEmpty)
+    }
+
+    struct Unexpected: Error {}
+}

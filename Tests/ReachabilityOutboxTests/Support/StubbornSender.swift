@@ -1,0 +1,15 @@
+import ReachabilityOutbox
+import Synchronization
+
+/// Sends until its task is cancelled.
+final class StubbornSender: OutboxSender {
+    private let state = Mutex(false)
+
+    var hasBegun: Bool { state.withLock { $0 } }
+
+    func send(_ delivery: OutboxDelivery) async -> OutboxResult {
+        state.withLock { $0 = true }
+        while !Task.isCancelled { await Task.yield() }
+        return .retry(after: nil)
+    }
+}

@@ -1,0 +1,56 @@
+import ReachabilityOutbox
+import Synchronization
+
+/// Remembers what it sent, and answers as it was told to: delivered, unless there is another answer left.
+final class TestSender: OutboxSender {
+    private struct State {
+        var sent: [OutboxDelivery] = []
+        var answers: [OutboxResult] = []
+        var isHeld = false
+        var held: [CheckedContinuation<Void, Never>] = []
+        var cancellations = 0
+    }
+
+    private let state = Mutex(State())
+
+    init(_ answers: OutboxResult...) {
+        state.withLock { $0.answers = answers }
+    }
+
+    var sent: [OutboxDelivery] { state.withLock { $0.sent } }
+
+    /// The bodies that were sent, in order.
+    var bodies: [String] { sent.map { String(decoding: $0.request.body, as: UTF8.self) } }
+
+    /// From now on a send returns only when released.
+    func hold() { state.withLock { $0.isHeld = true } }
+
+    func release() {
+        let held = state.withLock { state in
+            state.isHeld = false
+            defer { state.held = [] }
+            return state.held
+        }
+        for continuation in held { continuation.resume() }
+    }
+
+    func send(_ delivery: OutboxDelivery) async -> OutboxResult {
+        let answer = state.withLock { state in
+            state.sent.append(delivery)
+            return state.answers.isEmpty ? .delivered : state.answers.removeFirst()
+        }
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.isHeld { state.held.append(continuation) }
+                return !state.isHeld
+            }
+            if isFree { continuation.resume() }
+        }
+        return answer
+    }
+
+    /// Waits until so many have been sent.
+    func untilSent(_ count: Int) async {
+        while sent.count < count { await Task.yield() }
+    }
+}

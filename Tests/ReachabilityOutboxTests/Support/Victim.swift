@@ -1,0 +1,27 @@
+import Glibc
+import NetworkLab
+
+/// The program to be killed, beside the running test bundle.
+enum Victim {
+    static let path: String = {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        let bundle = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return bundle.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/OutboxVictim"
+    }()
+
+    /// Runs it, kills it after so long if at all, and returns the keys it has written: those are on the disk.
+    static func run(_ file: ScratchFile, port: UInt16, keys: [String], killAfter: Duration?) throws -> Set<String> {
+        let input = keys.map { $0 + "\n" }.joined()
+        let process = try LabProcess(path, [file.path, "\(port)"], input: input)
+        if let killAfter {
+            // The moment is what is tested: nothing is waited for.
+            usleep(UInt32(killAfter / .microseconds(1)))
+            kill(process.identifier, SIGKILL)
+        }
+        let result = try process.wait(within: .seconds(60))
+        guard [0, -SIGKILL].contains(result.status) else { throw LabError("\(result.status): \(result.errors)") }
+        let complete = result.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        return Set(complete.map(String.init))
+    }
+}
