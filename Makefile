@@ -19,8 +19,9 @@ build: dependencies ## Build the optimised command.
 	@Scripts/build-release
 
 install: ## Install the command under $(DESTDIR)$(PREFIX)/bin; builds it only if it is missing.
-	@test -x $(BINARY) || $(MAKE) --no-print-directory build
+	@test -x $(BINARY) -a -x $(BINARY)-outbox || $(MAKE) --no-print-directory build
 	install -D -m 755 $(BINARY) "$(DESTDIR)$(PREFIX)/bin/reachability"
+	install -D -m 755 $(BINARY)-outbox "$(DESTDIR)$(PREFIX)/bin/reachability-outbox"
 
 test: dependencies ## Install what is missing and run all tests, with root or without.
 	@Scripts/test

@@ -10,7 +10,7 @@ struct Add: AsyncParsableCommand {
             Of requests with the same --key one is kept. Other users see arguments: give
             secrets in a file of headers.
               reachability outbox add --key order-7 --body order.json https://example.org/
-              reachability outbox add --method DELETE --headers auth.txt https://example.org/7
+              reachability outbox add --method DELETE --headers a.txt https://example.org/7
             """
     )
 

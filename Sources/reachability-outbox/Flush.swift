@@ -7,6 +7,7 @@ import ReachabilityOutbox
 struct Flush: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send what can be sent now, and print what became of it.",
+        usage: "reachability outbox flush [<options>]",
         discussion: """
             curl sends, or another program, which gets the request on standard input and
             ends with 0 for delivered, 65 for never, any other status for later.

@@ -4,10 +4,14 @@ import Testing
 
 /// The file: its mode, its older and later forms, and what is done with one that is damaged.
 @Suite struct FileTests {
+    private let file: ScratchFile
     private let network = TestNetwork()
 
+    init() throws {
+        file = try ScratchFile()
+    }
+
     @Test func `nobody else may read it, whatever the umask`() async throws {
-        let file = try ScratchFile()
         _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o644])
         let outbox = try await file.open()
         try await outbox.enqueue(.named("a"))
@@ -20,9 +24,8 @@ import Testing
     }
 
     @Test func `a file of version 1 is taken over with what is in it`() async throws {
-        let file = try ScratchFile()
         let version1 = """
-            PRAGMA application_id = 1382961762;
+            PRAGMA application_id = 1382960994;
             CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
             INSERT INTO grdb_migrations VALUES ('1');
             CREATE TABLE request (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, origin TEXT NOT NULL,
@@ -50,14 +53,12 @@ import Testing
     }
 
     @Test func `a file of a later version is left alone`() async throws {
-        let file = try ScratchFile()
         _ = try await file.open()
         _ = try file.sqlite("INSERT INTO grdb_migrations VALUES ('3');")
         await #expect(throws: OutboxError.newerFormat(file.path)) { try await file.open() }
     }
 
     @Test func `a database of another program is left alone`() async throws {
-        let file = try ScratchFile()
         _ = try file.sqlite("CREATE TABLE request (id); INSERT INTO request VALUES (1);")
         let before = FileManager.default.contents(atPath: file.path)
         await #expect(throws: OutboxError.foreignFile(file.path)) { try await file.open() }
@@ -66,7 +67,6 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a corrupt file is kept aside, and a new one is begun only if asked for`(isPartly: Bool) async throws {
-        let file = try ScratchFile()
         if isPartly {
             let outbox = try await file.open()
             for _ in 0..<50 { try await outbox.enqueue(OutboxRequest("POST", "https://a.example/", body: Array(repeating: 1, count: 4000))) }

@@ -4,11 +4,15 @@ import Testing
 
 /// What a kill at any moment leaves. OUTBOX_KILLS says how many there are, OUTBOX_SEED which.
 @Suite struct KillTests {
+    private let file: ScratchFile
     private static let kills = Int(environment("OUTBOX_KILLS") ?? "") ?? 40
     private static let seed = UInt64(environment("OUTBOX_SEED") ?? "") ?? 5
 
+    init() throws {
+        file = try ScratchFile()
+    }
+
     @Test func `nothing is lost and nothing is done twice`() async throws {
-        let file = try ScratchFile()
         let server = try EffectServer(seed: Self.seed, faults: true)
         defer { server.stop() }
         try await LabThread.detached {

@@ -3,7 +3,12 @@ import Testing
 
 /// What happens to a request that does not fit.
 @Suite struct LimitTests {
+    private let file: ScratchFile
     private let network = TestNetwork()
+
+    init() throws {
+        file = try ScratchFile()
+    }
 
     private func options(count: Int = 100, bytes: Int = 100_000, _ whenFull: OutboxOptions.WhenFull) -> OutboxOptions {
         var options = OutboxOptions()
@@ -12,7 +17,6 @@ import Testing
     }
 
     @Test func `too many are refused`() async throws {
-        let file = try ScratchFile()
         let outbox = try await file.open(options(count: 2, .refuse))
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         await #expect(throws: OutboxError.full(file: file.path, limit: "2 of 2 requests")) {
@@ -22,7 +26,6 @@ import Testing
     }
 
     @Test func `too many bytes are refused`() async throws {
-        let file = try ScratchFile()
         let outbox = try await file.open(options(bytes: 1000, .refuse))
         let large = OutboxRequest("POST", "https://one.example/", body: [UInt8](repeating: 0, count: 600))
         try await outbox.enqueue(large)
@@ -36,7 +39,7 @@ import Testing
     }
 
     @Test func `the oldest of the lowest priority make room, and no more than needed`() async throws {
-        let outbox = try await ScratchFile().open(options(count: 3, .dropOldest))
+        let outbox = try await file.open(options(count: 3, .dropOldest))
         for (name, priority) in [("a", 1), ("b", 0), ("c", 0)] { try await outbox.enqueue(.named(name), priority: priority) }
         try await outbox.enqueue(.named("d"))
         let sender = TestSender()
@@ -45,7 +48,7 @@ import Testing
     }
 
     @Test func `none of a higher priority makes room`() async throws {
-        let outbox = try await ScratchFile().open(options(count: 2, .dropOldest))
+        let outbox = try await file.open(options(count: 2, .dropOldest))
         for name in ["a", "b"] { try await outbox.enqueue(.named(name), priority: 1) }
         await #expect(throws: OutboxError.self) { try await outbox.enqueue(.named("c")) }
         #expect(try await outbox.entries().count == 2)
@@ -55,7 +58,7 @@ import Testing
         var options = options(count: 1, .refuse)
         let clock = TestClock()
         options.clock = clock
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"), expiry: .seconds(1))
         clock.advance(by: .seconds(1))
         try await outbox.enqueue(.named("b"))

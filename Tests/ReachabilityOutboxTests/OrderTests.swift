@@ -3,8 +3,13 @@ import Testing
 
 /// What is sent first, and what waits.
 @Suite struct OrderTests {
+    private let file: ScratchFile
     private let clock = TestClock()
     private let network = TestNetwork()
+
+    init() throws {
+        file = try ScratchFile()
+    }
 
     private var options: OutboxOptions {
         var options = OutboxOptions()
@@ -14,7 +19,7 @@ import Testing
     }
 
     @Test func `by priority, then the first that came`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         for (name, priority) in [("a", 0), ("b", 5), ("c", -1), ("d", 5), ("e", 0)] {
             try await outbox.enqueue(.named(name), priority: priority)
         }
@@ -26,7 +31,7 @@ import Testing
     }
 
     @Test func `a request that fails stays the first of its host, and holds up no other`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         let sender = TestSender(.retry(after: nil))
         #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 2)
@@ -40,7 +45,6 @@ import Testing
     }
 
     @Test func `the server's word holds, also for a process that comes later`() async throws {
-        let file = try ScratchFile()
         let sender = TestSender(.retry(after: .seconds(30)))
         do {
             let outbox = try await file.open(options)
@@ -58,7 +62,7 @@ import Testing
     }
 
     @Test func `a clock that was set back does not hold anything up for ever`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"))
         let sender = TestSender(.retry(after: .seconds(99_999)))
         #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 1)
@@ -69,7 +73,7 @@ import Testing
     @Test func `what is given up is gone, with its reason`() async throws {
         var options = options
         options.maximumAttempts = 2
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         let sender = TestSender(.rejected(reason: "status 400"), .retry(after: nil), .retry(after: nil))
         let events = Events()

@@ -3,8 +3,12 @@ import Testing
 
 /// Several processes on one file.
 @Suite struct ProcessTests {
+    private let file: ScratchFile
+
+    init() throws {
+        file = try ScratchFile()
+    }
     @Test func `two that put in and send do not send anything twice`() async throws {
-        let file = try ScratchFile()
         let server = try EffectServer()
         defer { server.stop() }
         let written = try await withThrowingTaskGroup(of: Set<String>.self) { group in

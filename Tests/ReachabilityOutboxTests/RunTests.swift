@@ -3,8 +3,13 @@ import Testing
 
 /// Sending without end.
 @Suite(.timeLimit(.minutes(1))) struct RunTests {
+    private let file: ScratchFile
     private let clock = TestClock()
     private let network = TestNetwork()
+
+    init() throws {
+        file = try ScratchFile()
+    }
 
     private var options: OutboxOptions {
         var options = OutboxOptions()
@@ -14,13 +19,13 @@ import Testing
     }
 
     @Test func `nothing is sent while the host is away, and at once when it is back`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         let sender = TestSender()
         network.set("one.example", reachable: false)
         try await outbox.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
-            while network.listenerCount("one.example") == 0 { await Task.yield() }
+            while network.listenerCount("one.example") == 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
             try await outbox.enqueue(.named("b", to: "two.example"))
             await sender.untilSent(1)
             #expect(sender.bodies == ["b"])
@@ -33,7 +38,7 @@ import Testing
     }
 
     @Test func `a failure is waited out, longer each time`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         let sender = TestSender(.retry(after: nil), .retry(after: nil))
         try await outbox.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -52,13 +57,13 @@ import Testing
     }
 
     @Test func `a network that returns ends the waiting`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         let sender = TestSender(.retry(after: nil))
         try await outbox.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
             await clock.untilSleeping(for: .milliseconds(500))
-            while network.listenerCount("one.example") < 2 { await Task.yield() }
+            while network.listenerCount("one.example") < 2, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
             network.set("one.example", reachable: false)
             network.set("one.example", reachable: true)
             await sender.untilSent(2)
@@ -68,7 +73,7 @@ import Testing
     }
 
     @Test func `what is being sent may come to its end after the task was cancelled`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         let sender = TestSender()
         sender.hold()
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
@@ -86,12 +91,12 @@ import Testing
     }
 
     @Test func `a sender that does not end is told to after a while`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"))
         let sender = StubbornSender()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
-            while !sender.hasBegun { await Task.yield() }
+            while !sender.hasBegun, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
             group.cancelAll()
             await clock.untilSleeping(for: .seconds(10))
             clock.advance(by: .seconds(10))
@@ -101,7 +106,6 @@ import Testing
     }
 
     @Test func `one at a time sends, and the next takes over`() async throws {
-        let file = try ScratchFile()
         let (first, second) = (try await file.open(options), try await file.open(options))
         let (one, two) = (TestSender(), TestSender())
         one.hold()
@@ -117,9 +121,9 @@ import Testing
             one.release()
             _ = await running.result
             try await second.enqueue(.named("b"))
-            while two.sent.isEmpty {
+            while two.sent.isEmpty, !Task.isCancelled {
                 clock.advance(by: .seconds(1))
-                await Task.yield()
+                try? await Task.sleep(for: .milliseconds(1))
             }
             #expect(two.bodies == ["b"] && one.bodies == ["a"])
             group.cancelAll()
@@ -128,15 +132,14 @@ import Testing
     }
 
     @Test func `what another outbox puts in is found`() async throws {
-        let file = try ScratchFile()
         let (first, second) = (try await file.open(options), try await file.open(options))
         let sender = TestSender()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await first.run(sender: sender, reachability: network.reachability) }
             try await second.enqueue(.named("a"))
-            while sender.sent.isEmpty {
+            while sender.sent.isEmpty, !Task.isCancelled {
                 clock.advance(by: .seconds(1))
-                await Task.yield()
+                try? await Task.sleep(for: .milliseconds(1))
             }
             group.cancelAll()
             try await group.waitForAll()

@@ -5,12 +5,17 @@ import Testing
 
 /// Headers, bodies, paths and queries stay where they are.
 @Suite struct SecretTests {
+    private let file: ScratchFile
     private let request = OutboxRequest(
         "POST",
         "https://one.example/hush/path?token=hush#hush",
         headers: [OutboxHeader("Authorization", "Bearer hush")],
         body: Array("hush".utf8)
     )
+
+    init() throws {
+        file = try ScratchFile()
+    }
 
     @Test func `no description has them`() {
         var dumped = ""
@@ -29,7 +34,7 @@ import Testing
         var logger = Logger(label: "test") { _ in log }
         logger.logLevel = .trace
         options.logger = logger
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         for _ in 0..<3 { try await outbox.enqueue(request) }
         let sender = TestSender(.retry(after: nil), .rejected(reason: "status 400"))
         for _ in 0..<3 { try await outbox.flush(sender: sender, reachability: .always) }

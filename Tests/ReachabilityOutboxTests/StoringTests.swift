@@ -3,8 +3,13 @@ import Testing
 
 /// What is stored, for how long, and what is not.
 @Suite struct StoringTests {
+    private let file: ScratchFile
     private let clock = TestClock()
     private let network = TestNetwork()
+
+    init() throws {
+        file = try ScratchFile()
+    }
 
     private var options: OutboxOptions {
         var options = OutboxOptions()
@@ -13,7 +18,7 @@ import Testing
     }
 
     @Test func `a request comes out as it went in, with a key`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         let headers = [OutboxHeader("Accept", "a: b"), OutboxHeader("X-Empty", ""), OutboxHeader("Accept", "c")]
         let body = (0...255).map { UInt8($0) }
         let request = OutboxRequest("PATCH", "http://user.example:8080/a?b=c#d", headers: headers, body: body)
@@ -30,7 +35,7 @@ import Testing
     }
 
     @Test func `a key that the request brings is kept`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         try await outbox.enqueue(
             OutboxRequest("POST", "https://one.example/", headers: [OutboxHeader("idempotency-key", "\"mine\"")])
         )
@@ -41,7 +46,7 @@ import Testing
     }
 
     @Test func `expired requests are not sent`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"), expiry: .seconds(10))
         try await outbox.enqueue(.named("b"), expiry: .seconds(20))
         clock.advance(by: .seconds(10))
@@ -54,7 +59,7 @@ import Testing
     }
 
     @Test func `of requests with one dedupe key the first is kept, while it waits and for a while after`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         guard case .added(let entry) = try await outbox.enqueue(.named("a"), dedupeKey: "k") else { throw Unexpected() }
         #expect(try await outbox.enqueue(.named("b"), dedupeKey: "k") == .waiting(entry))
         let sender = TestSender()
@@ -66,7 +71,7 @@ import Testing
     }
 
     @Test func `the dedupe key of what expired, was given up or dropped is free again`() async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         guard case .added = try await outbox.enqueue(.named("a"), dedupeKey: "k", expiry: .seconds(1)) else {
             throw Unexpected()
         }
@@ -87,7 +92,7 @@ import Testing
         ("POST", "https://fe80--1/\u{e9}"), ("POST", "https://a..b/"),
     ])
     func `no valid request`(method: String, url: String) async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         await #expect { try await outbox.enqueue(OutboxRequest(method, url)) } throws: { error in
             guard case OutboxError.invalidRequest(let text)? = error as? OutboxError else { return false }
             return !text.contains("one.example")
@@ -96,7 +101,7 @@ import Testing
 
     @Test(arguments: [("A B", "c"), ("A:", "c"), ("", "c"), ("A", "c\r\nHost: evil"), ("A", "c\u{0}"), ("Idempotency-Key", "")])
     func `no valid header`(name: String, value: String) async throws {
-        let outbox = try await ScratchFile().open(options)
+        let outbox = try await file.open(options)
         await #expect(throws: OutboxError.self) {
             try await outbox.enqueue(OutboxRequest("POST", "https://one.example/", headers: [OutboxHeader(name, value)]))
         }

@@ -15,7 +15,7 @@ public struct OutboxRequest: Hashable, Sendable {
     /// The content, as it is to be sent.
     public var body: [UInt8]
 
-    public init(_ method: String = "POST", _ url: String, headers: [OutboxHeader] = [], body: [UInt8] = []) {
+    public init(_ method: String, _ url: String, headers: [OutboxHeader] = [], body: [UInt8] = []) {
         self.method = method
         self.url = url
         self.headers = headers

@@ -24,7 +24,7 @@ struct CurlConfiguration {
         }
         let names = Set(request.headers.map { $0.name.lowercased() })
         // What curl would add of its own.
-        for name in ["content-type", "expect", "user-agent"] where !names.contains(name) {
+        for name in ["accept", "content-type", "expect", "user-agent"] where !names.contains(name) {
             lines.append("header = \"\(name):\"")
         }
         for header in request.headers {

@@ -45,7 +45,7 @@ final class TestClock: OutboxClock {
     /// Waits until somebody sleeps for that long from now.
     func untilSleeping(for duration: Duration) async {
         while !state.withLock({ state in state.sleepers.values.contains { $0.end == state.now + duration } }) {
-            await Task.yield()
+            try? await Task.sleep(for: .milliseconds(1))
         }
     }
 }

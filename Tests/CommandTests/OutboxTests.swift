@@ -1,0 +1,204 @@
+import Testing
+
+/// `reachability outbox`: every line it writes.
+@Suite struct OutboxTests {
+    /// curl's stand-in: says how it was called and with what settings, and answers as the file `answer` says.
+    private static let curl = """
+        #!/bin/sh
+        { echo "arguments: $*"; cat >settings; grep -v '^[a-z-]*$' settings; } >>called
+        body=$(sed -n 's/^data-binary = "@\\(.*\\)"$/\\1/p' settings)
+        [ -z "$body" ] || cat "$body" >body
+        cat answer
+
+        """
+
+    @Test func `requests go in, are listed, and are dropped`() async throws {
+        let outbox = try OutboxScratch()
+        let add = try await outbox.run("add --key a --header 'Authorization: hush' https://one.example/hush?token=hush")
+        #expect(add == CommandResult(status: 0, output: "1\n", errors: ""))
+        let again = try await outbox.run("add --key a https://one.example/")
+        #expect(again == CommandResult(status: 0, output: "1 (already waiting)\n", errors: ""))
+        let body = try await outbox.run(
+            "add --method PUT --body - --priority 2 --expires 60m http://[::1]:8080/",
+            after: "printf 'a\\0b' |"
+        )
+        #expect(body == CommandResult(status: 0, output: "2\n", errors: ""))
+        let text = """
+            2: PUT http://[::1]:8080, priority 2, 26 bytes, attempts 0, waiting, since TIME, expires TIME
+            1: POST https://one.example, priority 0, 53 bytes, attempts 0, waiting, since TIME, key a
+
+            """
+        #expect(try await outbox.run("list") == CommandResult(status: 0, output: text, errors: ""))
+        let json = """
+            {"schema":1,"id":2,"state":"waiting","method":"PUT","origin":"http://[::1]:8080","priority":2,"bytes":26,\
+            "attempts":0,"key":null,"enqueued":"TIME","expires":"TIME","notBefore":null}
+            {"schema":1,"id":1,"state":"waiting","method":"POST","origin":"https://one.example","priority":0,"bytes":53,\
+            "attempts":0,"key":"a","enqueued":"TIME","expires":null,"notBefore":null}
+
+            """
+        #expect(try await outbox.run("list --json") == CommandResult(status: 0, output: json, errors: ""))
+        let drop = try await outbox.run("drop 2 7")
+        #expect(drop == CommandResult(status: 1, output: "2\n", errors: "reachability: there is no request 7\n"))
+        #expect(try await outbox.run("drop --all") == CommandResult(status: 0, output: "1\n", errors: ""))
+        #expect(try await outbox.run("list") == CommandResult(status: 0, output: "", errors: ""))
+    }
+
+    @Test func `curl gets settings and body where nobody sees them`() async throws {
+        let outbox = try OutboxScratch()
+        try outbox.directory.write("curl", Self.curl)
+        try outbox.directory.write("answer", "200 ")
+        _ = try await outbox.run(
+            #"add --header 'Idempotency-Key: k' --header 'A: "q\' --header 'B:' --body - http://127.0.0.1/x?hush"#,
+            after: "printf 'a\\0b' |"
+        )
+        let result = try await outbox.run("flush --with ./curl")
+        #expect(result == CommandResult(status: 0, output: "1: delivered\n", errors: ""))
+        let called = try await Command.run(script: "cd \(outbox.directory.path); sed 's|/proc/.*\"|FILE\"|' called; od -c body")
+        let expected = #"""
+            arguments: --disable --config -
+            proto = "=http,https"
+            output = "/dev/null"
+            write-out = "%{http_code} %header{retry-after}"
+            max-time = 60.000
+            url = "http://127.0.0.1/x?hush"
+            request = "POST"
+            data-binary = "@FILE"
+            header = "accept:"
+            header = "content-type:"
+            header = "expect:"
+            header = "user-agent:"
+            header = "Idempotency-Key: k"
+            header = "A: \"q\\"
+            header = "B;"
+            0000000   a  \0   b
+            0000003
+
+            """#
+        #expect(called.output == expected)
+    }
+
+    @Test(arguments: [
+        ("204 ", 0, "1: delivered"), ("503 7", 75, "1: not delivered, attempt 1"), ("429 ", 75, "1: not delivered, attempt 1"),
+        ("404 ", 65, "1: rejected, status 404"), ("302 ", 65, "1: rejected, status 302"),
+        ("000 ", 75, "1: not delivered, attempt 1"), ("", 75, "1: not delivered, attempt 1"),
+    ])
+    func `answers are told apart`(answer: String, status: CInt, line: String) async throws {
+        let outbox = try OutboxScratch()
+        try outbox.directory.write("curl", Self.curl)
+        try outbox.directory.write("answer", answer)
+        _ = try await outbox.run("add http://127.0.0.1/")
+        let result = try await outbox.run("flush --with ./curl")
+        #expect(result == CommandResult(status: status, output: line + "\n", errors: ""))
+    }
+
+    @Test(arguments: [
+        (0, 0, "1: delivered", ""), (65, 65, "1: rejected, exit status 65", ""),
+        (1, 75, "1: not delivered, attempt 1", "reachability: 1: exit status 1\n"),
+    ])
+    func `a program gets the request and says what came of it`(
+        end: Int,
+        status: CInt,
+        line: String,
+        errors: String
+    ) async throws {
+        let outbox = try OutboxScratch()
+        try outbox.directory.write("send", "#!/bin/sh\ncat >got\nexit \(end)\n")
+        _ = try await outbox.run("add --header 'Idempotency-Key: k' --body - http://127.0.0.1/x", after: "printf hello |")
+        let result = try await outbox.run("flush --with ./send")
+        #expect(result == CommandResult(status: status, output: line + "\n", errors: errors))
+        let got = try await Command.run(script: "cat \(outbox.directory.path)/got")
+        #expect(
+            got.output
+                == "POST http://127.0.0.1/x HTTP/1.1\r\nIdempotency-Key: k\r\nContent-Length: 5\r\n\r\nhello"
+        )
+    }
+
+    @Test(.enabled(if: Tools.has("curl")))
+    func `the real curl finds nobody there`() async throws {
+        let outbox = try OutboxScratch()
+        _ = try await outbox.run("add http://127.0.0.1:1/")
+        let result = try await outbox.run("flush")
+        #expect(
+            result
+                == CommandResult(
+                    status: 75,
+                    output: "1: not delivered, attempt 1\n",
+                    errors: "reachability: 1: curl exit status 7\n"
+                )
+        )
+    }
+
+    @Test func `what cannot be run is no fault of the request`() async throws {
+        let outbox = try OutboxScratch()
+        _ = try await outbox.run("add http://127.0.0.1/")
+        let result = try await outbox.run("flush --with no-such-program")
+        #expect(result.status == 75)
+        #expect(result.errors == "reachability: cannot run no-such-program: PATH has no such command\n")
+    }
+
+    @Test(arguments: [
+        ("add ftp://x/", "cannot store the request: the URL does not begin with http:// or https://"),
+        ("add --header x http://x/", "a header has no colon: write \"Name: value\""),
+        ("add --expires 1d http://x/", "\"1d\" is no duration: write 500ms, 2s or 1m, for example"),
+    ])
+    func `what is refused`(arguments: String, sentence: String) async throws {
+        try await OutboxScratch().run(arguments).expectRefusal(sentence)
+    }
+
+    @Test func `a full outbox, and one that makes room`() async throws {
+        let outbox = try OutboxScratch()
+        _ = try await outbox.run("add --max-count 1 http://one.example/")
+        try await outbox.run("add --max-count 1 http://one.example/").expectRefusal(
+            "the outbox DIR/outbox is full (1 of 1 requests): send or drop what is in it, or allow more",
+            status: 75
+        )
+        let result = try await outbox.run("add --max-count 1 --drop-oldest http://one.example/")
+        #expect(result == CommandResult(status: 0, output: "2\n", errors: ""))
+    }
+
+    @Test func `a full disk loses nothing`() async throws {
+        let outbox = try OutboxScratch()
+        let script = """
+            exec unshare --mount sh -c 'mount -t tmpfs -o size=200k tmpfs $0 && cd $0 || exit 99
+            n=0; while $R outbox add --file o --body /bin/true http://one.example/ >/dev/null 2>e; do n=$((n+1)); done
+            echo "status $?"; cat e; [ $n -gt 0 ] && [ $n = $($R outbox list --file o | wc -l) ] && echo same
+            $R outbox drop --file o --all | tail -n 1 | grep -qx $n && echo dropped' \(outbox.directory.path)
+            """
+        let result = try await Command.run(script: script)
+        let sentence =
+            "cannot write to the outbox o: No space left on device: make room and try again, nothing was changed"
+        #expect(result.output.hasPrefix("status 74\nreachability: \(sentence)\nsame\n"), "\(result)")
+    }
+
+    @Test func `a limit of the file's size loses nothing`() async throws {
+        let outbox = try OutboxScratch()
+        _ = try await outbox.run("add http://one.example/")
+        let result = try await outbox.run("add --body /bin/sh http://one.example/", after: "ulimit -f 100;")
+        result.expectRefusal(
+            "cannot write to the outbox DIR/outbox: No space left on device: make room and try again, nothing was changed",
+            status: 74
+        )
+        #expect(try await outbox.run("list").lines.count == 1)
+    }
+
+    @Test func `a corrupt file is kept aside`() async throws {
+        let outbox = try OutboxScratch()
+        try outbox.directory.write("outbox", String(repeating: "x", count: 9000))
+        for _ in 0..<2 {
+            let result = try await outbox.run("add http://one.example/")
+            #expect(result.status == 65)
+            let sentence =
+                #/reachability: the outbox DIR/outbox is corrupt and was kept as DIR/outbox\.corrupt-\d+: restore it, or ask for a new one to be begun\n/#
+            #expect(result.errors.wholeMatch(of: sentence) != nil, "\(result.errors)")
+        }
+        let result = try await outbox.run("add --replace-corrupt http://one.example/")
+        #expect(result.status == 0 && result.output == "1\n")
+    }
+
+    @Test func `a reader that goes away is no failure`() async throws {
+        let outbox = try OutboxScratch()
+        let script = "for i in 1 2 3; do $R outbox add --file \(outbox.file) http://one.example/ >/dev/null; done"
+        let result = try await Command.run(script: "\(script); $R outbox list --file \(outbox.file) | true; echo $?")
+        #expect(result == CommandResult(status: 0, output: "0\n", errors: ""))
+    }
+}
