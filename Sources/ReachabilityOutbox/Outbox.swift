@@ -6,7 +6,7 @@ import NetworkReachability
 /// ```swift
 /// let outbox = try await Outbox(file: "/var/lib/my-daemon/outbox.sqlite")
 /// try await outbox.enqueue(request, dedupeKey: "order-4711", expiry: .seconds(3600))
-/// await outbox.run(sender: sender)    // in a task of its own: sends until cancelled
+/// try await outbox.run(sender: sender)    // in a task of its own: sends until cancelled
 /// ```
 ///
 /// A request is on the disk when ``enqueue(_:dedupeKey:priority:expiry:)`` returns. It is sent at least once, each time with
@@ -52,7 +52,8 @@ public final class Outbox: Sendable {
             request: request,
             origin: try request.check(),
             dedupeKey: dedupeKey,
-            idempotencyKey: request.headers.value(of: OutboxRequest.idempotencyKeyHeader.lowercased()) ?? Self.makeKey(),
+            idempotencyKey: request.headers.value(of: OutboxRequest.idempotencyKeyHeader.lowercased())
+                ?? Self.makeKey(),
             priority: priority,
             lifetime: expiry
         )

@@ -6,7 +6,8 @@ import Glibc
 /// C counterpart: `signal(7)`.
 enum EndSignals {
     /// Runs `work` in a task that either of them cancels.
-    static func cancelling<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    static func cancelling<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value
+    {
         let task = Task { try await work() }
         let sources = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)

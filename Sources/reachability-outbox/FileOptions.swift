@@ -35,7 +35,10 @@ struct FileOptions: ParsableArguments {
         for part in directory.split(separator: "/") {
             path += "/" + part
             guard unsafe mkdir(path, 0o700) == 0 || [EEXIST, EROFS, EACCES].contains(errno) else {
-                throw ExitMessage("cannot make the directory \(path): \(unsafe String(cString: strerror(errno)))", .noInput)
+                throw ExitMessage(
+                    "cannot make the directory \(path): \(unsafe String(cString: strerror(errno)))",
+                    .noInput
+                )
             }
         }
         return directory + "/outbox.sqlite"

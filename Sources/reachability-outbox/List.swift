@@ -45,7 +45,9 @@ extension OutboxEntry {
     /// For example `12: POST https://example.org, priority 0, 120 bytes, attempts 1, waiting, since 2026-11-21T08:15:30.123Z`.
     fileprivate var line: String {
         var line = "\(self), since \(Timestamp(enqueuedAt).text)"
-        if let dedupeKey { line += ", key \(dedupeKey.map { $0.isNewline ? " " : $0 }.reduce(into: "") { $0.append($1) })" }
+        if let dedupeKey {
+            line += ", key \(dedupeKey.map { $0.isNewline ? " " : $0 }.reduce(into: "") { $0.append($1) })"
+        }
         if let expiresAt { line += ", expires \(Timestamp(expiresAt).text)" }
         if let notBefore { line += ", not before \(Timestamp(notBefore).text)" }
         return line

@@ -39,6 +39,7 @@ import Testing
           status                  Print the state once.
           run                     Run a command at each change, never two at once for
                                   one target.
+          outbox                  Keep HTTP requests until they can be delivered.
 
           See 'reachability help <subcommand>' for detailed help.
 

@@ -53,7 +53,9 @@ import Testing
         )
         let result = try await outbox.run("flush --with ./curl")
         #expect(result == CommandResult(status: 0, output: "1: delivered\n", errors: ""))
-        let called = try await Command.run(script: "cd \(outbox.directory.path); sed 's|/proc/.*\"|FILE\"|' called; od -c body")
+        let called = try await Command.run(
+            script: "cd \(outbox.directory.path); sed 's|/proc/.*\"|FILE\"|' called; od -c body"
+        )
         let expected = #"""
             arguments: --disable --config -
             proto = "=http,https"
@@ -78,7 +80,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("204 ", 0, "1: delivered"), ("503 7", 75, "1: not delivered, attempt 1"), ("429 ", 75, "1: not delivered, attempt 1"),
+        ("204 ", 0, "1: delivered"), ("503 7", 75, "1: not delivered, attempt 1"),
+        ("429 ", 75, "1: not delivered, attempt 1"),
         ("404 ", 65, "1: rejected, status 404"), ("302 ", 65, "1: rejected, status 302"),
         ("000 ", 75, "1: not delivered, attempt 1"), ("", 75, "1: not delivered, attempt 1"),
     ])
@@ -103,7 +106,10 @@ import Testing
     ) async throws {
         let outbox = try OutboxScratch()
         try outbox.directory.write("send", "#!/bin/sh\ncat >got\nexit \(end)\n")
-        _ = try await outbox.run("add --header 'Idempotency-Key: k' --body - http://127.0.0.1/x", after: "printf hello |")
+        _ = try await outbox.run(
+            "add --header 'Idempotency-Key: k' --body - http://127.0.0.1/x",
+            after: "printf hello |"
+        )
         let result = try await outbox.run("flush --with ./send")
         #expect(result == CommandResult(status: status, output: line + "\n", errors: errors))
         let got = try await Command.run(script: "cat \(outbox.directory.path)/got")

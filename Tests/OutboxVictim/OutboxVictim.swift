@@ -18,7 +18,12 @@ struct OutboxVictim {
             group.addTask { try await outbox.run(sender: LoopbackSender(port: port)) }
             while let key = readLine() {
                 let url = "http://127.0.0.1:\(port)/effects"
-                let request = OutboxRequest("POST", url, headers: [OutboxHeader("X-Secret", "hush")], body: Array(key.utf8))
+                let request = OutboxRequest(
+                    "POST",
+                    url,
+                    headers: [OutboxHeader("X-Secret", "hush")],
+                    body: Array(key.utf8)
+                )
                 try await outbox.enqueue(request, dedupeKey: key)
                 print(key)
                 fflush(nil)

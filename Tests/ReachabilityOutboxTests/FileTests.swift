@@ -69,7 +69,11 @@ import Testing
     func `a corrupt file is kept aside, and a new one is begun only if asked for`(isPartly: Bool) async throws {
         if isPartly {
             let outbox = try await file.open()
-            for _ in 0..<50 { try await outbox.enqueue(OutboxRequest("POST", "https://a.example/", body: Array(repeating: 1, count: 4000))) }
+            for _ in 0..<50 {
+                try await outbox.enqueue(
+                    OutboxRequest("POST", "https://a.example/", body: Array(repeating: 1, count: 4000))
+                )
+            }
         }
         if isPartly {
             // Everything is in the file itself after this; then a page in its middle is overwritten.

@@ -40,7 +40,9 @@ import Testing
 
     @Test func `the oldest of the lowest priority make room, and no more than needed`() async throws {
         let outbox = try await file.open(options(count: 3, .dropOldest))
-        for (name, priority) in [("a", 1), ("b", 0), ("c", 0)] { try await outbox.enqueue(.named(name), priority: priority) }
+        for (name, priority) in [("a", 1), ("b", 0), ("c", 0)] {
+            try await outbox.enqueue(.named(name), priority: priority)
+        }
         try await outbox.enqueue(.named("d"))
         let sender = TestSender()
         try await outbox.flush(sender: sender, reachability: network.reachability)

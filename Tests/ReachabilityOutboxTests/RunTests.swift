@@ -25,7 +25,9 @@ import Testing
         try await outbox.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
-            while network.listenerCount("one.example") == 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            while network.listenerCount("one.example") == 0, !Task.isCancelled {
+                try? await Task.sleep(for: .milliseconds(1))
+            }
             try await outbox.enqueue(.named("b", to: "two.example"))
             await sender.untilSent(1)
             #expect(sender.bodies == ["b"])
@@ -63,7 +65,9 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
             await clock.untilSleeping(for: .milliseconds(500))
-            while network.listenerCount("one.example") < 2, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            while network.listenerCount("one.example") < 2, !Task.isCancelled {
+                try? await Task.sleep(for: .milliseconds(1))
+            }
             network.set("one.example", reachable: false)
             network.set("one.example", reachable: true)
             await sender.untilSent(2)

@@ -20,7 +20,9 @@ import Testing
     @Test func `no description has them`() {
         var dumped = ""
         dump(request, to: &dumped)
-        for text in ["\(request)", String(reflecting: request), dumped, "\(request.headers)", String(reflecting: [request])] {
+        for text in [
+            "\(request)", String(reflecting: request), dumped, "\(request.headers)", String(reflecting: [request]),
+        ] {
             #expect(!text.contains("hush"))
         }
         #expect("\(request)" == "POST https://one.example, 1 headers, 4 bytes of body")
@@ -47,10 +49,19 @@ import Testing
     private final class Log: LogHandler {
         private let state: Mutex<[String]> = Mutex([])
         var lines: [String] { state.withLock { $0 } }
-        var metadata: Logger.Metadata { get { [:] } set {} }
-        var logLevel: Logger.Level { get { .trace } set {} }
+        var metadata: Logger.Metadata {
+            get { [:] }
+            set {}
+        }
+        var logLevel: Logger.Level {
+            get { .trace }
+            set {}
+        }
 
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? { get { nil } set {} }
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { nil }
+            set {}
+        }
 
         func log(event: LogEvent) {
             state.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }

@@ -58,7 +58,8 @@ import Testing
         #expect(events.texts == ["expired", "delivered"])
     }
 
-    @Test func `of requests with one dedupe key the first is kept, while it waits and for a while after`() async throws {
+    @Test func `of requests with one dedupe key the first is kept, while it waits and for a while after`() async throws
+    {
         let outbox = try await file.open(options)
         guard case .added(let entry) = try await outbox.enqueue(.named("a"), dedupeKey: "k") else { throw Unexpected() }
         #expect(try await outbox.enqueue(.named("b"), dedupeKey: "k") == .waiting(entry))
@@ -86,7 +87,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("POST", "ftp://one.example/"), ("POST", "/path"), ("POST", "https://"), ("POST", "https://user:p@one.example/"),
+        ("POST", "ftp://one.example/"), ("POST", "/path"), ("POST", "https://"),
+        ("POST", "https://user:p@one.example/"),
         ("POST", "https://one.example:0/"), ("POST", "https://one.example:99999/"), ("PO ST", "https://one.example/"),
         ("", "https://one.example/"), ("POST", "https://one.example/a b"), ("POST", "https://one.example/\n"),
         ("POST", "https://fe80--1/\u{e9}"), ("POST", "https://a..b/"),
@@ -99,11 +101,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [("A B", "c"), ("A:", "c"), ("", "c"), ("A", "c\r\nHost: evil"), ("A", "c\u{0}"), ("Idempotency-Key", "")])
+    @Test(arguments: [
+        ("A B", "c"), ("A:", "c"), ("", "c"), ("A", "c\r\nHost: evil"), ("A", "c\u{0}"), ("Idempotency-Key", ""),
+    ])
     func `no valid header`(name: String, value: String) async throws {
         let outbox = try await file.open(options)
         await #expect(throws: OutboxError.self) {
-            try await outbox.enqueue(OutboxRequest("POST", "https://one.example/", headers: [OutboxHeader(name, value)]))
+            try await outbox.enqueue(
+                OutboxRequest("POST", "https://one.example/", headers: [OutboxHeader(name, value)])
+            )
         }
         #expect(try await outbox.entries().isEmpty)
     }

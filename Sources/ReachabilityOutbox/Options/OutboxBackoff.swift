@@ -13,6 +13,7 @@ public struct OutboxBackoff: Hashable, Sendable {
     /// The longest wait of all.
     public var cap: Duration
 
+    /// A negative duration counts as none.
     public init(base: Duration = .milliseconds(500), cap: Duration = .seconds(60)) {
         self.base = base
         self.cap = cap

@@ -13,10 +13,13 @@ public protocol OutboxClock: Sendable {
 ///
 /// C counterpart: `clock_gettime(2)`.
 public struct SystemOutboxClock: OutboxClock {
+    /// The system's clocks.
     public init() {}
 
+    /// CLOCK_REALTIME.
     public var now: Duration { SystemClock.real }
 
+    /// Waits by CLOCK_MONOTONIC, up to a tenth longer where that saves a wake-up.
     public func sleep(for duration: Duration) async {
         try? await Task.sleep(for: duration, tolerance: duration / 10, clock: .suspending)
     }

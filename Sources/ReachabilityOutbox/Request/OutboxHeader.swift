@@ -6,6 +6,7 @@ public struct OutboxHeader: Hashable, Sendable {
     /// The value.
     public var value: String
 
+    /// A header field; it is checked when its request is put in.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value

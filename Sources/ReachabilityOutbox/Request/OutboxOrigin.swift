@@ -23,8 +23,12 @@ struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         // The zone of a link-local address is written %25 in a URL (RFC 6874).
         host = host.replacing("%25", with: "%", maxReplacements: 1)
-        guard (try? Target(host: host, options: NetworkReachabilityOptions())) != nil else { throw .invalidRequest("the URL names no host") }
-        if let port = parts.port, !(1...65535).contains(port) { throw .invalidRequest("the URL's port is not 1 to 65535") }
+        guard (try? Target(host: host, options: NetworkReachabilityOptions())) != nil else {
+            throw .invalidRequest("the URL names no host")
+        }
+        if let port = parts.port, !(1...65535).contains(port) {
+            throw .invalidRequest("the URL's port is not 1 to 65535")
+        }
         self.scheme = scheme
         self.host = host
         self.port = parts.port

@@ -15,6 +15,7 @@ public struct OutboxRequest: Hashable, Sendable {
     /// The content, as it is to be sent.
     public var body: [UInt8]
 
+    /// A request; it is checked when it is put in.
     public init(_ method: String, _ url: String, headers: [OutboxHeader] = [], body: [UInt8] = []) {
         self.method = method
         self.url = url
@@ -24,7 +25,9 @@ public struct OutboxRequest: Hashable, Sendable {
 
     /// The bytes that count against ``OutboxOptions/maximumBytes``: method, URL, headers and body.
     public var size: Int {
-        headers.reduce(method.utf8.count + url.utf8.count + body.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        headers.reduce(method.utf8.count + url.utf8.count + body.count) {
+            $0 + $1.name.utf8.count + $1.value.utf8.count
+        }
     }
 
     /// The name of the header that makes sending twice harmless (draft-ietf-httpapi-idempotency-key-header).

@@ -20,7 +20,8 @@ public struct OutboxReachability: Sendable {
 
     /// The answer of `NetworkReachabilityManager`, one manager for each host there are requests for. A host counts as reachable
     /// where the kernel cannot be asked, for only trying can tell then.
-    public static func system(options: NetworkReachabilityOptions = NetworkReachabilityOptions()) -> OutboxReachability {
+    public static func system(options: NetworkReachabilityOptions = NetworkReachabilityOptions()) -> OutboxReachability
+    {
         OutboxReachability { host in
             do {
                 let manager = try NetworkReachabilityManager(host: host, options: options)

@@ -20,7 +20,8 @@ struct NewRequest: Sendable {
                 """,
             arguments: [
                 origin.host, origin.description, priority, dedupeKey, idempotencyKey, now,
-                lifetime.map { now + $0.milliseconds }, request.size, request.method, request.url, request.storedHeaders,
+                lifetime.map { now + $0.milliseconds }, request.size, request.method, request.url,
+                request.storedHeaders,
                 Data(request.body),
             ]
         )

@@ -31,7 +31,9 @@ extension OutboxStore {
         return try await write { db in
             // A server's word holds for its host; one that lies further off than allowed is a clock that was set back.
             let sql = "SELECT max(notBefore) FROM request WHERE host = ? AND notBefore > ? AND notBefore <= ?"
-            if let time = try Int64.fetchOne(db, sql: sql, arguments: [host, now, now + limit]) { return .notBefore(time) }
+            if let time = try Int64.fetchOne(db, sql: sql, arguments: [host, now, now + limit]) {
+                return .notBefore(time)
+            }
             let row = try Row.fetchOne(
                 db,
                 sql: """
