@@ -24,15 +24,15 @@ import Testing
         )
         #expect(body == CommandResult(status: 0, output: "2\n", errors: ""))
         let text = """
-            2: PUT http://[::1]:8080, priority 2, 26 bytes, attempts 0, waiting, since TIME, expires TIME
-            1: POST https://one.example, priority 0, 53 bytes, attempts 0, waiting, since TIME, key a
+            2: PUT http://[::1]:8080, priority 2, 24 bytes, attempts 0, waiting, since TIME, expires TIME
+            1: POST https://one.example, priority 0, 56 bytes, attempts 0, waiting, since TIME, key a
 
             """
         #expect(try await outbox.run("list") == CommandResult(status: 0, output: text, errors: ""))
         let json = """
-            {"schema":1,"id":2,"state":"waiting","method":"PUT","origin":"http://[::1]:8080","priority":2,"bytes":26,\
+            {"schema":1,"id":2,"state":"waiting","method":"PUT","origin":"http://[::1]:8080","priority":2,"bytes":24,\
             "attempts":0,"key":null,"enqueued":"TIME","expires":"TIME","notBefore":null}
-            {"schema":1,"id":1,"state":"waiting","method":"POST","origin":"https://one.example","priority":0,"bytes":53,\
+            {"schema":1,"id":1,"state":"waiting","method":"POST","origin":"https://one.example","priority":0,"bytes":56,\
             "attempts":0,"key":"a","enqueued":"TIME","expires":null,"notBefore":null}
 
             """
@@ -166,14 +166,13 @@ import Testing
         let outbox = try OutboxScratch()
         let script = """
             exec unshare --mount sh -c 'mount -t tmpfs -o size=200k tmpfs $0 && cd $0 || exit 99
-            n=0; while $R outbox add --file o --body /bin/true http://one.example/ >/dev/null 2>e; do n=$((n+1)); done
-            echo "status $?"; cat e; [ $n -gt 0 ] && [ $n = $($R outbox list --file o | wc -l) ] && echo same
-            $R outbox drop --file o --all | tail -n 1 | grep -qx $n && echo dropped' \(outbox.directory.path)
+            n=0; while $R outbox add --file o --body /bin/true http://one.example/ >/dev/null 2>e; s=$?; [ $s = 0 ]; do n=$((n+1)); done
+            echo "status $s"; cat e; [ $n -gt 0 ] && [ $n = $($R outbox list --file o | wc -l) ] && echo same' \(outbox.directory.path)
             """
         let result = try await Command.run(script: script)
         let sentence =
             "cannot write to the outbox o: No space left on device: make room and try again, nothing was changed"
-        #expect(result.output.hasPrefix("status 74\nreachability: \(sentence)\nsame\n"), "\(result)")
+        #expect(result.output == "status 74\nreachability: \(sentence)\nsame\n")
     }
 
     @Test func `a limit of the file's size loses nothing`() async throws {
