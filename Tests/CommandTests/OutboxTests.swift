@@ -166,8 +166,9 @@ import Testing
         let outbox = try OutboxScratch()
         let script = """
             exec unshare --mount sh -c 'mount -t tmpfs -o size=200k tmpfs $0 && cd $0 || exit 99
-            n=0; while $R outbox add --file o --body /bin/true http://one.example/ >/dev/null 2>e; s=$?; [ $s = 0 ]; do n=$((n+1)); done
-            echo "status $s"; cat e; [ $n -gt 0 ] && [ $n = $($R outbox list --file o | wc -l) ] && echo same' \(outbox.directory.path)
+            n=0; while m=$($R outbox add --file o --body /bin/true http://one.example/ 2>&1 >/dev/null); s=$?; [ $s = 0 ]
+            do n=$((n+1)); done; echo "status $s"; echo "$m"
+            [ $n -gt 0 ] && [ $n = $($R outbox list --file o | wc -l) ] && echo same' \(outbox.directory.path)
             """
         let result = try await Command.run(script: script)
         let sentence =

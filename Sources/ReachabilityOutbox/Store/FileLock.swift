@@ -32,13 +32,7 @@ struct FileLock: ~Copyable, Sendable {
         guard descriptor >= 0 else { throw Errno.current }
         let lock = FileLock(owning: descriptor)
         while true {
-            var range = Glibc.flock(
-                l_type: Int16(F_WRLCK),
-                l_whence: Int16(SEEK_SET),
-                l_start: purpose.rawValue,
-                l_len: 1,
-                l_pid: 0
-            )
+            var range = range(of: F_WRLCK, purpose.rawValue, 1)
             if unsafe fcntl(descriptor, waits ? setAndWait : set, &range) == 0 { return lock }
             let error = Errno.current
             if error.number == EINTR { continue }
@@ -48,6 +42,14 @@ struct FileLock: ~Copyable, Sendable {
     }
 
     deinit {
+        // Closing is not enough: a process that was just forked has the opening too, until it becomes another program.
+        var range = Self.range(of: F_UNLCK, 0, 0)
+        _ = unsafe fcntl(descriptor, Self.set, &range)
         close(descriptor)
+    }
+
+    /// So many bytes from `start`; none stands for all.
+    private static func range(of type: CInt, _ start: Int, _ count: Int) -> Glibc.flock {
+        Glibc.flock(l_type: Int16(type), l_whence: Int16(SEEK_SET), l_start: start, l_len: count, l_pid: 0)
     }
 }
