@@ -19,7 +19,7 @@ final class ScratchFile: Sendable {
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted() }
 
     func sqlite(_ script: String) throws -> String {
-        let result = try LabProcess("sqlite3", [path], input: script).wait()
+        let result = try LabProcess("sqlite3", [path], input: ".timeout 5000\n" + script).wait()
         guard result.status == 0 else { throw LabError(result.errors) }
         return result.output
     }
