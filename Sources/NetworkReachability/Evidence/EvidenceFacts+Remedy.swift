@@ -4,10 +4,11 @@ extension EvidenceFacts {
     /// What would mend the step that is broken, in one sentence.
     var remedy: String? {
         guard let reason = path.reason else { return nil }
-        if obstacle?.isBelow == true { return remedyBelow }
+        if obstacle?.isBelow == true { return isLowerToBlame ? linkRemedy(reason) : remedyBelow }
         switch reason {
         case .netlinkUnavailable:
-            return "let this program open netlink sockets: a sandbox such as RestrictAddressFamilies= of systemd denies AF_NETLINK"
+            return
+                "let this program open netlink sockets: a sandbox such as RestrictAddressFamilies= of systemd denies AF_NETLINK"
         case .namespaceGone: return "make the network namespace again, or ask in another one"
         case .resolving: return "wait for the name service, or check the servers in /etc/resolv.conf"
         case .nameNotResolved: return nameRemedy
@@ -32,11 +33,13 @@ extension EvidenceFacts {
     private var refusalRemedy: String {
         let family = decisive?.isIPv6 == true ? "-6 " : ""
         if let rule, ruleRefused {
-            return "rule \(rule.priority) refuses: delete it with `ip \(family)rule del priority \(rule.priority)`, or let it"
+            return
+                "rule \(rule.priority) refuses: delete it with `ip \(family)rule del priority \(rule.priority)`, or let it"
                 + " spare \(subject)"
         }
         let type = path.reason == .prohibited ? "prohibit" : path.reason == .blackholed ? "blackhole" : "unreachable"
-        return "delete the route that `ip \(family)route show table all type \(type)` shows, or add a narrower one to \(subject)"
+        return
+            "delete the route that `ip \(family)route show table all type \(type)` shows, or add a narrower one to \(subject)"
     }
 
     /// What is wrong with the link that stands in the way, or with all of them.
@@ -51,7 +54,8 @@ extension EvidenceFacts {
         case .linkDown: return "\(name) is down: set it up with `ip link set \(name) up`"
         case .dormant where link.interface.type == .wiFi:
             return "\(name) is dormant: it waits for the keys of its Wi-Fi network"
-        case .dormant: return "\(name) is dormant: it waits for something outside, such as a login to the switch (802.1X)"
+        case .dormant:
+            return "\(name) is dormant: it waits for something outside, such as a login to the switch (802.1X)"
         default: return "\(name) has no carrier: \(Self.carrierAdvice(link.interface.type))"
         }
     }
@@ -76,7 +80,8 @@ extension EvidenceFacts {
     private var sourceRemedy: String {
         let name = links.first?.interface.name ?? "NAME"
         let kind = decisive?.isIPv6 == true ? "IPv6" : "IPv4"
-        return "give \(name) an \(kind) address that answers can come back to: `ip address add ADDRESS/LENGTH dev \(name)`"
+        return
+            "give \(name) an \(kind) address that answers can come back to: `ip address add ADDRESS/LENGTH dev \(name)`"
     }
 
     private var interfaceRemedy: String {

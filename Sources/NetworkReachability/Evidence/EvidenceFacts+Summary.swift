@@ -64,14 +64,16 @@ extension EvidenceFacts {
             return (first + (links.count > 4 ? ["\(links.count - 4) more"] : [])).joined(separator: "; ")
         }
         var text = links.map(\.description).joined(separator: ", over ")
-        if obstacle?.isBelow == true, let reason = path.reason {
+        if obstacle?.isBelow == true, !isLowerToBlame, let reason = path.reason {
             text += "; " + (links.first?.tunnelRemote.map { "its far end \($0): \(reason)" } ?? "\(reason) below")
         }
         return text
     }
 
     private var sourceSummary: String {
-        guard path.reason == .noSourceAddress else { return (path.source?.description ?? source?.description) ?? "none" }
+        guard path.reason == .noSourceAddress else {
+            return (path.source?.description ?? source?.description) ?? "none"
+        }
         guard let source, !source.isUnspecified else { return "none" }
         if source.isLoopback { return "\(source), which is good for this machine only" }
         return "\(source), which is good on its link only"

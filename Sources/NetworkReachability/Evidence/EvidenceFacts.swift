@@ -45,6 +45,9 @@ struct EvidenceFacts {
     /// The link that stands in the way: the lowest that does.
     var culprit: NetworkEvidence.Link? { links.last { $0.obstacle != nil } ?? links.first }
 
+    /// Whether it is one that the first runs over.
+    var isLowerToBlame: Bool { links.dropFirst().contains { $0.obstacle != nil } }
+
     /// All of it, with the chain.
     var evidence: NetworkEvidence {
         var evidence = NetworkEvidence(target: target.hostText, path: path)
