@@ -79,6 +79,31 @@ import Testing
         #expect(result.lines.contains("note    neighbour  \(text)"))
     }
 
+    @Test func `a tunnel whose far end cannot be reached`() async throws {
+        let uplink = try await Uplink.make(isConnected: false)
+        try await uplink.ip(
+            "link add v0 type vxlan id 7 remote 198.51.100.9 dstport 4789",
+            "addr add 10.9.0.2/24 dev v0",
+            "link set v0 up",
+            "route add default via 10.9.0.1"
+        )
+        let result = try await Self.run("203.0.113.9", in: uplink)
+        #expect(result.status == 1)
+        #expect(
+            result.output == """
+                ok      address    203.0.113.9
+                ok      rule       32766: from all lookup main
+                ok      route      default via 10.9.0.1 dev v0 table main
+                broken  link       v0 (tunnel) up, carrier; its far end 198.51.100.9: no route
+                                   -> mend the way to the far end of v0: `reachability why 198.51.100.9` tells what is wrong there
+                -       neighbour  not reached
+                -       source     not reached
+                broken  verdict    not reachable, no route
+
+                """
+        )
+    }
+
     @Test func `a name from the hosts file`() async throws {
         let uplink = try await Uplink.make()
         let result = try await Self.run("localhost", in: uplink)
@@ -125,7 +150,7 @@ import Testing
     @Test(arguments: [
         (["why", "http://example.org"], "\"http://example.org\" is neither a host name nor an address"),
         (["why", "--netns", "a/b"], "\"a/b\" is no name of a network namespace"),
-        (["why", "--netns", "there-is-none"], "cannot open the network namespace /run/netns/there-is-none"),
+        (["why", "--netns", "there-is-none"], "cannot enter the network namespace /run/netns/there-is-none"),
         (["why", "a.example", "b.example"], "Error: "), (["why", "--mark", "red"], "Error: "),
     ])
     func `what makes no sense is refused`(arguments: [String], text: String) async throws {

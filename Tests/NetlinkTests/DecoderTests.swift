@@ -46,7 +46,8 @@ import Testing
         // Spoiled, not destroyed: much is still decoded, so the decoders' depths were reached.
         print("decoders: \(decoded)")
         #expect(decoded.datagrams == Self.cases)
-        #expect(decoded.links > 0 && decoded.routes > 0 && decoded.nextHops > 0 && decoded.rules > 0 && decoded.neighbours > 0 && decoded.prefixes > 0)
+        #expect(decoded.links > 0 && decoded.routes > 0 && decoded.nextHops > 0 && decoded.prefixes > 0)
+        #expect(decoded.rules > 0 && decoded.neighbours > 0)
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))
