@@ -37,6 +37,8 @@ import Testing
           watch                   Print the state, then a line for each change, until
                                   interrupted.
           status                  Print the state once.
+          why                     Tell step by step why a host can be reached, or why
+                                  not.
           run                     Run a command at each change, never two at once for
                                   one target.
 
@@ -115,6 +117,37 @@ import Testing
           -v, --verbose           Log what is heard and decided.
 
         """ + end
+
+    private static let why =
+        """
+        OVERVIEW: Tell step by step why a host can be reached, or why not.
+
+        The first step that is broken is marked, with what would mend it. Exit status:
+        0 reachable, 1 not reachable, 2 unknown.
+
+          reachability why example.org
+          reachability why --json 2001:db8::1 | jq .remedy
+
+        USAGE: reachability why [<host>] [--netns <name>] [--mark <mark>] [--json]
+
+        ARGUMENTS:
+          <host>                  A name or an address; none means the network at large.
+
+        OPTIONS:
+          --netns <name>          The network namespace to ask in, as `ip netns` names
+                                  it.
+          --mark <mark>           The firewall mark packets will carry, decimal or 0x
+                                  hexadecimal.
+          --json                  Print one JSON object (schema 1).
+
+        """ + end
+
+    @Test(arguments: [["why", "--help"], ["why", "-h"], ["help", "why"]])
+    func `why tells its options on one screen`(arguments: [String]) async throws {
+        try await expect(arguments, Self.why)
+        let lines = Self.why.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 24 && lines.allSatisfy { $0.count <= 80 })
+    }
 
     @Test(arguments: [[], ["--help"], ["-h"], ["help"]])
     func `the root tells what there is`(arguments: [String]) async throws {

@@ -110,7 +110,7 @@ struct QuestionSocket: ~Copyable {
     }
 
     /// The one answer to one question; nil when what was asked about does not exist.
-    private mutating func answer<Value>(
+    mutating func answer<Value>(
         to request: RequestBuilder,
         as decode: (UnsafeRawBufferPointer) -> Value?
     ) throws(NetlinkError) -> Value? {
@@ -119,7 +119,7 @@ struct QuestionSocket: ~Copyable {
         switch answer {
         case .success(let value): return value
         case .failure(.noDevice), .failure(.noEntry): return nil
-        case .failure(let cause): throw NetlinkError("ask the kernel about a link or next hop", cause)
+        case .failure(let cause): throw NetlinkError("ask the kernel about a link, next hop or neighbour", cause)
         }
     }
 

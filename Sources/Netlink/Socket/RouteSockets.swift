@@ -38,6 +38,16 @@ package final class RouteSockets: Sendable {
         try questions.withLock { socket throws(NetlinkError) in try socket.nextHop(id: id) }
     }
 
+    /// The policy rules of a family in the order they are tried.
+    package func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] {
+        try questions.withLock { socket throws(NetlinkError) in try socket.rules(family) }
+    }
+
+    /// The neighbour with this address on a link; nil when the link knows none.
+    package func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
+        try questions.withLock { socket throws(NetlinkError) in try socket.neighbour(address, on: link) }
+    }
+
     /// What the device behind a link of this namespace tells of itself, from any thread; what it does not tell is nil.
     ///
     /// Asked once for each index, name, hardware type and kind: a repetition costs no system call.

@@ -28,6 +28,12 @@ package protocol KernelConnection: Sendable {
     /// Asks for a next hop object; nil when there is none.
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject?
 
+    /// The policy rules of a family in the order they are tried; empty where the kernel has none.
+    func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule]
+
+    /// Asks for the neighbour with this address on a link; nil when the link knows none.
+    func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour?
+
     /// What the device behind a link tells of itself; never throws, what is not told is nil.
     func hardware(of link: Link) -> LinkHardware
 

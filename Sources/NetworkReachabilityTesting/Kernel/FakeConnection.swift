@@ -51,6 +51,18 @@ final class FakeConnection: KernelConnection {
         }
     }
 
+    func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] {
+        try ask { state, connection in
+            state.network(for: connection).rules.filter { $0.family == family }.map(\.answer)
+        }
+    }
+
+    func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
+        try ask { state, connection in
+            state.network(for: connection).neighbours[FakeNetwork.Place(address: address, link: link)]
+        }
+    }
+
     func hardware(of link: Link) -> LinkHardware {
         kernel.state.withLock { $0.network.device(link.index)?.hardware } ?? LinkHardware()
     }

@@ -38,6 +38,26 @@ struct JSONObject: CustomStringConvertible {
         text.append(UInt8(ascii: "]"))
     }
 
+    mutating func add(_ key: String, optional value: (some BinaryInteger)?) {
+        begin(key)
+        text += (value.map { String($0) } ?? "null").utf8
+    }
+
+    mutating func add(_ key: String, _ value: JSONObject?) {
+        begin(key)
+        text += value?.bytes ?? Array("null".utf8)
+    }
+
+    mutating func add(_ key: String, _ values: [JSONObject]) {
+        begin(key)
+        text.append(UInt8(ascii: "["))
+        for (index, value) in values.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            text += value.bytes
+        }
+        text.append(UInt8(ascii: "]"))
+    }
+
     /// The members of another object.
     mutating func add(_ other: JSONObject) {
         if text.count > 1 { text.append(UInt8(ascii: ",")) }

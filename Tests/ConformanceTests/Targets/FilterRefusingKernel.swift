@@ -36,6 +36,12 @@ struct FilterRefusingKernel: Kernel {
         func link(named name: String) throws(NetlinkError) -> Link? { try real.link(named: name) }
         func links() throws(NetlinkError) -> [Link] { try real.links() }
         func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try real.nextHop(id: id) }
+        func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] { try real.rules(family) }
+
+        func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
+            try real.neighbour(address, on: link)
+        }
+
         func hardware(of link: Link) -> LinkHardware { real.hardware(of: link) }
         func stopListening() { real.stopListening() }
         func nextBurst(within limit: Duration) -> EventBurst? { real.nextBurst(within: limit) }
