@@ -37,6 +37,8 @@ import Testing
           watch                   Print the state, then a line for each change, until
                                   interrupted.
           status                  Print the state once.
+          list                    Print the interfaces: type, state, addresses, default
+                                  routes.
 
           See 'reachability help <subcommand>' for detailed help.
 
@@ -89,6 +91,31 @@ import Testing
 
         """ + common + end
 
+    private static let list = """
+        OVERVIEW: Print the interfaces: type, state, addresses, default routes.
+
+        A table on a terminal, else one JSON object on one line (schema 1).
+
+        $ reachability list
+        $ reachability list --json | jq '.interfaces[] | {name, state, type}'
+
+        Exit status: 0, 64 usage, 69 the kernel cannot be asked, 74 output failed, 77
+        no permission. --watch ends with 0 on SIGINT, SIGTERM and when its reader goes
+        away.
+
+        USAGE: reachability list [--table] [--json] [--watch] [--netns <name>]
+
+        OPTIONS:
+          --table, --no-json/--json
+                                  Print a table (also --no-json) or JSON, whatever
+                                  standard output is.
+          --watch                 Print again whenever anything changes; on a terminal
+                                  in place.
+          --netns <name>          The network namespace to ask in, as `ip netns` names
+                                  it.
+
+        """ + end
+
     @Test(arguments: [[], ["--help"], ["-h"], ["help"]])
     func `the root tells what there is`(arguments: [String]) async throws {
         try await expect(arguments, Self.root)
@@ -102,6 +129,11 @@ import Testing
     @Test(arguments: [["status", "--help"], ["status", "-h"], ["help", "status"]])
     func `status tells its options and exit statuses`(arguments: [String]) async throws {
         try await expect(arguments, Self.status)
+    }
+
+    @Test(arguments: [["list", "--help"], ["help", "list"]])
+    func `list tells its options`(arguments: [String]) async throws {
+        try await expect(arguments, Self.list)
     }
 
     @Test func `the version is a number`() async throws {

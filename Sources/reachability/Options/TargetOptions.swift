@@ -37,14 +37,7 @@ struct TargetOptions: ParsableArguments {
 
     /// How to ask, and where.
     func makeOptions() throws(ExitMessage) -> NetworkReachabilityOptions {
-        var namespace = NetworkNamespace.current
-        if let netns {
-            guard !netns.isEmpty, !netns.contains("/"), netns != ".", netns != ".." else {
-                throw ExitMessage("\"\(netns)\" is no name of a network namespace", .usage)
-            }
-            namespace = .named(netns)
-        }
-        return makeOptions(in: namespace)
+        makeOptions(in: try .argument(netns))
     }
 
     private func makeOptions(in namespace: NetworkNamespace) -> NetworkReachabilityOptions {

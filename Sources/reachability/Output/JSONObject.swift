@@ -38,6 +38,20 @@ struct JSONObject: CustomStringConvertible {
         text.append(UInt8(ascii: "]"))
     }
 
+    mutating func add(_ key: String, _ value: Bool?) {
+        if let value { add(key, value) } else { add(key, String?.none) }
+    }
+
+    mutating func add(_ key: String, _ values: [JSONObject]) {
+        begin(key)
+        text.append(UInt8(ascii: "["))
+        for (index, value) in values.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            text += value.bytes
+        }
+        text.append(UInt8(ascii: "]"))
+    }
+
     /// The members of another object.
     mutating func add(_ other: JSONObject) {
         if text.count > 1 { text.append(UInt8(ascii: ",")) }
