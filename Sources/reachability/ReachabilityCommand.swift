@@ -12,7 +12,7 @@ struct ReachabilityCommand: ParsableCommand {
             No packet is sent.
             """,
         version: "0.1.0",
-        subcommands: [Watch.self, Status.self, List.self]
+        subcommands: [Watch.self, Status.self, List.self, Wait.self]
     )
 
     static func main() {

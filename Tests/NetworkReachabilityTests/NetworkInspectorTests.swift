@@ -20,6 +20,11 @@ import Testing
         try #require(try inspector.interfaces().first { $0.interface.name == "eth0" })
     }
 
+    /// Waits for what is under way on the monitor's queue.
+    private func settle() {
+        inspector.monitor.queue.sync {}
+    }
+
     @Test func `an interface has addresses and default routes`() throws {
         let details = try eth0()
         #expect(details.interface.type == .ethernet)
@@ -62,19 +67,19 @@ import Testing
         }
         #expect(await heard.waitForCount(1))
         for number in 10..<60 { kernel.addAddress("198.51.100.\(number)/32", to: "eth0") }
-        inspector.monitor.queue.sync {}
+        settle()
         #expect(heard.values.count == 1)
-        kernel.clock.advance(by: .milliseconds(200))
+        await kernel.clock.advance(by: .milliseconds(200))
         #expect(await heard.waitForCount(2))
         #expect(heard.values[1].count == heard.values[0].count + 50)
         // The look that follows a burst finds nothing new.
-        kernel.clock.advance(by: .seconds(10))
-        inspector.monitor.queue.sync {}
+        await kernel.clock.advance(by: .seconds(10))
+        settle()
         #expect(heard.values.count == 2)
         watch.cancel()
         kernel.removeAddress("198.51.100.10/32", from: "eth0")
-        kernel.clock.advance(by: .seconds(10))
-        inspector.monitor.queue.sync {}
+        await kernel.clock.advance(by: .seconds(10))
+        settle()
         #expect(heard.values.count == 2)
     }
 }
