@@ -48,7 +48,8 @@ import Testing
         let result = try await Command.run(["wait", "--stable", "1m", "--timeout", "300ms"], in: uplink.namespace)
         let errors = "reachability: waited 300ms for the conditions to last 1m\n"
         #expect(result == CommandResult(status: 75, output: "", errors: errors))
-        let goal = try await Command.run(["wait", "--for", "not-reachable", "--timeout", "300ms"], in: uplink.namespace)
+        let arguments = ["wait", "--for", "not-reachable", "--timeout", "300ms"]
+        let goal = try await Command.run(arguments, in: uplink.namespace)
         #expect(goal.status == 75)
         let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
         #expect(goal.errors == "reachability: waited 300ms for the network not to be reachable: \(way)\n")
@@ -59,7 +60,8 @@ import Testing
         let waits = try await [[], ["--route", "default"], ["198.51.100.7", "--stable", "300ms"]].asyncMap {
             try await RunningCommand.start(["wait"] + $0, in: uplink.namespace)
         }
-        let gone = try await RunningCommand.start(["wait", "--for", "not-reachable", "127.0.0.1"], in: uplink.namespace)
+        let arguments = ["wait", "--for", "not-reachable", "127.0.0.1"]
+        let gone = try await RunningCommand.start(arguments, in: uplink.namespace)
         for wait in waits + [gone] { try await ThreadActivity(of: wait.identifier).waitForRest() }
         try await uplink.setConnected(true)
         for wait in waits { #expect(try await wait.result() == Self.success) }
@@ -99,7 +101,7 @@ import Testing
         #expect(try await wait.result().status == 143)
     }
 
-    @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)])
+    @Test(arguments: [(SIGINT, CInt(130)), (SIGTERM, 143)])
     func `signals end it as shells know`(signal: CInt, status: CInt) async throws {
         let namespace = try await Self.offline()
         let wait = try await RunningCommand.start(["wait", "--json"], in: namespace)

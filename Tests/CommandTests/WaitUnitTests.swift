@@ -4,7 +4,8 @@ import Testing
 
 /// The unit file of `examples/systemd`.
 @Suite struct WaitUnitTests {
-    private static let path = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+    private static let path =
+        #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
         + "/examples/systemd/reachability-wait-online.service"
 
     private func lines(_ key: String) throws -> [String] {

@@ -32,12 +32,16 @@ import Testing
         #expect(details.hasCarrier == true)
         #expect(!details.isExpensive)
         let addresses = details.addresses.filter { !$0.address.isLinkLocal }
-        #expect(addresses.map { "\($0.address)/\($0.prefixLength) \($0.marks)" } == [
-            "192.0.2.7/24 []", #"2001:db8::7/64 ["tentative"]"#,
-        ])
-        #expect(details.defaultRoutes.map { "\($0.gateway?.description ?? "-") \($0.metric) \($0.table)" } == [
-            "192.0.2.1 0 254"
-        ])
+        #expect(
+            addresses.map { "\($0.address)/\($0.prefixLength) \($0.marks)" } == [
+                "192.0.2.7/24 []", #"2001:db8::7/64 ["tentative"]"#,
+            ]
+        )
+        #expect(
+            details.defaultRoutes.map { "\($0.gateway?.description ?? "-") \($0.metric) \($0.table)" } == [
+                "192.0.2.1 0 254"
+            ]
+        )
         #expect(try inspector.interfaces().map(\.interface.name) == ["lo", "eth0"])
     }
 

@@ -151,7 +151,8 @@ final class TwoKernels {
     }
 
     private static func text(_ route: DefaultRoute, _ names: [UInt32: String]) -> String {
-        let legs = route.legs.map { "\(names[$0.interface] ?? "?") via \($0.gateway.map(\.description) ?? "-")" }.sorted()
+        let legs = route.legs.map { "\(names[$0.interface] ?? "?") via \($0.gateway.map(\.description) ?? "-")" }
+            .sorted()
         return "\(route.family) table \(route.table) metric \(route.metric) \(legs)"
     }
 

@@ -133,7 +133,8 @@ extension ConditionWatcher {
 
     /// Takes what was seen. Runs on the monitor's queue.
     private func update(_ change: (inout [NetworkCondition.State]) -> Void) {
-        let (news, all, isWaiting): ([NetworkCondition.State]?, [NetworkCondition.State], Bool) = state.withLock { state in
+        let (news, all, isWaiting): ([NetworkCondition.State]?, [NetworkCondition.State], Bool) = state.withLock {
+            state in
             if state.hasEnded { return (nil, [], false) }
             let before = state.states
             change(&state.states)
@@ -147,7 +148,8 @@ extension ConditionWatcher {
             finish(all)
         } else if !isWaiting {
             let clock = inspector.monitor.surroundings.clock
-            let timer = clock.schedule(after: stability, on: inspector.monitor.queue) { [weak self] in self?.timeIsUp() }
+            let timer = clock.schedule(after: stability, on: inspector.monitor.queue) { [weak self] in self?.timeIsUp()
+            }
             state.withLock { $0.timer = timer }
         }
     }

@@ -47,7 +47,8 @@ package final class NetworkInspector: Sendable {
 
     /// Runs `action` on the monitor's queue soon, and then whenever links, addresses, rules, next hops, default routes or
     /// the routes to `addresses` may have changed, until the result is cancelled or let go. Nothing runs in between.
-    package func observe(routesTo addresses: [IPAddress] = [], _ action: @escaping @Sendable () -> Void) -> Cancellation {
+    package func observe(routesTo addresses: [IPAddress] = [], _ action: @escaping @Sendable () -> Void) -> Cancellation
+    {
         let observer = monitor.addObserver(action)
         // The monitor listens for targets; this machine itself is the cheapest.
         let targets = addresses.isEmpty ? [IPAddress(WireAddress(ipv4: 0x7f00_0001))] : addresses

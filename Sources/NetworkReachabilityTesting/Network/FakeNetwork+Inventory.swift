@@ -7,11 +7,17 @@ extension FakeNetwork {
         AddressFamily.allCases.flatMap { family in
             tables(family).flatMap { table in
                 entries.filter { entry in
-                    entry.family == family && entry.table == table && entry.prefix.length == 0 && kind(of: entry) == .unicast
+                    entry.family == family && entry.table == table && entry.prefix.length == 0
+                        && kind(of: entry) == .unicast
                 }
                 .sorted { $0.metric < $1.metric }
                 .map { entry in
-                    DefaultRoute(family: family, table: table, metric: entry.metric, legs: legs(of: entry).map(\.answer))
+                    DefaultRoute(
+                        family: family,
+                        table: table,
+                        metric: entry.metric,
+                        legs: legs(of: entry).map(\.answer)
+                    )
                 }
             }
         }

@@ -39,7 +39,10 @@ struct Wait: ParsableCommand {
     @Option(help: ArgumentHelp("A usable route covers the prefix. May be repeated.", valueName: "prefix"))
     var route: [IPPrefix] = []
 
-    @Option(name: .customLong("interface"), help: ArgumentHelp("The interface is usable. May be repeated.", valueName: "name"))
+    @Option(
+        name: .customLong("interface"),
+        help: ArgumentHelp("The interface is usable. May be repeated.", valueName: "name")
+    )
     var interfaces: [String] = []
 
     @Option(help: ArgumentHelp("The network namespace to ask in.", valueName: "name"))
@@ -65,7 +68,7 @@ struct Wait: ParsableCommand {
                 changed: { output.progress($0) },
                 done: { states in
                     output.write(states, hasTimedOut: false)
-                    exit(0)
+                    Glibc.exit(0)
                 }
             )
         } catch {
