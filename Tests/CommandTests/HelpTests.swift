@@ -39,6 +39,8 @@ import Testing
           status                  Print the state once.
           list                    Print the interfaces: type, state, addresses, default
                                   routes.
+          wait                    Wait until the network at large, or what is named, is
+                                  as wanted.
 
           See 'reachability help <subcommand>' for detailed help.
 
@@ -99,9 +101,8 @@ import Testing
         $ reachability list
         $ reachability list --json | jq '.interfaces[] | {name, state, type}'
 
-        Exit status: 0, 64 usage, 69 the kernel cannot be asked, 74 output failed, 77
-        no permission. --watch ends with 0 on SIGINT, SIGTERM and when its reader goes
-        away.
+        Exit status: 0, 69 the kernel cannot be asked, 64, 74, 77 as for status.
+        --watch ends with 0 on SIGINT, SIGTERM and when its reader goes away.
 
         USAGE: reachability list [--table] [--json] [--watch] [--netns <name>]
 
@@ -113,6 +114,32 @@ import Testing
                                   in place.
           --netns <name>          The network namespace to ask in, as `ip netns` names
                                   it.
+
+        """ + end
+
+    private static let wait = """
+        OVERVIEW: Wait until the network at large, or what is named, is as wanted.
+
+        $ reachability wait example.org --timeout 30s
+        $ reachability wait --interface eth0 --route 10.0.0.0/8 --stable 2s
+
+        Exit status: 0 it is, 75 time is up, 130 SIGINT, 143 SIGTERM, 64, 74, 77
+        errors.
+
+        USAGE: reachability wait [HOST ...] [OPTION ...]
+
+        OPTIONS:
+          --all/--any             All conditions at once, or any of them. (default:
+                                  --all)
+          --timeout <duration>    Give up after so long: 500ms, 30s, 5m.
+          --for <goal>            What is wanted of hosts. (values: reachable,
+                                  not-reachable, ethernet, wwan)
+          --stable <duration>     For how long it has to be so without a break.
+          --dns <name>            The name resolves. May be repeated.
+          --route <prefix>        A usable route covers the prefix. May be repeated.
+          --interface <name>      The interface is usable. May be repeated.
+          --netns <name>          The network namespace to ask in.
+          --json                  Print how it ended as a JSON object (schema 1).
 
         """ + end
 
@@ -129,6 +156,12 @@ import Testing
     @Test(arguments: [["status", "--help"], ["status", "-h"], ["help", "status"]])
     func `status tells its options and exit statuses`(arguments: [String]) async throws {
         try await expect(arguments, Self.status)
+    }
+
+    @Test(arguments: [["wait", "--help"], ["help", "wait"]])
+    func `wait tells its options, on one screen`(arguments: [String]) async throws {
+        try await expect(arguments, Self.wait)
+        #expect(Self.wait.split(separator: "\n", omittingEmptySubsequences: false).count <= 25)
     }
 
     @Test(arguments: [["list", "--help"], ["help", "list"]])

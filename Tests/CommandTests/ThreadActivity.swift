@@ -24,15 +24,15 @@ struct ThreadActivity {
         }
     }
 
-    /// Waits until the process has been asleep for a second and a half, whatever it was about: what follows a change by itself,
-    /// such as the search for duplicate addresses and threads that end for want of work, is over then.
-    func waitForRest() async throws {
+    /// Waits until the process has been asleep for so long. Threads that have no work end after five seconds; then nothing is
+    /// left that was begun before.
+    func waitForRest(of duration: Duration = .seconds(6)) async throws {
         var last: (switches: Int, since: ContinuousClock.Instant)?
         let isQuiet = try await eventually(within: .seconds(90), every: .milliseconds(50)) {
             let now = ContinuousClock.now
             let switches = try self.switches
             if last?.switches != switches { last = (switches, now) }
-            return last.map { now - $0.since > .milliseconds(1500) } ?? false
+            return last.map { now - $0.since > duration } ?? false
         }
         guard isQuiet else { throw LabError("the process does not come to rest") }
     }

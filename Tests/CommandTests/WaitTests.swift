@@ -62,7 +62,7 @@ import Testing
         }
         let arguments = ["wait", "--for", "not-reachable", "127.0.0.1"]
         let gone = try await RunningCommand.start(arguments, in: uplink.namespace)
-        for wait in waits + [gone] { try await ThreadActivity(of: wait.identifier).waitForRest() }
+        for wait in waits + [gone] { try await ThreadActivity(of: wait.identifier).waitForRest(of: .milliseconds(400)) }
         try await uplink.setConnected(true)
         for wait in waits { #expect(try await wait.result() == Self.success) }
         try await uplink.ip("link set lo down")
@@ -77,7 +77,7 @@ import Testing
             "addr add 169.254.1.1/16 dev later0",
         ] {
             try await LabThread.detached { try namespace.ip(command) }
-            try await ThreadActivity(of: wait.identifier).waitForRest()
+            try await ThreadActivity(of: wait.identifier).waitForRest(of: .milliseconds(400))
         }
         // Duplicates are looked for during a second or two.
         try await LabThread.detached { try namespace.ip("addr add 2001:db8::7/64 dev later0") }
@@ -105,7 +105,7 @@ import Testing
     func `signals end it as shells know`(signal: CInt, status: CInt) async throws {
         let namespace = try await Self.offline()
         let wait = try await RunningCommand.start(["wait", "--json"], in: namespace)
-        try await ThreadActivity(of: wait.identifier).waitForRest()
+        try await ThreadActivity(of: wait.identifier).waitForRest(of: .milliseconds(400))
         wait.signal(signal)
         #expect(try await wait.result() == CommandResult(status: status, output: "", errors: ""))
     }

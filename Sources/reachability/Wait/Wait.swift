@@ -6,19 +6,21 @@ import NetworkReachability
 struct Wait: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
-        abstract: "Wait until the network is as it is wanted.",
+        abstract: "Wait until the network at large, or what is named, is as wanted.",
+        usage: "reachability wait [HOST ...] [OPTION ...]",
         discussion: """
             $ reachability wait example.org --timeout 30s
             $ reachability wait --interface eth0 --route 10.0.0.0/8 --stable 2s
 
-            Exit status: 0 it is, 75 time is up, 130 SIGINT, 143 SIGTERM, 64, 74, 77 as for status.
+            Exit status: 0 it is, 75 time is up, 130 SIGINT, 143 SIGTERM, 64, 74, 77 errors.
             """
     )
 
-    @Argument(help: "Hosts to be reached; without any condition, the network at large.")
+    // Told by the usage; so the help fits a screen.
+    @Argument(help: .hidden)
     var hosts: [String] = []
 
-    @Flag(help: "Whether all conditions are to hold at once, or any.")
+    @Flag(help: "All conditions at once, or any of them.")
     var quantifier: WaitQuantifier = .all
 
     @Option(help: ArgumentHelp("Give up after so long: 500ms, 30s, 5m.", valueName: "duration"))
@@ -26,7 +28,7 @@ struct Wait: ParsableCommand {
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("What is wanted of hosts: reachable, not-reachable, ethernet, wwan.", valueName: "goal")
+        help: ArgumentHelp("What is wanted of hosts.", valueName: "goal")
     )
     var goal: NetworkCondition.Goal?
 
