@@ -123,8 +123,7 @@ import Testing
         $ reachability wait example.org --timeout 30s
         $ reachability wait --interface eth0 --route 10.0.0.0/8 --stable 2s
 
-        Exit status: 0 it is, 75 time is up, 130 SIGINT, 143 SIGTERM, 64, 74, 77
-        errors.
+        Exit status: 0 it is, 75 time is up, 130 SIGINT, 143 SIGTERM; 64, 74, 77.
 
         USAGE: reachability wait [HOST ...] [OPTION ...]
 

@@ -12,7 +12,7 @@ struct List: ParsableCommand {
             $ reachability list
             $ reachability list --json | jq '.interfaces[] | {name, state, type}'
 
-            Exit status: 0, 69 the kernel cannot be asked, 64, 74, 77 as for status. \
+            Exit status: 0, 69 the kernel cannot be asked, 64, 74, 77 as for status.
             --watch ends with 0 on SIGINT, SIGTERM and when its reader goes away.
             """
     )
