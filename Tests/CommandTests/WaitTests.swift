@@ -36,7 +36,7 @@ import Testing
         let others = result.errors.split(separator: "\n").filter { $0 != name }
         #expect(
             others == [
-                "reachability: waited 300ms for 203.0.113.9 to be reachable: not reachable, no route",
+                "reachability: waited 300ms for 203.0.113.9 to be reachable: not reachable, no interface",
                 "reachability: waited 300ms for a route to 10.0.0.0/8: no route",
                 "reachability: waited 300ms for interface eth0: no interface",
             ]
@@ -139,7 +139,7 @@ import Testing
         let namespace = try await Self.offline()
         let script = "script -qec \"$R wait --timeout 300ms\" /dev/null </dev/null | tr -d '\\r'"
         let result = try await Command.run(script: script, in: namespace)
-        let what = "the network to be reachable: not reachable, no route"
+        let what = "the network to be reachable: not reachable, no interface"
         #expect(result.output == "reachability: waiting for \(what)\nreachability: waited 300ms for \(what)\n")
     }
 

@@ -43,7 +43,7 @@ import Testing
         let route = NetworkCondition.route(try prefix("10.0.0.0/8"))
         let watcher = try watch([.target(nil, .reachable), .interface("eth0"), route])
         settle()
-        #expect(watcher.ask().states.map(\.reason) == [.noRoute, .noInterface, .noRoute])
+        #expect(watcher.ask().states.map(\.reason) == [.noInterface, .noInterface, .noRoute])
         kernel.addLink("eth0")
         settle()
         #expect(watcher.ask().states[1].reason == .noSourceAddress)
