@@ -13,7 +13,7 @@ struct ReachabilityCommand: ParsableCommand {
             No packet is sent.
             """,
         version: "0.1.0",
-        subcommands: [Watch.self, Status.self, Why.self, Run.self]
+        subcommands: [Watch.self, Status.self, Why.self, Wait.self, Run.self, List.self]
     )
 
     static func main() {

@@ -112,7 +112,8 @@ final class TwoKernels {
     func differences(_ queries: [RouteQuery]) throws -> [String] {
         let deadline = Deadline(after: .seconds(30))
         while true {
-            let differences = try linkDifferences() + routeDifferences(queries) + evidenceDifferences()
+            let differences =
+                try linkDifferences() + inventoryDifferences() + routeDifferences(queries) + evidenceDifferences()
             if differences.isEmpty || deadline.hasPassed { return differences }
             LabThread.pause(.milliseconds(25))
         }
@@ -150,6 +151,31 @@ final class TwoKernels {
             }
         }
         return differences
+    }
+
+    /// Addresses and default routes as `list` has them.
+    private func inventoryDifferences() throws -> [String] {
+        let realNames = Dictionary(try real.links().map { ($0.index, $0.name) }) { $1 }
+        let fakeNames = Dictionary(try connection.links().map { ($0.index, $0.name) }) { $1 }
+        var differences: [String] = []
+        let one = try real.addresses().map { Self.text($0, realNames) }.sorted()
+        let other = try connection.addresses().map { Self.text($0, fakeNames) }.sorted()
+        if one != other { differences.append("addresses: real \(one), fake \(other)") }
+        let (realRoutes, fakeRoutes) = (try client.perform { try DefaultRouteQuestion.ask() }, try fake.defaultRoutes())
+        let (ours, theirs) = (realRoutes.map { Self.text($0, realNames) }, fakeRoutes.map { Self.text($0, fakeNames) })
+        if ours != theirs { differences.append("default routes: real \(ours), fake \(theirs)") }
+        return differences
+    }
+
+    private static func text(_ address: InterfaceAddress, _ names: [UInt32: String]) -> String {
+        let flags = address.flags.intersection([.tentative, .deprecated, .secondary, .detectionFailed])
+        return "\(names[address.interface] ?? "?") \(address) \(flags.rawValue)"
+    }
+
+    private static func text(_ route: DefaultRoute, _ names: [UInt32: String]) -> String {
+        let legs = route.legs.map { "\(names[$0.interface] ?? "?") via \($0.gateway.map(\.description) ?? "-")" }
+            .sorted()
+        return "\(route.family) table \(route.table) metric \(route.metric) \(legs)"
     }
 
     private static func text(_ link: Link) -> String {

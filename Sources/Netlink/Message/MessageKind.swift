@@ -17,6 +17,7 @@ struct MessageKind: RawRepresentable, Hashable, Sendable {
     static let deleteLink = MessageKind(rawValue: UInt16(RTM_DELLINK))
     static let getLink = MessageKind(rawValue: UInt16(RTM_GETLINK))
     static let newAddress = MessageKind(rawValue: UInt16(RTM_NEWADDR))
+    static let getAddress = MessageKind(rawValue: UInt16(RTM_GETADDR))
     static let deleteAddress = MessageKind(rawValue: UInt16(RTM_DELADDR))
     static let newRoute = MessageKind(rawValue: UInt16(RTM_NEWROUTE))
     static let deleteRoute = MessageKind(rawValue: UInt16(RTM_DELROUTE))

@@ -6,16 +6,11 @@ extension QuestionSocket {
     ///
     /// C counterpart: RTM_GETRULE, `ip-rule(8)`.
     mutating func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] {
-        var request = RequestBuilder()
-        request.begin(.getRule, flags: NLM_F_DUMP, sequence: nextSequence())
-        var head = fib_rule_hdr()
-        head.family = family.rawValue
-        request.append(head)
-        var rules: [RoutingRule] = []
-        try exchange(request, count: 1) { _, answer in
-            if case .success(let body) = answer, let rule = RoutingRule(body: body) { rules.append(rule) }
+        try dump(.getRule, as: RoutingRule.init(body:)) { request in
+            var head = fib_rule_hdr()
+            head.family = family.rawValue
+            request.append(head)
         }
-        return rules
     }
 
     /// The neighbour with this address on a link; nil when the link knows none.

@@ -6,7 +6,7 @@ import Glibc
 /// Every call blocks for the few microseconds the kernel takes to answer, or as long as it holds its configuration
 /// lock (RTNL). Callers take turns: one question at a time.
 struct QuestionSocket: ~Copyable {
-    private let socket: NetlinkSocket
+    let socket: NetlinkSocket
     private let buffer: UnsafeMutableRawBufferPointer
     private var sequence: UInt32 = 0
 
@@ -43,16 +43,10 @@ struct QuestionSocket: ~Copyable {
 
     /// Every device of the namespace.
     mutating func links() throws(NetlinkError) -> [Link] {
-        var request = RequestBuilder()
-        let sequence = nextSequence()
-        request.begin(.getLink, flags: NLM_F_DUMP, sequence: sequence)
-        request.append(ifinfomsg(index: 0))
-        request.append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
-        var links: [Link] = []
-        try exchange(request, count: 1) { _, answer in
-            if case .success(let body) = answer, let link = Link(body: body) { links.append(link) }
+        try dump(.getLink, as: Link.init(body:)) { request in
+            request.append(ifinfomsg(index: 0))
+            request.append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
         }
-        return links
     }
 
     /// Asks for links, then looks ways up, all in one round where that fits; the answers stand in the order of the questions.
@@ -154,7 +148,7 @@ struct QuestionSocket: ~Copyable {
     }
 
     /// Hands over the kernel's next datagram, or all that are there.
-    private func receive(
+    func receive(
         isMany: Bool,
         _ take: (UnsafeRawBufferPointer) -> Void
     ) throws(NetlinkError) {

@@ -24,6 +24,11 @@ package final class RouteSockets: Sendable {
         try questions.withLock { socket throws(NetlinkError) in try socket.links() }
     }
 
+    /// Every IPv4 and IPv6 address of the namespace.
+    package func addresses() throws(NetlinkError) -> [InterfaceAddress] {
+        try questions.withLock { socket throws(NetlinkError) in try socket.addresses() }
+    }
+
     /// Looks several ways up in one round; the answers stand in the order of the questions.
     package func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
         try questions.withLock { socket throws(NetlinkError) in try socket.routes(queries).routes }

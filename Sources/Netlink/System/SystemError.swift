@@ -22,6 +22,7 @@ package struct SystemError: RawRepresentable, Error, Hashable, Sendable {
     package static let networkUnreachable = SystemError(rawValue: ENETUNREACH)
     package static let hostUnreachable = SystemError(rawValue: EHOSTUNREACH)
     package static let noMemory = SystemError(rawValue: ENOMEM)
+    package static let notSupported = SystemError(rawValue: EOPNOTSUPP)
     package static let noBufferSpace = SystemError(rawValue: ENOBUFS)
     package static let badMessage = SystemError(rawValue: EBADMSG)
 

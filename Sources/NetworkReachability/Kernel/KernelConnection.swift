@@ -19,6 +19,9 @@ package protocol KernelConnection: Sendable {
     /// Every link of the namespace.
     func links() throws(NetlinkError) -> [Link]
 
+    /// Every IPv4 and IPv6 address of the namespace.
+    func addresses() throws(NetlinkError) -> [InterfaceAddress]
+
     /// Looks several ways up in one round; the answers stand in the order of the questions.
     func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>]
 

@@ -50,6 +50,7 @@ extension PathMonitor {
         let evaluations = reconsider(evaluations(of: part, burst.depth), of: part, after: burst)
         tell(part, evaluations, since: burst.noticed)
         scheduleExpiry(evaluations)
+        callObservers()
     }
 
     func lookLater(at records: some Sequence<TargetRecord>, after burst: EventBurst) {

@@ -16,9 +16,7 @@ struct LinuxKernel: Kernel {
 
     func connect() throws(NetlinkError) -> any KernelConnection {
         guard let namespace else {
-            guard NamespaceIdentity.current == home else {
-                throw NetlinkError("return to the network namespace the manager was made in", .notPermitted)
-            }
+            try checkHome()
             return LinuxConnection(try RouteSockets())
         }
         // Its directory may have been away. Before the look, so that nothing falls in between.
@@ -27,6 +25,22 @@ struct LinuxKernel: Kernel {
             Result { () throws(NetlinkError) in
                 LinuxConnection(try RouteSockets(), namespace: namespace, identity: identity)
             }
+        }
+    }
+
+    func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] {
+        guard let namespace else {
+            try checkHome()
+            return try DefaultRouteQuestion.ask()
+        }
+        return try NamespaceEntry.run(inside: namespace) { _ in
+            Result { () throws(NetlinkError) in try DefaultRouteQuestion.ask() }
+        }
+    }
+
+    private func checkHome() throws(NetlinkError) {
+        guard NamespaceIdentity.current == home else {
+            throw NetlinkError("return to the network namespace the manager was made in", .notPermitted)
         }
     }
 

@@ -34,6 +34,10 @@ final class FakeConnection: KernelConnection {
         try askForLinks { $0.devices.map(\.answer) }
     }
 
+    func addresses() throws(NetlinkError) -> [InterfaceAddress] {
+        try ask { state, id in state.network(for: id).addresses.map(\.answer) }
+    }
+
     func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
         let now = kernel.clock.monotonic
         return try ask(count: queries.count) { state, id in

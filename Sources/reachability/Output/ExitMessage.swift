@@ -8,7 +8,9 @@ struct ExitMessage: Error {
         case usage = 64
         case dataError = 65
         case noInput = 66
+        case unavailable = 69
         case ioError = 74
+        case temporaryFailure = 75
         case noPermission = 77
     }
 

@@ -48,6 +48,10 @@ struct JSONObject: CustomStringConvertible {
         text += value?.bytes ?? Array("null".utf8)
     }
 
+    mutating func add(_ key: String, _ value: Bool?) {
+        if let value { add(key, value) } else { add(key, String?.none) }
+    }
+
     mutating func add(_ key: String, _ values: [JSONObject]) {
         begin(key)
         text.append(UInt8(ascii: "["))
