@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import NetworkLab
 import Testing
@@ -105,7 +106,12 @@ import Testing
     func `signals end it as shells know`(signal: CInt) async throws {
         let namespace = try await Self.offline()
         let wait = try await RunningCommand.start(["wait", "--json"], in: namespace)
-        try await ThreadActivity(of: wait.identifier).waitForRest(of: .milliseconds(400))
+        // Before it waits for them they end it as they end every process.
+        let isReady = try await eventually(within: .seconds(90)) {
+            let status = try String(contentsOfFile: "/proc/\(wait.identifier)/status", encoding: .utf8)
+            return status.contains("SigBlk:\t0000000000004002")
+        }
+        #expect(isReady)
         wait.signal(signal)
         #expect(try await wait.result() == CommandResult(status: 128 + signal, output: "", errors: ""))
     }
