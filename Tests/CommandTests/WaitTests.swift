@@ -106,10 +106,15 @@ import Testing
     func `signals end it as shells know`(signal: CInt) async throws {
         let namespace = try await Self.offline()
         let wait = try await RunningCommand.start(["wait", "--json"], in: namespace)
-        // Before it waits for them they end it as they end every process.
+        // Before it blocks them they end it as they end every process. The thread that waits for them does not show it.
+        let tasks = "/proc/\(wait.identifier)/task"
         let isReady = try await eventually(within: .seconds(90)) {
-            let status = try String(contentsOfFile: "/proc/\(wait.identifier)/status", encoding: .utf8)
-            return status.contains("SigBlk:\t0000000000004002")
+            try FileManager.default.contentsOfDirectory(atPath: tasks).contains { thread in
+                let status = (try? String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)) ?? ""
+                let line = status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+                let mask = line?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+                return mask & 0x4002 == 0x4002
+            }
         }
         #expect(isReady)
         wait.signal(signal)
