@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import NetworkLab
 import Testing
@@ -105,7 +106,17 @@ import Testing
     func `signals end it as shells know`(signal: CInt) async throws {
         let namespace = try await Self.offline()
         let wait = try await RunningCommand.start(["wait", "--json"], in: namespace)
-        try await ThreadActivity(of: wait.identifier).waitForRest(of: .milliseconds(400))
+        // Before it blocks them they end it as they end every process. The thread that waits for them does not show it.
+        let tasks = "/proc/\(wait.identifier)/task"
+        let isReady = try await eventually(within: .seconds(90)) {
+            try FileManager.default.contentsOfDirectory(atPath: tasks).contains { thread in
+                let status = (try? String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)) ?? ""
+                let line = status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+                let mask = line?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+                return mask & 0x4002 == 0x4002
+            }
+        }
+        #expect(isReady)
         wait.signal(signal)
         #expect(try await wait.result() == CommandResult(status: 128 + signal, output: "", errors: ""))
     }
