@@ -6,7 +6,7 @@ extension EvidenceFacts {
         switch kind {
         case .kernel: kernelFailure?.description ?? "\(path.reason?.description ?? "")"
         case .name: nameSummary
-        case .vote: tallies.map { "\($0), \($0.needed) needed" }.joined(separator: "; ")
+        case .vote: tallies.isEmpty ? "not held" : tallies.map { "\($0), \($0.needed) needed" }.joined(separator: "; ")
         case .address: addressSummary
         case .rule: rule?.description ?? (route == nil ? "no rule led to a route" : "not told by the kernel")
         case .route: routeSummary
