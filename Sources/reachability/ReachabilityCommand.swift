@@ -8,12 +8,9 @@ struct ReachabilityCommand: ParsableCommand {
         commandName: "reachability",
         abstract: "Tells whether packets would get through, and when that changes.",
         discussion: """
-            The answer is the kernel's own, asked for each destination: route, source address and carrier. \
-            No packet is sent.
-
             Examples: reachability status
                       reachability watch example.org
-            Exit status: 0; 1 and more as each subcommand tells, 64 usage, 74 output failed.
+            Exit status: as each subcommand tells; 64 usage, 74 output failed.
             """,
         subcommands: [Watch.self, Status.self]
     )
@@ -46,7 +43,7 @@ struct ReachabilityCommand: ParsableCommand {
 
     /// Help, the version, an exit status without words, or a command line that cannot be understood.
     private static func end(_ error: any Error) -> Never {
-        let text = fullMessage(for: error).trimmingLastNewlines
+        let text = String(fullMessage(for: error).trimmingLastNewlines)
         let status = exitCode(for: error).rawValue
         if !text.isEmpty {
             if status == 0 { StandardOutput.write(Array(text.utf8)) } else { StandardError.write(text) }

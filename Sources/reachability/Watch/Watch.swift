@@ -6,12 +6,12 @@ import NetworkReachability
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Print the state, then a line for each change, until interrupted.",
+        abstract: "Print the state, then each change, until interrupted.",
         usage: "reachability watch [<host> ...] [<options>]",
         discussion: """
             Examples: reachability watch --settle 2s example.org 2001:db8::1
                       reachability watch --json --file hosts.txt
-            Exit status: 0 interrupted, 64 usage, 65 --strict, 66 --file, 74 output, 77 netns.
+            Exit status: 0 ended, 64 usage, 65 bad line, 66 no file, 74 output, 77 denied.
             """
     )
 
