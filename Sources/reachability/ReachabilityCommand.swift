@@ -30,6 +30,8 @@ struct ReachabilityCommand: ParsableCommand {
         Descriptor.occupyStandardNumbers()
         // A reader that goes away is seen as an error of write(2), not as a signal.
         signal(SIGPIPE, SIG_IGN)
+        // The Swift runtime takes it for a crash and wants to print a backtrace, which may never end.
+        signal(SIGQUIT, SIG_DFL)
         do {
             var command = try parseAsRoot()
             try command.run()

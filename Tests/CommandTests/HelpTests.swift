@@ -3,39 +3,33 @@ import Testing
 /// Help is part of the interface: each text is compared whole.
 @Suite struct HelpTests {
     private static let common = """
-          --netns <name>          The network namespace to ask in, as `ip netns` names
-                                  it.
-          --mark <mark>           The firewall mark packets will carry, decimal or 0x
-                                  hexadecimal.
+          --netns <name>          The network namespace to ask in, of `ip netns`.
+          --mark <mark>           The firewall mark packets will carry: 51966, 0xcafe.
           --json                  Print one JSON object per line (schema 1).
           -v, --verbose           Log to standard error what is heard and decided.
-          --no-filter             Hear of every route change, not only of those that
-                                  matter.
 
         """
 
     private static let end = """
-          --version               Show the version.
           -h, --help              Show help information.
-
 
         """
 
     private static let root = """
         OVERVIEW: Tells whether packets would get through, and when that changes.
 
-        The answer is the kernel's own, asked for each destination: route, source
-        address and carrier. No packet is sent.
+        Examples: reachability status
+                  reachability watch example.org
+        Exit status: as each subcommand tells; 64 usage, 74 output failed.
 
-        USAGE: reachability <subcommand>
+        USAGE: reachability [--version] <subcommand>
 
         OPTIONS:
           --version               Show the version.
           -h, --help              Show help information.
 
         SUBCOMMANDS:
-          watch                   Print the state, then a line for each change, until
-                                  interrupted.
+          watch                   Print the state, then each change, until interrupted.
           status                  Print the state once.
 
           See 'reachability help <subcommand>' for detailed help.
@@ -44,31 +38,26 @@ import Testing
 
     private static let watch =
         """
-        OVERVIEW: Print the state, then a line for each change, until interrupted.
+        OVERVIEW: Print the state, then each change, until interrupted.
 
-        A line is printed when the status changes; more often with --flags or --paths.
-        Ends with status 0 on SIGINT, SIGTERM and when its reader goes away. On SIGUSR1
-        it writes to standard error what it has done so far, on one line.
+        Examples: reachability watch --settle 2s example.org 2001:db8::1
+                  reachability watch --json --file hosts.txt
+        Exit status: 0 ended, 64 usage, 65 bad line, 66 no file, 74 output, 77 denied.
 
-        USAGE: reachability watch [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] \
-        [--verbose] [--no-filter] [--flags] [--paths] [--settle <duration>] [--all-netns] [--file <file>] [--strict]
+        USAGE: reachability watch [<host> ...] [<options>]
 
         ARGUMENTS:
-          <hosts>                 Names or addresses; none means the network at large.
+          <host>                  Names or addresses; none means the network at large.
 
         OPTIONS:
 
         """ + common + """
               --flags                 Also print changes of the flags.
-              --paths                 Also print changes of interface, gateway and source.
-              --settle <duration>     Print a change only when it has held for so long:
-                                      500ms, 2s, 1m.
-              --all-netns             Watch the current network namespace and every named
-                                      one, as they come and go.
-              --file <file>           Watch the hosts in a file, one a line; - is standard
-                                      input. SIGHUP reads it again.
-              --strict                Refuse a file with lines that are no hosts, instead
-                                      of leaving them out.
+              --paths                 Also print changes of interface, gateway, source.
+              --settle <duration>     Print only what has held for so long: 500ms, 2s, 1m.
+              --all-netns             Watch the current and every named network namespace.
+              --file <file>           Hosts, one a line; - is stdin. SIGHUP reads it again.
+              --strict                Refuse a file that has a line which is no host.
 
             """ + end
 
@@ -76,14 +65,16 @@ import Testing
         """
         OVERVIEW: Print the state once.
 
+        Examples: reachability status example.org && git pull
+                  reachability status --json --netns blue 192.0.2.1
         Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage, 74 output
         failed, 77 no permission. Of several hosts, one that is not reachable decides,
         then one that is unknown.
 
-        USAGE: reachability status [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] [--verbose] [--no-filter]
+        USAGE: reachability status [<host> ...] [<options>]
 
         ARGUMENTS:
-          <hosts>                 Names or addresses; none means the network at large.
+          <host>                  Names or addresses; none means the network at large.
 
         OPTIONS:
 
@@ -104,10 +95,11 @@ import Testing
         try await expect(arguments, Self.status)
     }
 
-    @Test func `the version is a number`() async throws {
-        let result = try await Command.run(["--version"])
+    @Test(arguments: [["--version"], ["--version", "status"]])
+    func `the version is a name and a number`(arguments: [String]) async throws {
+        let result = try await Command.run(arguments)
         #expect(result.status == 0)
-        #expect(result.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+        #expect(result.output.wholeMatch(of: /reachability \d+\.\d+\.\d+\n/) != nil)
         #expect(result.errors.isEmpty)
     }
 
