@@ -6,7 +6,8 @@ struct CommandDocument {
     let text: String
 
     init() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let file = URL(filePath: #filePath)
+        let root = file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         text = try String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)
     }
 
