@@ -131,6 +131,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: ["NetworkLab", "reachability"],
+            exclude: ["Help"],
             swiftSettings: strict
         ),
     ]

@@ -97,6 +97,8 @@ import Testing
             throw NetlinkError("enter the network namespace /run/netns/blue", .noEntry, stage: .namespace)
         }
 
+        func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] { [] }
+
         func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? { nil }
     }
 

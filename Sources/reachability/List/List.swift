@@ -5,15 +5,14 @@ import NetworkReachability
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Print the interfaces: type, state, addresses, default routes.",
+        abstract: "Print the interfaces, addresses and default routes.",
         discussion: """
-            A table on a terminal, else one JSON object on one line (schema 1).
+            Examples: reachability list
+                      reachability list --json | jq '.interfaces[] | {name, state}'
+            Exit status: 0 printed, 64 usage, 69 the kernel cannot be asked, 74 output
+            failed, 77 no permission.
 
-            $ reachability list
-            $ reachability list --json | jq '.interfaces[] | {name, state, type}'
-
-            Exit status: 0, 69 the kernel cannot be asked, 64, 74, 77 as for status.
-            --watch ends with 0 on SIGINT, SIGTERM and when its reader goes away.
+            A table on a terminal, else one JSON object on one line.
             """
     )
 
@@ -23,12 +22,11 @@ struct List: ParsableCommand {
     @Flag(help: "Print again whenever anything changes; on a terminal in place.")
     var watch = false
 
-    @Option(help: ArgumentHelp("The network namespace to ask in, as `ip netns` names it.", valueName: "name"))
-    var netns: String?
+    @OptionGroup var namespaceOptions: NamespaceOptions
 
     func run() throws {
         var options = NetworkReachabilityOptions()
-        options.networkNamespace = try NetworkNamespace(argument: netns)
+        options.networkNamespace = try namespaceOptions.namespace
         let inspector: NetworkInspector
         do {
             inspector = try NetworkInspector(options: options)
@@ -36,7 +34,7 @@ struct List: ParsableCommand {
             throw ExitMessage(error)
         }
         let isTable = format.map { $0 == .table } ?? StandardOutput.isTerminal
-        let output = ListOutput(isTable: isTable, redraws: watch && StandardOutput.isTerminal, namespace: netns)
+        let output = ListOutput(isTable: isTable, redraws: watch && StandardOutput.isTerminal, namespace: namespaceOptions.name)
         if watch { return follow(inspector, output) }
         do {
             output.write(try inspector.interfaces())

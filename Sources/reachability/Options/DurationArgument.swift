@@ -1,6 +1,9 @@
 import ArgumentParser
 
 /// A length of time as people write it: a whole number and `ms`, `s` or `m`, for example `500ms`, `2s` or `1m`.
+///
+/// Options of this type parse with `.unconditional`, so that `-1s` is refused as what it is instead of being taken for an
+/// option, and have the value name `duration`, by which the tests find them.
 struct DurationArgument: ExpressibleByArgument {
     let text: String
 

@@ -3,9 +3,14 @@ import Glibc
 
 /// Results, one line at a time, each on its way before the next is made.
 enum StandardOutput {
-    /// Whether a person is reading, who may like colours (`NO_COLOR` unset or empty, <https://no-color.org>).
+    /// Whether a person is reading.
     static let isTerminal = isatty(STDOUT_FILENO) == 1
-    static let wantsColour: Bool = unsafe isTerminal && getenv("NO_COLOR").map { unsafe $0.pointee == 0 } ?? true
+    /// Whether that person may like colours: `NO_COLOR` is unset or empty (<https://no-color.org>), and `TERM` is not `dumb`.
+    static let wantsColour = isTerminal && value(of: "NO_COLOR").isEmpty && value(of: "TERM") != "dumb"
+
+    private static func value(of variable: String) -> String {
+        unsafe getenv(variable).map { unsafe String(cString: $0) } ?? ""
+    }
 
     /// Writes a line. A reader that has gone ends the command quietly; any other failure, such as a full disk, ends it
     /// with a message and the status of an input/output error.

@@ -6,13 +6,13 @@ import NetworkReachability
 struct Wait: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
-        abstract: "Wait until the network at large, or what is named, is as wanted.",
-        usage: "reachability wait [HOST ...] [OPTION ...]",
+        abstract: "Wait until the network is as wanted.",
+        usage: "reachability wait [<host> ...] [<options>]",
         discussion: """
-            $ reachability wait example.org --timeout 30s
-            $ reachability wait --interface eth0 --route 10.0.0.0/8 --stable 2s
-
-            Exit status: 0 it is, 75 time is up, 130 SIGINT, 143 SIGTERM; 64, 74, 77.
+            Examples: reachability wait example.org --timeout 30s
+                      reachability wait --interface eth0 --route 10.0.0.0/8 --stable 2s
+            Exit status: 0 it is, 64 usage, 74 output failed, 75 time is up, 77 no
+            permission, 130 SIGINT, 143 SIGTERM.
             """
     )
 
@@ -23,7 +23,7 @@ struct Wait: ParsableCommand {
     @Flag(help: "All conditions at once, or any of them.")
     var quantifier: WaitQuantifier = .all
 
-    @Option(help: ArgumentHelp("Give up after so long: 500ms, 30s, 5m.", valueName: "duration"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Give up after so long: 500ms, 30s, 5m.", valueName: "duration"))
     var timeout: DurationArgument?
 
     @Option(
@@ -32,7 +32,10 @@ struct Wait: ParsableCommand {
     )
     var goal: NetworkCondition.Goal?
 
-    @Option(help: ArgumentHelp("For how long it has to be so without a break.", valueName: "duration"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("For how long it has to be so without a break.", valueName: "duration")
+    )
     var stable: DurationArgument?
 
     @Option(help: ArgumentHelp("The name resolves. May be repeated.", valueName: "name"))
@@ -47,8 +50,7 @@ struct Wait: ParsableCommand {
     )
     var interfaces: [String] = []
 
-    @Option(help: ArgumentHelp("The network namespace to ask in.", valueName: "name"))
-    var netns: String?
+    @OptionGroup var namespaceOptions: NamespaceOptions
 
     @Flag(help: "Print how it ended as a JSON object (schema 1).")
     var json = false
@@ -58,8 +60,8 @@ struct Wait: ParsableCommand {
         let conditions = try conditions()
         var signals = WaitSignals()
         var options = NetworkReachabilityOptions()
-        options.networkNamespace = try NetworkNamespace(argument: netns)
-        let output = WaitOutput(json: json, namespace: netns, timeout: self.timeout?.text)
+        options.networkNamespace = try namespaceOptions.namespace
+        let output = WaitOutput(json: json, namespace: namespaceOptions.name, timeout: self.timeout?.text)
         let watcher: ConditionWatcher
         do throws(NetworkReachabilityError) {
             watcher = try ConditionWatcher(

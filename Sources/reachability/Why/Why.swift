@@ -5,23 +5,23 @@ import NetworkReachability
 struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
-        abstract: "Tell step by step why a host can be reached, or why not.",
+        abstract: "Tell step by step why it can be reached, or why not.",
         discussion: """
-            The first step that is broken is marked, with what would mend it. \
-            Exit status: 0 reachable, 1 not reachable, 2 unknown.
+            Examples: reachability why example.org
+                      reachability why --json 2001:db8::1 | jq .remedy
+            Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage, 74 output
+            failed, 77 no permission.
 
-              reachability why example.org
-              reachability why --json 2001:db8::1 | jq .remedy
+            The first step that is broken is marked, with what would mend it.
             """
     )
 
     @Argument(help: "A name or an address; none means the network at large.")
     var host: String?
 
-    @Option(help: ArgumentHelp("The network namespace to ask in, as `ip netns` names it.", valueName: "name"))
-    var netns: String?
+    @OptionGroup var namespaceOptions: NamespaceOptions
 
-    @Option(help: ArgumentHelp("The firewall mark packets will carry, decimal or 0x hexadecimal.", valueName: "mark"))
+    @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
     var mark: FirewallMark?
 
     @Flag(help: "Print one JSON object (schema 1).")
@@ -30,7 +30,7 @@ struct Why: ParsableCommand {
     func run() throws {
         let evidence = try makeManager().evidence()
         if json {
-            StandardOutput.write(EvidenceObject(evidence: evidence, target: host, namespace: netns).bytes)
+            StandardOutput.write(EvidenceObject(evidence: evidence, target: host, namespace: namespaceOptions.name).bytes)
         } else {
             for line in EvidenceText(evidence).lines { StandardOutput.write(line) }
         }
@@ -43,7 +43,7 @@ struct Why: ParsableCommand {
 
     private func makeManager() throws -> NetworkReachabilityManager {
         var options = NetworkReachabilityOptions()
-        options.networkNamespace = try NetworkNamespace(argument: netns)
+        options.networkNamespace = try namespaceOptions.namespace
         options.firewallMark = mark?.value ?? 0
         do {
             guard let host else { return try NetworkReachabilityManager(options: options) }
