@@ -65,10 +65,15 @@ let package = Package(
             dependencies: ["NetworkReachability", "Netlink", metrics],
             swiftSettings: safe
         ),
+        .target(
+            name: "ReachabilityRecording",
+            dependencies: ["NetworkReachability", "Netlink"],
+            swiftSettings: safe
+        ),
         .executableTarget(
             name: "reachability",
             dependencies: [
-                "NetworkReachability",
+                "NetworkReachability", "ReachabilityRecording", "Netlink",
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ArgumentParser",

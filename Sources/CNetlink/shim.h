@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/ethtool.h>
+#include <linux/fib_rules.h>
 #include <linux/filter.h>
 #include <linux/genetlink.h>
 #include <linux/if_addr.h>
