@@ -12,7 +12,7 @@ struct ReachabilityCommand: ParsableCommand {
             No packet is sent.
             """,
         version: "0.1.0",
-        subcommands: [Watch.self, Status.self]
+        subcommands: [Watch.self, Status.self, Record.self, Replay.self]
     )
 
     static func main() {

@@ -15,6 +15,7 @@ package final class Recorder: Sendable {
     }
 
     private let state: Locked<State>
+    private let redactor: Redactor?
     private let write: @Sendable ([UInt8]) -> Void
     private let reachedLimit: @Sendable () -> Void
     /// The monitor's queue, once it is known.
@@ -26,16 +27,19 @@ package final class Recorder: Sendable {
     ///
     /// - Parameters:
     ///   - limit: how many bytes may be written at most.
+    ///   - redactor: replaces what nobody else is to see; nil for nothing.
     ///   - write: takes the next bytes of the file, which are whole records; never called twice at the same time.
     ///   - reachedLimit: called once when there is no room for another record; the recording has ended then. Called with a
     ///     lock held: it must not come back.
     package init(
         _ header: RecordingHeader,
         limit: Int,
+        redactor: Redactor? = nil,
         reachedLimit: @escaping @Sendable () -> Void,
         write: @escaping @Sendable ([UInt8]) -> Void
     ) {
-        let head = RecordingEncoder.head(header)
+        self.redactor = redactor
+        let head = RecordingEncoder.head(redactor?.redacted(header) ?? header)
         state = Locked(State(encoder: RecordingEncoder(header), room: limit - head.count - Self.endSize))
         self.write = write
         self.reachedLimit = reachedLimit
@@ -95,7 +99,8 @@ package final class Recorder: Sendable {
     private func add(_ content: Record.Content, at time: Duration? = nil) {
         state.withLock { state in
             if state.hasEnded { return }
-            let frame = state.encoder.frame(Record(content, at: time ?? SystemClock.monotonic))
+            let record = Record(content, at: time ?? SystemClock.monotonic)
+            let frame = state.encoder.frame(redactor?.redacted(record) ?? record)
             if frame.count > state.room {
                 end(.limit, &state)
                 reachedLimit()

@@ -8,6 +8,7 @@ struct ExitMessage: Error {
         case usage = 64
         case dataError = 65
         case noInput = 66
+        case cantCreate = 73
         case ioError = 74
         case noPermission = 77
     }
