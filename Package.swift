@@ -104,6 +104,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "RecordingTests",
+            dependencies: ["ReachabilityRecording", "NetworkReachability", "Netlink"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: [
                 "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",

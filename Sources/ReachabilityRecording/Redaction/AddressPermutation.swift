@@ -35,6 +35,9 @@ package struct AddressPermutation: Sendable {
     ]
 
     private let hash: SipHash
+    /// What was replaced lately: the same few addresses come again and again.
+    private let known: Locked<[WireAddress: WireAddress]> = Locked([:])
+    private static let knownLimit = 4096
 
     package init(key: (UInt64, UInt64)) {
         hash = SipHash(key)
@@ -42,10 +45,20 @@ package struct AddressPermutation: Sendable {
 
     /// What stands in for an address.
     package func callAsFunction(_ address: WireAddress) -> WireAddress {
+        if let known = known.withLock({ $0[address] }) { return known }
+        let other = replacement(for: address)
+        known.withLock { known in
+            if known.count >= Self.knownLimit { known.removeAll() }
+            known[address] = other
+        }
+        return other
+    }
+
+    private func replacement(for address: WireAddress) -> WireAddress {
         let width = address.family.bitCount
         let kept = Self.special.filter { $0.prefix.contains(address) }.map(\.kept).max() ?? 0
         let leading = Self.special.map(\.prefix).filter { $0.family == address.family && !$0.contains(address) }
-            .map { $0.commonLength(withAddress: address) + 1 }
+            .map { $0.commonLength(with: AddressPrefix(host: address)) + 1 }
         let first = max(kept, leading.max() ?? 0)
         var bits = address.bits
         for position in first..<max(first, width) {
@@ -54,12 +67,5 @@ package struct AddressPermutation: Sendable {
             if turns { bits ^= 1 << UInt128(width - 1 - position) }
         }
         return WireAddress(family: address.family, bits: bits)
-    }
-}
-
-extension AddressPrefix {
-    /// How many bits the prefix and an address of the same family begin with in common.
-    fileprivate func commonLength(withAddress address: WireAddress) -> Int {
-        (0..<length).first { !AddressPrefix(self.address, length: $0 + 1).contains(address) } ?? length
     }
 }

@@ -36,6 +36,8 @@ package struct Redactor: Sendable {
         header.hosts = header.hosts.map(name)
         header.addressesAtLarge = header.addressesAtLarge.map(name)
         header.namespace = header.namespace.map { "namespace-" + digits($0) }
+        // What follows the numbers tells who built it.
+        header.kernel = String(header.kernel.prefix { $0.isNumber || $0 == "." })
         header.isRedacted = true
         return header
     }
