@@ -9,6 +9,8 @@ package import NetworkReachability
 package final class Player: Sendable {
     let state: Locked<State>
     let header: RecordingHeader
+    /// So much that the recording knows nothing of is done from one turn to the next; the rest waits.
+    private static let unrecordedLimit = 64
 
     package init(_ recording: Recording) {
         header = recording.header
@@ -79,7 +81,11 @@ package final class Player: Sendable {
     }
 
     private func runUnrecorded(until time: Duration, on queue: DispatchQueue) {
-        while let action = state.withLock({ $0.takeUnrecorded(until: time) }) { queue.sync { action.run() } }
+        // Where answers do not fit, one attempt may lead to the next without any time passing.
+        for _ in 0..<Self.unrecordedLimit {
+            guard let action = state.withLock({ $0.takeUnrecorded(until: time) }) else { return }
+            queue.sync { action.run() }
+        }
     }
 
     private func perform(_ cause: RecordedCause, _ burst: EventBurst) {
