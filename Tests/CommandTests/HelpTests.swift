@@ -37,6 +37,10 @@ import Testing
           watch                   Print the state, then a line for each change, until
                                   interrupted.
           status                  Print the state once.
+          record                  Watch, and record everything into a file for
+                                  `replay`.
+          replay                  Print what watch would have printed while a recording
+                                  was made.
 
           See 'reachability help <subcommand>' for detailed help.
 

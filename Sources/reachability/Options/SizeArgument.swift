@@ -8,6 +8,8 @@ struct SizeArgument: ExpressibleByArgument {
         text = argument
     }
 
+    var defaultValueDescription: String { text }
+
     /// - Throws: ``ExitMessage`` when the text is no such number, which is said in one sentence.
     var bytes: Int {
         get throws {

@@ -10,9 +10,8 @@ struct Record: ParsableCommand {
         abstract: "Watch, and record everything into a file for `replay`.",
         usage: "reachability record [<options>] <file> [<host> ...]",
         discussion: """
-            Takes --netns, --mark, --json, --verbose and --no-filter as watch does. Ends \
-            on SIGINT, SIGTERM, SIGHUP and at the limit. A reader of its output that \
-            goes away does not end it.
+            Also takes --netns, --mark, --json, --verbose and --no-filter. Signals and the \
+            limit end it; a reader of its output that goes away does not.
 
               reachability record trouble.nlrec
               reachability record --redact --quiet trouble.nlrec example.org
@@ -39,7 +38,7 @@ struct Record: ParsableCommand {
     @Flag(help: "Replace a file that is there.")
     var force = false
 
-    @Option(help: ArgumentHelp("End before the file is larger: 500kB, 64MB, 1GB.", valueName: "size"))
+    @Option(help: ArgumentHelp("End before the file is larger.", valueName: "size"))
     var limit = SizeArgument(argument: "64MB")
 
     func run() throws {
