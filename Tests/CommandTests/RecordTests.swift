@@ -103,7 +103,8 @@ import Testing
         // The change is in the file as soon as it is heard.
         #expect(
             try await eventually(within: .seconds(90)) {
-                try await Command.run(["replay", file]).lines.last?.hasSuffix("network: not reachable, no route") == true
+                try await Command.run(["replay", file]).lines.last?.hasSuffix("network: not reachable, no route")
+                    == true
             }
         )
         record.signal(SIGTERM)

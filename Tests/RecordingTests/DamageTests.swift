@@ -63,7 +63,11 @@ import Testing
             damage(&bytes, &generator)
             record.content = .message(bytes, port: port)
         case .asked(var question, var answer):
-            if Bool.random(using: &generator) { damage(&answer, &generator) } else { damage(&question.detail, &generator) }
+            if Bool.random(using: &generator) {
+                damage(&answer, &generator)
+            } else {
+                damage(&question.detail, &generator)
+            }
             record.content = .asked(question, answer: answer)
         case .turn(.fired(let number)): record.content = .turn(.fired(number &+ 1))
         case .lost, .turn, .end: break

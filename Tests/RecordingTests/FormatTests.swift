@@ -29,7 +29,8 @@ import Testing
             var decoder = ByteDecoder(encoder.bytes[...])
             #expect(try decoder.number() == number)
         }
-        for bytes in [[], [0x80], [UInt8](repeating: 0xff, count: 10), [UInt8](repeating: 0x80, count: 11)] as [[UInt8]] {
+        for bytes in [[], [0x80], [UInt8](repeating: 0xff, count: 10), [UInt8](repeating: 0x80, count: 11)] as [[UInt8]]
+        {
             var decoder = ByteDecoder(bytes[...])
             #expect(throws: ByteDecoder.Malformed.self) { try decoder.number() }
         }

@@ -26,13 +26,17 @@ import Testing
         poorer.records.removeAll { record in
             guard case .asked(let question, _) = record.content, question.subject == .netlink else { return false }
             // Source and interface narrow a question; without them it is asked in these files as well.
-            guard case .route = NetlinkRequest(question.detail).subject, question.detail.count > 36 else { return false }
+            guard case .route = NetlinkRequest(question.detail).subject, question.detail.count > 36 else {
+                return false
+            }
             dropped.insert(question.detail)
             return true
         }
         #expect(!dropped.isEmpty)
         let (lines, diagnosis) = try PlayedLines.play(poorer, .status)
-        #expect(try #require(diagnosis).hasSuffix("was never asked in the recording: the nearest answer there was counts"))
+        #expect(
+            try #require(diagnosis).hasSuffix("was never asked in the recording: the nearest answer there was counts")
+        )
         func states(_ lines: [String]) -> [Substring] { lines.map { $0.drop { $0 != " " } } }
         #expect(states(lines).first == states(whole.lines).first)
     }

@@ -141,7 +141,9 @@ extension [UInt8] {
     fileprivate func attribute(at start: Int, before end: Int) -> (type: Int, length: Int)? {
         guard end - start >= MemoryLayout<rtattr>.size else { return nil }
         let head = self[start..<end].withUnsafeBytes { $0.load(rtattr.self, at: 0) }
-        guard let head, Int(head.rta_len) >= MemoryLayout<rtattr>.size, Int(head.rta_len) <= end - start else { return nil }
+        guard let head, Int(head.rta_len) >= MemoryLayout<rtattr>.size, Int(head.rta_len) <= end - start else {
+            return nil
+        }
         return (Int(head.rta_type & 0x3fff), Int(head.rta_len))
     }
 

@@ -41,7 +41,8 @@ package struct NetlinkRequest: Hashable, Sendable {
 extension NetlinkRequest.Subject {
     fileprivate static func route(_ body: UnsafeRawBufferPointer) -> NetlinkRequest.Subject {
         guard let head = body.load(rtmsg.self, at: 0) else { return .other }
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == Int(RTA_DST.rawValue) {
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == Int(RTA_DST.rawValue)
+        {
             guard let address = WireAddress(bytes: value) else { break }
             return .route(address, wantsEntry: head.rtm_flags & UInt32(RTM_F_FIB_MATCH) != 0)
         }
@@ -52,7 +53,8 @@ extension NetlinkRequest.Subject {
 extension NetlinkRequest: CustomStringConvertible {
     package var description: String {
         switch subject {
-        case .route(let address, let wantsEntry): wantsEntry ? "the route entry for \(address)" : "the route to \(address)"
+        case .route(let address, let wantsEntry):
+            wantsEntry ? "the route entry for \(address)" : "the route to \(address)"
         case .link(let index): index == 0 ? "a link by its name" : "link \(index)"
         case .allLinks: "all links"
         case .nextHop: "a next hop"

@@ -24,7 +24,9 @@ struct SimilarQuestions {
         switch request.subject {
         case .route: return nearest(questions[request.subject], turn)
         case .link(let index):
-            guard var entry = nearest(questions[.allLinks], turn), case .success(let list) = entry.outcome else { return nil }
+            guard var entry = nearest(questions[.allLinks], turn), case .success(let list) = entry.outcome else {
+                return nil
+            }
             guard let link = NetlinkMessages.link(index, in: list) else { return nil }
             var encoder = ByteEncoder()
             encoder.add(Result<[UInt8], NetlinkError>.success(link))
