@@ -37,8 +37,7 @@ import Testing
           watch                   Print the state, then a line for each change, until
                                   interrupted.
           status                  Print the state once.
-          record                  Watch, and record everything into a file for
-                                  `replay`.
+          record                  Watch, and record everything into a file for `replay`.
           replay                  Print what watch would have printed while a recording
                                   was made.
 
@@ -93,6 +92,60 @@ import Testing
 
         """ + common + end
 
+    private static let record = """
+        OVERVIEW: Watch, and record everything into a file for `replay`.
+
+        Also takes --netns, --mark, --json, --verbose and --no-filter. Signals and the
+        limit end it; a reader of its output that goes away does not.
+
+          reachability record trouble.nlrec
+          reachability record --redact --quiet trouble.nlrec example.org
+
+        USAGE: reachability record [<options>] <file> [<host> ...]
+
+        ARGUMENTS:
+          <file>                  Where to record; a file that is there is not touched.
+
+        OPTIONS:
+          --flags                 Also print changes of the flags.
+          --paths                 Also print changes of interface, gateway and source.
+          -q, --quiet             Print nothing.
+          --redact                Record other addresses and names than the real ones.
+          --force                 Replace a file that is there.
+          --limit <size>          End before the file is larger. (default: 64MB)
+          --version               Show the version.
+          -h, --help              Show help information.
+
+
+        """
+
+    private static let replay = """
+        OVERVIEW: Print what watch would have printed while a recording was made.
+
+        The same file prints the same, with the times of the recording. A file that is
+        cut off or damaged is played up to there, and the exit status is 65.
+
+          reachability replay --paths trouble.nlrec
+          reachability replay --redact-to public.nlrec trouble.nlrec
+
+        USAGE: reachability replay [<options>] <file>
+
+        ARGUMENTS:
+          <file>                  A file that `record` made.
+
+        OPTIONS:
+          --json                  Print one JSON object per line (schema 1).
+          --flags                 Also print changes of the flags.
+          --paths                 Also print changes of interface, gateway and source.
+          --speed <factor>        Play so many times as fast as it was; 1 is as it was.
+          --redact-to <file>      Play nothing; make a copy with other addresses and
+                                  names.
+          --version               Show the version.
+          -h, --help              Show help information.
+
+
+        """
+
     @Test(arguments: [[], ["--help"], ["-h"], ["help"]])
     func `the root tells what there is`(arguments: [String]) async throws {
         try await expect(arguments, Self.root)
@@ -106,6 +159,15 @@ import Testing
     @Test(arguments: [["status", "--help"], ["status", "-h"], ["help", "status"]])
     func `status tells its options and exit statuses`(arguments: [String]) async throws {
         try await expect(arguments, Self.status)
+    }
+
+    @Test func `record and replay fit a screen`() async throws {
+        for (name, text) in [("record", Self.record), ("replay", Self.replay)] {
+            try await expect([name, "--help"], text)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.count <= 24)
+            #expect(lines.allSatisfy { $0.count <= 80 })
+        }
     }
 
     @Test func `the version is a number`() async throws {

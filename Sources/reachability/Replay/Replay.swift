@@ -9,6 +9,7 @@ struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Print what watch would have printed while a recording was made.",
+        usage: "reachability replay [<options>] <file>",
         discussion: """
             The same file prints the same, with the times of the recording. A file that \
             is cut off or damaged is played up to there, and the exit status is 65.
