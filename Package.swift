@@ -72,10 +72,15 @@ let package = Package(
             dependencies: ["NetworkReachability", "Netlink", metrics],
             swiftSettings: safe
         ),
+        .target(
+            name: "ReachabilityRecording",
+            dependencies: ["NetworkReachability", "Netlink"],
+            swiftSettings: safe
+        ),
         .executableTarget(
             name: "reachability",
             dependencies: [
-                "NetworkReachability", "Netlink",
+                "NetworkReachability", "ReachabilityRecording", "Netlink",
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ArgumentParser",
@@ -113,6 +118,11 @@ let package = Package(
             dependencies: [
                 "NetworkReachability", "NetworkReachabilityMetrics", "NetworkReachabilityTesting", "Netlink", metrics,
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "RecordingTests",
+            dependencies: ["ReachabilityRecording", "NetworkReachability", "Netlink"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -13,7 +13,9 @@ struct ReachabilityCommand: ParsableCommand {
                       reachability watch example.org
             Exit status: as each subcommand tells; 64 usage, 74 output failed.
             """,
-        subcommands: [Watch.self, Status.self, Why.self, Wait.self, Run.self, List.self]
+        subcommands: [
+            Watch.self, Status.self, Why.self, Wait.self, Run.self, List.self, Record.self, Replay.self,
+        ]
     )
 
     @Flag(help: "Show the version.")

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import Testing
 
 /// A subcommand, an ordinary use of it, and how it ends: what is true of every subcommand is tested on this list.
@@ -20,7 +20,13 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         Subcommand(name: "wait", arguments: ["--json", "127.0.0.1"]),
         Subcommand(name: "run", arguments: ["--", "true"], prints: false, stays: true),
         Subcommand(name: "list", arguments: []),
+        // What becomes of its output does not end it.
+        Subcommand(name: "record", prints: false, stays: true),
+        Subcommand(name: "replay", arguments: [recording]),
     ]
+
+    private static let recording = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Recordings/links.nlrec").path
 
     static var printing: [Subcommand] { all.filter(\.prints) }
 

@@ -26,7 +26,7 @@ package enum DefaultRouteQuestion {
         var socket = try QuestionSocket()
         socket.demandStrictness()
         var routes: [DefaultRoute] = []
-        _ = try socket.stream(.getRoute) { request in
+        try socket.stream(.getRoute) { request in
             request.append(restriction(family, table))
             request.append(attribute: Int(RTA_TABLE.rawValue), table)
         } _: { body in

@@ -17,16 +17,28 @@ extension QuestionSocket {
         as decode: (UnsafeRawBufferPointer) -> Value?,
         _ appendBody: (inout RequestBuilder) -> Void
     ) throws(NetlinkError) -> [Value] {
-        var values: [Value] = []
+        var answers: Result<[Value], SystemError> = .success([])
         for _ in 0..<Self.dumpLimit {
-            values = []
-            let ending = try stream(kind, appendBody) { body in
-                if let value = decode(body) { values.append(value) }
-                return true
+            var request = RequestBuilder()
+            request.begin(kind, flags: NLM_F_DUMP, sequence: nextSequence())
+            appendBody(&request)
+            var values: [Value] = []
+            var failure: SystemError?
+            try exchange(request, count: 1) { _, answer in
+                switch answer {
+                case .success(let body): if let value = decode(body) { values.append(value) }
+                case .failure(let cause): failure = cause
+                }
             }
-            if ending != .interrupted { break }
+            answers = failure.map(Result.failure) ?? .success(values)
+            if !wasInterrupted { break }
         }
-        return values
+        switch answers {
+        case .success(let values): return values
+        // A kernel may be built without what is asked for.
+        case .failure(.noEntry), .failure(.notSupported): return []
+        case .failure(let cause): throw NetlinkError("list what the kernel has", cause)
+        }
     }
 
     /// Every IPv4 and IPv6 address of the namespace.
@@ -36,49 +48,40 @@ extension QuestionSocket {
         }
     }
 
-    /// How a dump came to its end.
-    enum DumpEnding: Hashable {
-        case complete
-        /// Something changed meanwhile.
-        case interrupted
-        /// Nobody wanted the rest. This socket can ask for no other dump: the kernel waits with the rest until it is closed.
-        case abandoned
-    }
-
-    /// Hands over one message after the other as they come, for as long as `take` says that it wants more.
+    /// Hands over one message of a dump after the other as they come, for as long as `take` says that it wants more. Then this
+    /// socket can ask for no other dump: the kernel waits with the rest until it is closed.
     mutating func stream(
         _ kind: MessageKind,
         _ appendBody: (inout RequestBuilder) -> Void,
         _ take: (UnsafeRawBufferPointer) -> Bool
-    ) throws(NetlinkError) -> DumpEnding {
+    ) throws(NetlinkError) {
         var request = RequestBuilder()
         let sequence = nextSequence()
         request.begin(kind, flags: NLM_F_DUMP, sequence: sequence)
         appendBody(&request)
         try socket.send(request.bytes)
-        var isInterrupted = false
         var failure: SystemError?
-        var ending: DumpEnding?
-        while ending == nil {
+        var isOver = false
+        while !isOver {
             try receive(isMany: false) { datagram in
                 var rest = datagram
-                while ending == nil, let header = MessageHeader(rest) {
+                while !isOver, let header = MessageHeader(rest) {
                     let body = rest.bytes(from: MessageHeader.size, length: header.length - MessageHeader.size)
                     rest = rest.bytes(from: header.length.alignedToAttribute)
                     guard header.port == socket.port, header.sequence == sequence else { continue }
-                    if header.isInterrupted { isInterrupted = true }
                     switch header.kind {
                     case .error, .done:
                         failure = SystemError(dumpEnd: body)
-                        ending = isInterrupted ? .interrupted : .complete
+                        isOver = true
                     default:
-                        if !take(body) { ending = .abandoned }
+                        isOver = !take(body)
                     }
                 }
             }
         }
-        if let failure { throw NetlinkError("list what the kernel has", failure) }
-        return ending ?? .complete
+        // What a dump is restricted to may not exist.
+        guard let failure, failure != .noEntry else { return }
+        throw NetlinkError("list what the kernel has", failure)
     }
 
     /// Lets the kernel apply what a dump is restricted to, and leave out the rest (Linux 4.20); an older one sends all.
@@ -92,11 +95,10 @@ extension QuestionSocket {
 }
 
 extension SystemError {
-    /// The error number that ends a dump; nil when it is 0, or missing as in older kernels. What a dump is restricted to may
-    /// not exist, and a kernel may be built without what is asked for, which are empty answers.
-    fileprivate init?(dumpEnd body: UnsafeRawBufferPointer) {
+    /// The error number that ends a dump; nil when it is 0, or missing as in older kernels.
+    init?(dumpEnd body: UnsafeRawBufferPointer) {
         let number = -(body.load(Int32.self, at: 0) ?? 0)
+        if number <= 0 { return nil }
         self.init(rawValue: number)
-        if number <= 0 || self == .noEntry || self == .notSupported { return nil }
     }
 }

@@ -5,9 +5,11 @@ package final class RouteSockets: Sendable {
     private let hardware: HardwareProbe
 
     /// Opens both in the calling thread's network namespace.
-    package init() throws(NetlinkError) {
-        events = try EventSocket()
-        questions = Locked(try QuestionSocket())
+    ///
+    /// - Parameter tap: hears what passes both.
+    package init(tap: (any NetlinkTap)? = nil) throws(NetlinkError) {
+        events = try EventSocket(tap: tap)
+        questions = Locked(try QuestionSocket(tap: tap))
         hardware = HardwareProbe()
     }
 

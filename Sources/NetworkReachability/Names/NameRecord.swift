@@ -97,7 +97,7 @@ final class NameRecord: Sendable {
     private func take(_ result: Result<[IPAddress], NameLookup.Failure>, of question: UInt64) {
         let (isNews, asksAgain) = state.withLock { $0.name.take(result, of: question) }
         first.open()
-        if isNews { queue.async(execute: changed) }
+        if isNews { surroundings.clock.soon(on: queue, changed) }
         if asksAgain { networkChanged() } else { scheduleNext() }
     }
 

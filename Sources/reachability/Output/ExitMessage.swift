@@ -9,6 +9,7 @@ struct ExitMessage: Error {
         case dataError = 65
         case noInput = 66
         case unavailable = 69
+        case cantCreate = 73
         case ioError = 74
         case temporaryFailure = 75
         case noPermission = 77

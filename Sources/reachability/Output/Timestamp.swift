@@ -1,4 +1,5 @@
 import Glibc
+import Netlink
 
 /// The moment a line is written.
 struct Timestamp {
@@ -13,6 +14,12 @@ struct Timestamp {
         milliseconds = Int64(real.tv_nsec) / 1_000_000
         let monotonic = Self.read(CLOCK_MONOTONIC)
         monotonicNanoseconds = Int64(monotonic.tv_sec) * 1_000_000_000 + Int64(monotonic.tv_nsec)
+    }
+
+    /// A moment of the past: since 1970, and on CLOCK_MONOTONIC.
+    init(real: Duration, monotonic: Duration) {
+        (seconds, milliseconds) = (real.components.seconds, real.components.attoseconds / 1_000_000_000_000_000)
+        monotonicNanoseconds = monotonic.nanoseconds
     }
 
     private static func read(_ clock: clockid_t) -> timespec {
