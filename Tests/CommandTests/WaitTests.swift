@@ -32,14 +32,14 @@ import Testing
         #expect(result.status == 75)
         #expect(result.output.isEmpty)
         let name = result.errors.split(separator: "\n").dropFirst().first
-        let nameLine = "reachability: waited 300ms for the name no.example to resolve: name not resolved"
+        let nameLine = "reachability: waited 3s for the name no.example to resolve: name not resolved"
         #expect(name == nameLine[...] || name == (nameLine + " yet")[...])
         let others = result.errors.split(separator: "\n").filter { $0 != name }
         #expect(
             others == [
-                "reachability: waited 300ms for 203.0.113.9 to be reachable: not reachable, no interface",
-                "reachability: waited 300ms for a route to 10.0.0.0/8: no route",
-                "reachability: waited 300ms for interface eth0: no interface",
+                "reachability: waited 3s for 203.0.113.9 to be reachable: not reachable, no interface",
+                "reachability: waited 3s for a route to 10.0.0.0/8: no route",
+                "reachability: waited 3s for interface eth0: no interface",
             ]
         )
     }
@@ -47,13 +47,13 @@ import Testing
     @Test func `what must last is said to have not`() async throws {
         let uplink = try await Uplink.make()
         let result = try await Command.run(["wait", "--stable", "1m", "--timeout", "300ms"], in: uplink.namespace)
-        let errors = "reachability: waited 300ms for the conditions to last 1m\n"
+        let errors = "reachability: waited 3s for the conditions to last 1m\n"
         #expect(result == CommandResult(status: 75, output: "", errors: errors))
         let arguments = ["wait", "--for", "not-reachable", "--timeout", "300ms"]
         let goal = try await Command.run(arguments, in: uplink.namespace)
         #expect(goal.status == 75)
         let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
-        #expect(goal.errors == "reachability: waited 300ms for the network not to be reachable: \(way)\n")
+        #expect(goal.errors == "reachability: waited 3s for the network not to be reachable: \(way)\n")
     }
 
     @Test func `it ends with the change that is waited for`() async throws {
@@ -148,10 +148,10 @@ import Testing
 
     @Test func `a person at a terminal sees what is missing`() async throws {
         let namespace = try await Self.offline()
-        let script = "script -qec \"$R wait --timeout 300ms\" /dev/null </dev/null | tr -d '\\r'"
+        let script = "script -qec \"$R wait --timeout 3s\" /dev/null </dev/null | tr -d '\\r'"
         let result = try await Command.run(script: script, in: namespace)
         let what = "the network to be reachable: not reachable, no interface"
-        #expect(result.output == "reachability: waiting for \(what)\nreachability: waited 300ms for \(what)\n")
+        #expect(result.output == "reachability: waiting for \(what)\nreachability: waited 3s for \(what)\n")
     }
 
     @Test func `a namespace by its name`() async throws {
