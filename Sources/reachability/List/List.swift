@@ -34,7 +34,11 @@ struct List: ParsableCommand {
             throw ExitMessage(error)
         }
         let isTable = format.map { $0 == .table } ?? StandardOutput.isTerminal
-        let output = ListOutput(isTable: isTable, redraws: watch && StandardOutput.isTerminal, namespace: namespaceOptions.name)
+        let output = ListOutput(
+            isTable: isTable,
+            redraws: watch && StandardOutput.isTerminal,
+            namespace: namespaceOptions.name
+        )
         if watch { return follow(inspector, output) }
         do {
             output.write(try inspector.interfaces())

@@ -37,10 +37,16 @@ struct Run: ParsableCommand {
     )
     var hooks: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Only for what has held for so long: 2s.", valueName: "duration"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only for what has held for so long: 2s.", valueName: "duration")
+    )
     var settle: DurationArgument?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("End what runs for longer: 500ms, 2s, 1m.", valueName: "duration"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("End what runs for longer: 500ms, 2s, 1m.", valueName: "duration")
+    )
     var killAfter: DurationArgument?
 
     @Flag(help: "Also run for the state at the beginning.")

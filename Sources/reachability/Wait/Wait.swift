@@ -23,7 +23,10 @@ struct Wait: ParsableCommand {
     @Flag(help: "All conditions at once, or any of them.")
     var quantifier: WaitQuantifier = .all
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Give up after so long: 500ms, 30s, 5m.", valueName: "duration"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Give up after so long: 500ms, 30s, 5m.", valueName: "duration")
+    )
     var timeout: DurationArgument?
 
     @Option(

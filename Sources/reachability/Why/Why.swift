@@ -30,7 +30,9 @@ struct Why: ParsableCommand {
     func run() throws {
         let evidence = try makeManager().evidence()
         if json {
-            StandardOutput.write(EvidenceObject(evidence: evidence, target: host, namespace: namespaceOptions.name).bytes)
+            StandardOutput.write(
+                EvidenceObject(evidence: evidence, target: host, namespace: namespaceOptions.name).bytes
+            )
         } else {
             for line in EvidenceText(evidence).lines { StandardOutput.write(line) }
         }
