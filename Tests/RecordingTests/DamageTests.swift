@@ -31,7 +31,7 @@ import Testing
             recording.records = recording.records.flatMap { record -> [Record] in
                 // Without its end it is a recording that was cut off.
                 if case .end = record.content { return [record] }
-                switch Int.random(in: 0..<40, using: &generator) {
+                return switch Int.random(in: 0..<40, using: &generator) {
                 case 0: []
                 case 1: [record, record]
                 case 2: [Self.changed(record, &generator)]
