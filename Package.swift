@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
         .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
         .library(name: "NetworkReachabilityMetrics", targets: ["NetworkReachabilityMetrics"]),
+        .library(name: "ReachabilityRetry", targets: ["ReachabilityRetry"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
@@ -72,6 +73,7 @@ let package = Package(
             dependencies: ["NetworkReachability", "Netlink", metrics],
             swiftSettings: safe
         ),
+        .target(name: "ReachabilityRetry", dependencies: ["NetworkReachability", "Netlink"], swiftSettings: safe),
         .executableTarget(
             name: "reachability",
             dependencies: [
@@ -113,6 +115,11 @@ let package = Package(
             dependencies: [
                 "NetworkReachability", "NetworkReachabilityMetrics", "NetworkReachabilityTesting", "Netlink", metrics,
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ReachabilityRetryTests",
+            dependencies: ["ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink"],
             swiftSettings: strict
         ),
         .testTarget(
