@@ -63,7 +63,8 @@ extension RetryCoordinator {
         }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                try? await clock.sleep(until: time)
+                // A timer that is no longer wanted rings no bell.
+                guard (try? await clock.sleep(until: time)) != nil else { return }
                 bell.yield()
             }
             _ = await rings.next(isolation: #isolation)
