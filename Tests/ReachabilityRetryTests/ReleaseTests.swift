@@ -31,7 +31,7 @@ import Testing
                         do throws(RetryError) {
                             _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
                                 if !network.isReachable { offline.record(request) }
-                                guard number > 1 else { throw Self.refused }
+                                guard number > 1 else { try await fail(with: Self.refused) }
                                 retries.record((request, world.time))
                             }
                             return true
@@ -78,7 +78,7 @@ import Testing
                         let target = RetryTarget.network(isRepeatable: false)
                         do throws(RetryError) {
                             _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
-                                guard number > 1 else { throw Self.refused }
+                                guard number > 1 else { try await fail(with: Self.refused) }
                                 #expect(network.isReachable)
                                 retries.record(world.time)
                             }
@@ -121,7 +121,7 @@ import Testing
                             inner.addTask {
                                 let target = RetryTarget.network(isRepeatable: true, priority: priority)
                                 _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) { number in
-                                    guard number > 1 else { throw Self.refused }
+                                    guard number > 1 else { try await fail(with: Self.refused) }
                                     retries.record(name)
                                 }
                             }
@@ -185,7 +185,7 @@ import Testing
                             _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
                                 // One waits, the other is in the middle of an attempt.
                                 if kind == 1 { return try await world.sleep(for: .seconds(100)) }
-                                if number == 1 { throw Self.refused }
+                                if number == 1 { try await fail(with: Self.refused) }
                             }
                             return nil
                         } catch { return error.ending }

@@ -14,7 +14,7 @@ final class VirtualWorld: TaskExecutor, Clock {
 
     fileprivate struct Sleeper {
         let deadline: Swift.Duration
-        let bell: AsyncStream<Void>.Continuation
+        let continuation: UnsafeContinuation<Void, any Error>
     }
 
     fileprivate struct State {
@@ -38,20 +38,31 @@ final class VirtualWorld: TaskExecutor, Clock {
         state.withLock { $0.jobs.append(job) }
     }
 
+    /// Resumed with an error, not throwing one: the testing library takes a backtrace of whatever is thrown.
     func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
-        try Task.checkCancellation()
-        let (bells, bell) = AsyncStream.makeStream(of: Void.self)
-        let id: UInt64? = state.withLock { state in
-            guard deadline.offset > state.now else { return nil }
+        let id = state.withLock { state in
             state.lastID += 1
-            state.sleepers[state.lastID] = Sleeper(deadline: deadline.offset, bell: bell)
-            state.insertDue(deadline.offset, state.lastID)
             return state.lastID
         }
-        guard let id else { return }
-        for await _ in bells { break }
-        state.withLock { $0.sleepers[id] = nil }
-        try Task.checkCancellation()
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { continuation in
+                let isOver: Bool = state.withLock { state in
+                    guard deadline.offset > state.now else { return true }
+                    state.sleepers[id] = Sleeper(deadline: deadline.offset, continuation: continuation)
+                    state.insertDue(deadline.offset, id)
+                    return false
+                }
+                if isOver { continuation.resume() }
+                if Task.isCancelled { wake(id) }
+            }
+        } onCancel: {
+            wake(id)
+        }
+    }
+
+    private func wake(_ id: UInt64) {
+        let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
+        sleeper?.continuation.resume(throwing: CancellationError())
     }
 
     /// Runs `body`, and whatever it begins, to its end.
@@ -64,8 +75,8 @@ final class VirtualWorld: TaskExecutor, Clock {
         while true {
             drain()
             if let value = result.withLock({ $0 }) { return value }
-            guard let bell = state.withLock({ $0.advance() }) else { fatalError("everybody waits for nothing") }
-            bell.yield()
+            guard let due = state.withLock({ $0.advance() }) else { fatalError("everybody waits for nothing") }
+            due.resume()
         }
     }
 
@@ -99,12 +110,20 @@ extension VirtualWorld.State {
     }
 
     /// Goes on to the first sleeper that has not left.
-    fileprivate mutating func advance() -> AsyncStream<Void>.Continuation? {
+    fileprivate mutating func advance() -> UnsafeContinuation<Void, any Error>? {
         while let due = dues.popLast() {
-            guard let sleeper = sleepers[due.id] else { continue }
+            guard let sleeper = sleepers.removeValue(forKey: due.id) else { continue }
             now = max(now, due.deadline)
-            return sleeper.bell
+            return sleeper.continuation
         }
         return nil
     }
+}
+
+/// Fails without a `throw`, see ``VirtualWorld/sleep(until:tolerance:)``.
+func fail(with error: any Error) async throws -> Never {
+    try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
+        continuation.resume(throwing: error)
+    }
+    fatalError("resumed without an error")
 }
