@@ -76,7 +76,12 @@ import Testing
                     }
                 }
                 do throws(RetryError) {
-                    let outcome = try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) {
+                    let outcome = try await withRetry(
+                        policy: policy,
+                        target: target,
+                        coordinator: coordinator,
+                        clock: world
+                    ) {
                         number in
                         sight.withLock { sight in
                             sight.attempts += 1

@@ -18,11 +18,13 @@ import Testing
     }
 
     /// In a process of its own, where nothing else allocates.
-    @Test func `a waiting request needs less than 4 KB`() async throws {
+    @Test func `a waiting request needs less than 4 KB, optimised`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            // Frames of asynchronous functions are several times larger where nothing is optimised.
+            let limit = _isDebugAssertConfiguration() ? 20_000 : 4096
             let bytes = try await Self.measure(10_000)
             print("memory per waiting request: \(bytes) bytes")
-            exit(bytes < 4096 ? 0 : 1)
+            exit(bytes < limit ? 0 : 1)
         }
         let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
         print(output.split(separator: "\n").last { $0.hasPrefix("memory") } ?? "no figure")
@@ -38,6 +40,8 @@ import Testing
             await withTaskGroup { group in
                 let before = resident
                 for _ in 0..<count {
+                    // One after the other, so that what is measured are the waits and not the attempts.
+                    try? await world.sleep(for: .milliseconds(1))
                     group.addTask {
                         _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
                             try await fail(with: SocketFailure(errorNumber: 101, during: .connecting))

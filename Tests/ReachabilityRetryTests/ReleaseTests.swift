@@ -120,7 +120,8 @@ import Testing
                         await withTaskGroup { inner in
                             inner.addTask {
                                 let target = RetryTarget.network(isRepeatable: true, priority: priority)
-                                _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) { number in
+                                _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) {
+                                    number in
                                     guard number > 1 else { try await fail(with: Self.refused) }
                                     retries.record(name)
                                 }

@@ -35,7 +35,8 @@ import Testing
             let result: Result<RetryOutcome<Int>, RetryError>
             do throws(RetryError) {
                 result = .success(
-                    try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) { number in
+                    try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) {
+                        number in
                         begun.record(world.time)
                         if number <= errors.count { throw errors[number - 1] }
                         return number
@@ -120,7 +121,8 @@ import Testing
         let target = try target()
         let error = world.run { [world] () -> RetryError? in
             do throws(RetryError) {
-                _ = try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) { number in
+                _ = try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) {
+                    number in
                     if number == 1 { throw Self.refused }
                     try await world.sleep(for: .seconds(3600))
                 }
@@ -145,7 +147,9 @@ import Testing
 
     @Test func `Retry-After is kept, whatever the network does, and capped`() throws {
         let policy = try ReachabilityRetryPolicy(retryAfterCap: .seconds(20))
-        let errors = [StatusFailure(status: 429, retryAfter: .seconds(7)), StatusFailure(status: 503, retryAfter: .seconds(999))]
+        let errors = [
+            StatusFailure(status: 429, retryAfter: .seconds(7)), StatusFailure(status: 503, retryAfter: .seconds(999)),
+        ]
         let (result, begun) = retry(errors, target: try target(.post), policy: policy) { [world, network] in
             try? await world.sleep(for: .seconds(1))
             network.change()
@@ -163,7 +167,9 @@ import Testing
         guard case .failure(let error) = three.result else { return }
         #expect(error.ending == .attemptsExhausted)
         let policy = try ReachabilityRetryPolicy(attempts: 5)
-        #expect(retry(Array(repeating: Self.refused, count: 9), target: try target(), policy: policy).attempts.count == 5)
+        #expect(
+            retry(Array(repeating: Self.refused, count: 9), target: try target(), policy: policy).attempts.count == 5
+        )
     }
 
     @Test func `errors that are not the network's end it`() throws {
@@ -171,7 +177,9 @@ import Testing
         let (result, begun) = retry([Other()], target: try target())
         guard case .failure(let error) = result else { return }
         #expect(error.ending == .notRetryable && begun.count == 1)
-        guard case .failure(let other) = retry([StatusFailure(status: 404)], target: try target()).result else { return }
+        guard case .failure(let other) = retry([StatusFailure(status: 404)], target: try target()).result else {
+            return
+        }
         #expect(other.ending == .notRetryable)
     }
 

@@ -56,8 +56,10 @@ import Testing
         }
         let median = delays.sorted()[delays.count / 2]
         let theirMedian = theirs.sorted()[theirs.count / 2]
-        print("first success after the return, median of 300: \(median), Alamofire's arithmetic without its limit: \(theirMedian),",
-            "\(Int(theirMedian / median)) times")
+        print(
+            "first success after the return, median of 300: \(median), Alamofire's arithmetic without its limit: \(theirMedian),",
+            "\(Int(theirMedian / median)) times"
+        )
         #expect(median < .milliseconds(50))
         #expect(theirMedian / median >= 20)
     }

@@ -12,7 +12,10 @@ public struct Adapter: CompletionRequestAdapter {
     }
 
     /// Calls the closure.
-    public func adapt(_ request: PlainRequest, completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void) {
+    public func adapt(
+        _ request: PlainRequest,
+        completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void
+    ) {
         handler(request, completion)
     }
 }

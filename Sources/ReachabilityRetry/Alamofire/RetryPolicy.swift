@@ -49,7 +49,8 @@ public struct RetryPolicy: RequestInterceptor {
 
     /// A delay while the limit is not reached and the request is one to retry.
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
-        guard request.retryCount < retryLimit, methods.contains(request.request.method), isRetryable(request.stage) else {
+        guard request.retryCount < retryLimit, methods.contains(request.request.method), isRetryable(request.stage)
+        else {
             return .doNotRetry
         }
         return .retryWithDelay(delay(beforeRetry: request.retryCount + 1))

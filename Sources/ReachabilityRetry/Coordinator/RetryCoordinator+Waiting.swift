@@ -18,7 +18,11 @@ extension RetryCoordinator {
         let (bells, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let begin = timeline.now
         let ticket: UInt64
-        switch add(pause.map { .until(begin + $0.duration, endsWithNewPath: $0.endsWithNewPath) } ?? .none, target, bell) {
+        switch add(
+            pause.map { .until(begin + $0.duration, endsWithNewPath: $0.endsWithNewPath) } ?? .none,
+            target,
+            bell
+        ) {
         case .success(let added): ticket = added
         case .failure(let refusal): return .ended(refusal.ending)
         }
@@ -44,7 +48,8 @@ extension RetryCoordinator {
     }
 
     /// When to look again on `clock` if no bell rings.
-    private func alarm(_ step: ReleaseQueue<HostLane.Bell>.Step, _ deadline: Duration?, _ clock: Timeline) -> Duration? {
+    private func alarm(_ step: ReleaseQueue<HostLane.Bell>.Step, _ deadline: Duration?, _ clock: Timeline) -> Duration?
+    {
         guard case .sleep(let time?) = step else { return deadline }
         let turn = clock.now + (time - timeline.now)
         return deadline.map { min($0, turn) } ?? turn
