@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
         .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
         .library(name: "NetworkReachabilityMetrics", targets: ["NetworkReachabilityMetrics"]),
+        .library(name: "ReachabilityRetry", targets: ["ReachabilityRetry"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
@@ -77,6 +78,7 @@ let package = Package(
             dependencies: ["NetworkReachability", "Netlink"],
             swiftSettings: safe
         ),
+        .target(name: "ReachabilityRetry", dependencies: ["NetworkReachability", "Netlink"], swiftSettings: safe),
         .executableTarget(
             name: "reachability",
             dependencies: [
@@ -123,6 +125,11 @@ let package = Package(
         .testTarget(
             name: "RecordingTests",
             dependencies: ["ReachabilityRecording", "NetworkReachability", "Netlink"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ReachabilityRetryTests",
+            dependencies: ["ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink"],
             swiftSettings: strict
         ),
         .testTarget(

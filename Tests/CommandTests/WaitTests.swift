@@ -32,14 +32,14 @@ import Testing
         #expect(result.status == 75)
         #expect(result.output.isEmpty)
         let name = result.errors.split(separator: "\n").dropFirst().first
-        let nameLine = "reachability: waited 3s for the name no.example to resolve: name not resolved"
+        let nameLine = "reachability: waited 300ms for the name no.example to resolve: name not resolved"
         #expect(name == nameLine[...] || name == (nameLine + " yet")[...])
         let others = result.errors.split(separator: "\n").filter { $0 != name }
         #expect(
             others == [
-                "reachability: waited 3s for 203.0.113.9 to be reachable: not reachable, no interface",
-                "reachability: waited 3s for a route to 10.0.0.0/8: no route",
-                "reachability: waited 3s for interface eth0: no interface",
+                "reachability: waited 300ms for 203.0.113.9 to be reachable: not reachable, no interface",
+                "reachability: waited 300ms for a route to 10.0.0.0/8: no route",
+                "reachability: waited 300ms for interface eth0: no interface",
             ]
         )
     }
@@ -47,13 +47,13 @@ import Testing
     @Test func `what must last is said to have not`() async throws {
         let uplink = try await Uplink.make()
         let result = try await Command.run(["wait", "--stable", "1m", "--timeout", "300ms"], in: uplink.namespace)
-        let errors = "reachability: waited 3s for the conditions to last 1m\n"
+        let errors = "reachability: waited 300ms for the conditions to last 1m\n"
         #expect(result == CommandResult(status: 75, output: "", errors: errors))
         let arguments = ["wait", "--for", "not-reachable", "--timeout", "300ms"]
         let goal = try await Command.run(arguments, in: uplink.namespace)
         #expect(goal.status == 75)
         let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
-        #expect(goal.errors == "reachability: waited 3s for the network not to be reachable: \(way)\n")
+        #expect(goal.errors == "reachability: waited 300ms for the network not to be reachable: \(way)\n")
     }
 
     @Test func `it ends with the change that is waited for`() async throws {
