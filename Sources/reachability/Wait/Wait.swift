@@ -17,7 +17,13 @@ struct Wait: ParsableCommand {
     )
 
     // Told by the usage; so the help fits a screen.
-    @Argument(help: .hidden)
+    @Argument(
+        help: ArgumentHelp(
+            "Names or addresses; none means the network at large.",
+            valueName: "host",
+            visibility: .hidden
+        )
+    )
     var hosts: [String] = []
 
     @Flag(help: "All conditions at once, or any of them.")
