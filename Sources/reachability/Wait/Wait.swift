@@ -87,6 +87,11 @@ struct Wait: ParsableCommand {
         } catch {
             throw ExitMessage(error)
         }
+        if stable <= .zero {
+            // To listen costs more than to ask.
+            let (states, holds) = watcher.ask()
+            if holds { return output.write(states, hasTimedOut: false) }
+        }
         watcher.start()
         let signal = signals.wait(atMost: timeout)
         if let signal { Glibc.exit(128 + signal) }
