@@ -43,6 +43,12 @@ extension Player {
 // MARK: - Time
 
 extension Player.State {
+    /// Forgets what waits, which holds the monitor that holds the player; it is to die outside the lock.
+    mutating func forgetActions() -> Any {
+        defer { (timers, questions, unrecorded) = ([:], [:], []) }
+        return (timers, questions, unrecorded)
+    }
+
     var nextTime: Duration? { turn + 1 < recorded.turns.count ? recorded.turns[turn + 1].time : nil }
 
     mutating func nextTurn() -> RecordedTurns.Turn? {

@@ -51,6 +51,8 @@ package final class Player: Sendable {
             }
             runUnrecorded(until: time, on: queue)
         }
+        let over = state.withLock { $0.forgetActions() }
+        withExtendedLifetime(over) {}
     }
 
     /// The time a line is to be printed with: that of the recording where it printed one too.
