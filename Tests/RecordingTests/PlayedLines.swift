@@ -23,6 +23,8 @@ enum PlayedLines {
             }
         }
         withExtendedLifetime(tokens) {}
+        tokens = []
+        player.end(on: targets.monitor.queue)
         return (lines.withLock { $0 }, player.diagnosis)
     }
 }

@@ -11,6 +11,8 @@ package final class Player: Sendable {
     let header: RecordingHeader
     /// So much that the recording knows nothing of is done from one turn to the next; the rest waits.
     private static let unrecordedLimit = 64
+    /// So long after the last turn goes what happens once nobody listens.
+    private static let afterwards = Duration.seconds(1)
 
     package init(_ recording: Recording) {
         header = recording.header
@@ -51,6 +53,15 @@ package final class Player: Sendable {
             }
             runUnrecorded(until: time, on: queue)
         }
+    }
+
+    /// Lets the monitor do what it does once nobody listens any more, and forgets the rest. Call it when all listeners are gone.
+    ///
+    /// - Parameter queue: The monitor's queue. Do not call this on it.
+    package func end(on queue: DispatchQueue) {
+        // What listeners leave behind is queued behind the monitor's own work.
+        queue.sync {}
+        runUnrecorded(until: state.withLock { $0.now } + Self.afterwards, on: queue)
         let over = state.withLock { $0.forgetActions() }
         withExtendedLifetime(over) {}
     }

@@ -106,6 +106,8 @@ struct Replay: ParsableCommand {
             }
         }
         withExtendedLifetime(tokens) {}
+        tokens = []
+        player.end(on: targets.monitor.queue)
         if let diagnosis = player.diagnosis { StandardError.write("reachability: \(diagnosis)") }
     }
 
