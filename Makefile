@@ -7,7 +7,7 @@ ARGS ?=
 
 BINARY := .build/release/reachability
 
-.PHONY: help watch build install test sanitize lint format docs examples bench soak check clean dependencies
+.PHONY: help watch build install uninstall deb test sanitize lint format docs examples bench soak check clean dependencies
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -18,10 +18,15 @@ watch: build ## Install what is missing, build, and watch the network at large. 
 build: dependencies ## Build the optimised command.
 	@Scripts/build-release
 
-install: ## Install the command under $(DESTDIR)$(PREFIX)/bin; builds it only if it is missing.
-	@test -x $(BINARY) -a -x $(BINARY)-outbox || $(MAKE) --no-print-directory build
-	install -D -m 755 $(BINARY) "$(DESTDIR)$(PREFIX)/bin/reachability"
-	install -D -m 755 $(BINARY)-outbox "$(DESTDIR)$(PREFIX)/bin/reachability-outbox"
+install: ## Install the command, manual pages and completions under $(DESTDIR)$(PREFIX); builds only what is missing.
+	@test -x $(BINARY) || $(MAKE) --no-print-directory build
+	@Scripts/install-files $(BINARY) "$(DESTDIR)" "$(PREFIX)"
+
+uninstall: ## Remove what `make install` with the same DESTDIR and PREFIX has installed.
+	@Scripts/install-files --remove "$(DESTDIR)" "$(PREFIX)"
+
+deb: build ## Make a Debian package, .build/deb/*.deb.
+	@Scripts/build-deb $(BINARY)
 
 test: dependencies ## Install what is missing and run all tests, with root or without.
 	@Scripts/test

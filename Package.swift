@@ -28,12 +28,24 @@ let metrics = Target.Dependency.product(
 /// Only with the trait of this name.
 let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Outbox"]))
 
+/// Only with the trait of this name: what reads arguments, and starts programs.
+let commandLine: [Target.Dependency] = [
+    .product(
+        name: "ArgumentParser",
+        package: "swift-argument-parser",
+        condition: .when(traits: ["CommandLineTool"])
+    ),
+    .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["CommandLineTool"])),
+    .product(name: "SystemPackage", package: "swift-system", condition: .when(traits: ["CommandLineTool"])),
+]
+
 let package = Package(
     name: "network-reachability",
     products: [
         .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
         .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
         .library(name: "NetworkReachabilityMetrics", targets: ["NetworkReachabilityMetrics"]),
+        .library(name: "ReachabilityRetry", targets: ["ReachabilityRetry"]),
         .library(name: "ReachabilityOutbox", targets: ["ReachabilityOutbox"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
@@ -80,56 +92,34 @@ let package = Package(
             swiftSettings: safe
         ),
         .target(
+            name: "ReachabilityRecording",
+            dependencies: ["NetworkReachability", "Netlink"],
+            swiftSettings: safe
+        ),
+        .target(name: "ReachabilityRetry", dependencies: ["NetworkReachability", "Netlink"], swiftSettings: safe),
+        .target(
             name: "ReachabilityOutbox",
             dependencies: [
                 "NetworkReachability", "Netlink", database, .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe
         ),
+        .target(
+            name: "CommandLineSupport",
+            dependencies: ["NetworkReachability", "Netlink"] + commandLine,
+            swiftSettings: safe
+        ),
         .executableTarget(
             name: "reachability",
             dependencies: [
-                "NetworkReachability", "Netlink",
+                "CommandLineSupport", "NetworkReachability", "ReachabilityRecording", "Netlink",
                 .product(name: "Logging", package: "swift-log"),
-                .product(
-                    name: "ArgumentParser",
-                    package: "swift-argument-parser",
-                    condition: .when(traits: ["CommandLineTool"])
-                ),
-                .product(
-                    name: "Subprocess",
-                    package: "swift-subprocess",
-                    condition: .when(traits: ["CommandLineTool"])
-                ),
-                .product(
-                    name: "SystemPackage",
-                    package: "swift-system",
-                    condition: .when(traits: ["CommandLineTool"])
-                ),
-            ],
+            ] + commandLine,
             swiftSettings: safe
         ),
-        // What it shares with `reachability` is linked to, for a file belongs to one target.
         .executableTarget(
             name: "reachability-outbox",
-            dependencies: [
-                "ReachabilityOutbox", "NetworkReachability", "Netlink",
-                .product(
-                    name: "ArgumentParser",
-                    package: "swift-argument-parser",
-                    condition: .when(traits: ["CommandLineTool"])
-                ),
-                .product(
-                    name: "Subprocess",
-                    package: "swift-subprocess",
-                    condition: .when(traits: ["CommandLineTool"])
-                ),
-                .product(
-                    name: "SystemPackage",
-                    package: "swift-system",
-                    condition: .when(traits: ["CommandLineTool"])
-                ),
-            ],
+            dependencies: ["CommandLineSupport", "ReachabilityOutbox", "Netlink"] + commandLine,
             swiftSettings: safe
         ),
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
@@ -166,6 +156,16 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "RecordingTests",
+            dependencies: ["ReachabilityRecording", "NetworkReachability", "Netlink"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ReachabilityRetryTests",
+            dependencies: ["ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: [
                 "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
@@ -181,6 +181,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: ["NetworkLab", "reachability", "reachability-outbox"],
+            exclude: ["Help"],
             swiftSettings: strict
         ),
     ]

@@ -85,7 +85,7 @@ class Context:
 
     @cached_property
     def _help(self) -> str:
-        return subprocess.run([self.binary, "watch", "--help"], capture_output=True, text=True, check=True).stdout
+        return subprocess.run([self.binary, "watch", "--help-hidden"], capture_output=True, text=True, check=True).stdout
 
     def _named(self, addresses: Sequence[str], by_file: bool) -> tuple[str, ...]:
         if not by_file or len(addresses) == 1:

@@ -12,6 +12,11 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
         ),
         .target(
+            name: "DownstreamRetry",
+            dependencies: [.product(name: "ReachabilityRetry", package: "network-reachability")],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+        ),
+        .target(
             name: "DownstreamSwift5",
             dependencies: [.product(name: "NetworkReachability", package: "network-reachability")],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]

@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <linux/ethtool.h>
+#include <linux/fib_rules.h>
 #include <linux/filter.h>
 #include <linux/genetlink.h>
 #include <linux/if_addr.h>
 #include <linux/if_arp.h>
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
+#include <linux/neighbour.h>
 #include <linux/netconf.h>
 #include <linux/magic.h>
 #include <linux/netlink.h>

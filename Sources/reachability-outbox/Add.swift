@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import ReachabilityOutbox
 
 /// `reachability outbox add`: one request more.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import ReachabilityOutbox
 
 /// `reachability outbox drop`: requests that shall not be sent.

@@ -1,3 +1,4 @@
+import CommandLineSupport
 import ReachabilityOutbox
 
 extension ExitMessage {
@@ -5,7 +6,7 @@ extension ExitMessage {
         let status: Status =
             switch error {
             case .invalidRequest: .usage
-            case .full, .alreadySending, .busy: .tryAgain
+            case .full, .alreadySending, .busy: .temporaryFailure
             case .corrupt, .foreignFile, .newerFormat: .dataError
             case .cannotOpen: .noInput
             case .diskFull, .failed: .ioError

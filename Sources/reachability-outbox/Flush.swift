@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import Glibc
 import Netlink
 import ReachabilityOutbox
@@ -45,7 +46,7 @@ struct Flush: AsyncParsableCommand {
             }
         }
         if rejected.withLock({ $0 }) { throw ExitCode(ExitMessage.Status.dataError.rawValue) }
-        if left > 0 { throw ExitCode(ExitMessage.Status.tryAgain.rawValue) }
+        if left > 0 { throw ExitCode(ExitMessage.Status.temporaryFailure.rawValue) }
     }
 }
 

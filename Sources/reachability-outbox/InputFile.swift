@@ -1,3 +1,4 @@
+import CommandLineSupport
 import Glibc
 
 /// Files that are named as arguments; `-` is standard input.

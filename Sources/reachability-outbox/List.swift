@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import ReachabilityOutbox
 
 /// `reachability outbox list`: what waits.
@@ -34,9 +35,9 @@ struct List: AsyncParsableCommand {
         object.add("bytes", entry.size)
         object.add("attempts", entry.attempts)
         object.add("key", entry.dedupeKey)
-        object.add("enqueued", Timestamp(entry.enqueuedAt).text)
-        object.add("expires", entry.expiresAt.map { Timestamp($0).text })
-        object.add("notBefore", entry.notBefore.map { Timestamp($0).text })
+        object.add("enqueued", Timestamp(real: entry.enqueuedAt).text)
+        object.add("expires", entry.expiresAt.map { Timestamp(real: $0).text })
+        object.add("notBefore", entry.notBefore.map { Timestamp(real: $0).text })
         return object.bytes
     }
 }
@@ -44,12 +45,12 @@ struct List: AsyncParsableCommand {
 extension OutboxEntry {
     /// For example `12: POST https://example.org, priority 0, 120 bytes, attempts 1, waiting, since 2026-11-21T08:15:30.123Z`.
     fileprivate var line: String {
-        var line = "\(self), since \(Timestamp(enqueuedAt).text)"
+        var line = "\(self), since \(Timestamp(real: enqueuedAt).text)"
         if let dedupeKey {
             line += ", key \(dedupeKey.map { $0.isNewline ? " " : $0 }.reduce(into: "") { $0.append($1) })"
         }
-        if let expiresAt { line += ", expires \(Timestamp(expiresAt).text)" }
-        if let notBefore { line += ", not before \(Timestamp(notBefore).text)" }
+        if let expiresAt { line += ", expires \(Timestamp(real: expiresAt).text)" }
+        if let notBefore { line += ", not before \(Timestamp(real: notBefore).text)" }
         return line
     }
 }

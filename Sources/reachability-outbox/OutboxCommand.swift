@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import Glibc
 import Netlink
 import ReachabilityOutbox
@@ -19,7 +20,7 @@ struct OutboxCommand: AsyncParsableCommand {
     )
 
     static func main() async {
-        Descriptor.occupyStandardNumbers()
+        StandardStream.occupyNumbers()
         // A reader that goes away is seen as an error of write(2), not as a signal; a limit of the file's size likewise.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)

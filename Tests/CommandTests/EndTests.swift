@@ -34,9 +34,34 @@ import Testing
         #expect(result.errors.isEmpty)
     }
 
-    @Test(arguments: ["watch", "status"])
-    func `a reader that was never there is no error`(subcommand: String) async throws {
-        let script = "{ $R \(subcommand) 127.0.0.1; echo $? >&2; } | true"
+    @Test(arguments: Subcommand.busy, [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    func `a signal at work does what is documented`(subcommand: Subcommand, signal: CInt) async throws {
+        let command = try await RunningCommand.start([subcommand.name] + subcommand.manyArguments)
+        // At work, and for long enough: it writes to a pipe that nobody reads.
+        try await command.untilPipeIsFull()
+        command.signal(signal)
+        let result = try await command.result(reading: false)
+        #expect(result.status == subcommand.status(after: signal))
+        #expect(result.errors.isEmpty)
+    }
+
+    @Test(arguments: Subcommand.busy)
+    func `SIGPIPE is not waited for and not died of`(subcommand: Subcommand) async throws {
+        let command = try await RunningCommand.start([subcommand.name] + subcommand.manyArguments)
+        try await command.untilPipeIsFull()
+        await command.closeOutput()
+        let result = try await command.result(reading: false)
+        #expect(result == CommandResult(status: 0, output: result.output, errors: ""))
+    }
+
+    @Test func `every signal with a documented meaning is told of watch`() throws {
+        let documented = try CommandDocument().keys("Signals", of: "watch").joined(separator: ", ")
+        #expect(documented == "SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE")
+    }
+
+    @Test(arguments: Subcommand.printing)
+    func `a reader that was never there is no error`(subcommand: Subcommand) async throws {
+        let script = "{ \(subcommand.script); echo $? >&2; } | true"
         for _ in 0..<5 {
             #expect(try await Command.run(script: script).errors == "0\n")
         }
@@ -71,15 +96,15 @@ import Testing
         #expect(second.lines.last == "0")
     }
 
-    @Test(arguments: ["watch", "status"])
-    func `a full disk is an error`(subcommand: String) async throws {
-        let result = try await Command.run(script: "exec $R \(subcommand) 127.0.0.1 > /dev/full")
+    @Test(arguments: Subcommand.printing.map(\.script) + ["$R --help", "$R --version", "$R help watch", "$R"])
+    func `a full disk is an error`(script: String) async throws {
+        let result = try await Command.run(script: "exec \(script) > /dev/full")
         result.expectRefusal("cannot write to standard output: No space left on device", status: 74)
     }
 
-    @Test(arguments: ["watch", "status"])
-    func `standard output that is closed is an error`(subcommand: String) async throws {
-        let result = try await Command.run(script: "exec $R \(subcommand) 127.0.0.1 >&-")
+    @Test(arguments: Subcommand.printing.map(\.script) + ["$R --help", "$R --version"])
+    func `standard output that is closed is an error`(script: String) async throws {
+        let result = try await Command.run(script: "exec \(script) >&-")
         result.expectRefusal("cannot write to standard output: Bad file descriptor", status: 74)
     }
 

@@ -1,147 +1,32 @@
+import Foundation
 import Testing
 
 /// Help is part of the interface: each text is compared whole.
 @Suite struct HelpTests {
-    private static let common = """
-          --netns <name>          The network namespace to ask in, as `ip netns` names
-                                  it.
-          --mark <mark>           The firewall mark packets will carry, decimal or 0x
-                                  hexadecimal.
-          --json                  Print one JSON object per line (schema 1).
-          -v, --verbose           Log to standard error what is heard and decided.
-          --no-filter             Hear of every route change, not only of those that
-                                  matter.
-
-        """
-
-    private static let end = """
-          --version               Show the version.
-          -h, --help              Show help information.
-
-
-        """
-
-    private static let root = """
-        OVERVIEW: Tells whether packets would get through, and when that changes.
-
-        The answer is the kernel's own, asked for each destination: route, source
-        address and carrier. No packet is sent.
-
-        USAGE: reachability <subcommand>
-
-        OPTIONS:
-          --version               Show the version.
-          -h, --help              Show help information.
-
-        SUBCOMMANDS:
-          watch                   Print the state, then a line for each change, until
-                                  interrupted.
-          status                  Print the state once.
-          run                     Run a command at each change, never two at once for
-                                  one target.
-          outbox                  Keep HTTP requests until they can be delivered.
-
-          See 'reachability help <subcommand>' for detailed help.
-
-        """
-
-    private static let watch =
-        """
-        OVERVIEW: Print the state, then a line for each change, until interrupted.
-
-        A line is printed when the status changes; more often with --flags or --paths.
-        Ends with status 0 on SIGINT, SIGTERM and when its reader goes away. On SIGUSR1
-        it writes to standard error what it has done so far, on one line.
-
-        USAGE: reachability watch [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] \
-        [--verbose] [--no-filter] [--flags] [--paths] [--settle <duration>] [--all-netns] [--file <file>] [--strict]
-
-        ARGUMENTS:
-          <hosts>                 Names or addresses; none means the network at large.
-
-        OPTIONS:
-
-        """ + common + """
-              --flags                 Also print changes of the flags.
-              --paths                 Also print changes of interface, gateway and source.
-              --settle <duration>     Print a change only when it has held for so long:
-                                      500ms, 2s, 1m.
-              --all-netns             Watch the current network namespace and every named
-                                      one, as they come and go.
-              --file <file>           Watch the hosts in a file, one a line; - is standard
-                                      input. SIGHUP reads it again.
-              --strict                Refuse a file with lines that are no hosts, instead
-                                      of leaving them out.
-
-            """ + end
-
-    private static let status =
-        """
-        OVERVIEW: Print the state once.
-
-        Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage, 74 output
-        failed, 77 no permission. Of several hosts, one that is not reachable decides,
-        then one that is unknown.
-
-        USAGE: reachability status [<hosts> ...] [--netns <name>] [--mark <mark>] [--json] [--verbose] [--no-filter]
-
-        ARGUMENTS:
-          <hosts>                 Names or addresses; none means the network at large.
-
-        OPTIONS:
-
-        """ + common + end
-
-    private static let run = """
-        OVERVIEW: Run a command at each change, never two at once for one target.
-
-        The state is in REACHABILITY_STATUS, _PREVIOUS, _TARGET, _REASON and others.
-          reachability run --on reachable --settle 5s -- ./sync.sh
-          reachability run --host example.org --hooks /etc/reachability/hooks.d
-
-        USAGE: reachability run [<options>] -- <command> ...
-
-        ARGUMENTS:
-          <command>               What to run, with its arguments, after --.
-
-        OPTIONS:
-          --host <host>           A name or address; may be repeated.
-          --on <event>            change (the default), reachable, not-reachable.
-          --hooks <dir>           Run the executables in there, in order.
-          --settle <duration>     Only for what has held for so long: 2s.
-          --kill-after <duration> End what runs for longer: 500ms, 2s, 1m.
-          --initial               Also run for the state at the beginning.
-          --netns <name>          The network namespace to ask in.
-          --mark <mark>           The firewall mark packets will carry.
-          -v, --verbose           Log what is heard and decided.
-
-        """ + end
+    /// What is expected lies beside this file, one text for each subcommand, and `reachability.txt` for the root.
+    private static func expected(_ name: String) throws -> String {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Help/\(name).txt")
+        return try String(contentsOf: file, encoding: .utf8)
+    }
 
     @Test(arguments: [[], ["--help"], ["-h"], ["help"]])
     func `the root tells what there is`(arguments: [String]) async throws {
-        try await expect(arguments, Self.root)
+        try await expect(arguments, Self.expected("reachability"))
     }
 
-    @Test(arguments: [["watch", "--help"], ["watch", "-h"], ["help", "watch"]])
-    func `watch tells its options`(arguments: [String]) async throws {
-        try await expect(arguments, Self.watch)
+    @Test(arguments: Subcommand.all)
+    func `a subcommand tells its options and exit statuses`(subcommand: Subcommand) async throws {
+        let name = subcommand.name
+        for arguments in [[name, "--help"], [name, "-h"], ["help", name]] {
+            try await expect(arguments, Self.expected(name))
+        }
     }
 
-    @Test(arguments: [["status", "--help"], ["status", "-h"], ["help", "status"]])
-    func `status tells its options and exit statuses`(arguments: [String]) async throws {
-        try await expect(arguments, Self.status)
-    }
-
-    @Test(arguments: [["run", "--help"], ["run", "-h"], ["help", "run"]])
-    func `run tells its options on one screen`(arguments: [String]) async throws {
-        #expect(Self.run.split(separator: "\n", omittingEmptySubsequences: false).count <= 25)
-        try await expect(arguments, Self.run)
-    }
-
-    @Test func `the version is a number`() async throws {
-        let result = try await Command.run(["--version"])
+    @Test(arguments: [["--version"], ["--version", "status"]])
+    func `the version is a name and a number`(arguments: [String]) async throws {
+        let result = try await Command.run(arguments)
         #expect(result.status == 0)
-        #expect(result.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+        #expect(result.output.wholeMatch(of: /reachability \d+\.\d+\.\d+\n/) != nil)
         #expect(result.errors.isEmpty)
     }
 

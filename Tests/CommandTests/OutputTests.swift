@@ -44,7 +44,8 @@ import Testing
         .enabled(if: Tools.has("script")),
         arguments: [
             ("", "", true), ("NO_COLOR=1", "", false), ("NO_COLOR=", "", true), ("NO_COLOR=0", "", false),
-            ("", "--json", false), ("", "| cat", false),
+            ("TERM=dumb", "", false), ("TERM=", "", true), ("TERM=dumb NO_COLOR=", "", false), ("", "--json", false),
+            ("", "| cat", false),
         ]
     )
     func `colours are for terminals`(environment: String, option: String, isColoured: Bool) async throws {
@@ -52,7 +53,7 @@ import Testing
         try await uplink.ip("route add prohibit 198.51.100.1")
         let command = "$R status 203.0.113.9 198.51.100.1 \(option)"
         let result = try await Command.run(
-            script: "R=$R \(environment) script -qec '\(command)' /dev/null < /dev/null",
+            script: "R=$R TERM=xterm \(environment) script -qec '\(command)' /dev/null < /dev/null",
             in: uplink.namespace
         )
         #expect(result.output.count { $0.isNewline } == 2)

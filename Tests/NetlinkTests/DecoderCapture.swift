@@ -19,16 +19,20 @@ enum DecoderCapture {
         "nexthop add id 10 via 192.0.2.5 dev u0", "nexthop add id 11 via 192.0.2.6 dev u0",
         "nexthop add id 12 group 10,3/11", "nexthop add id 13 blackhole", "route add 198.18.0.0/15 nhid 12",
         "rule add fwmark 7 lookup 77",
+        "rule add not from 192.0.2.0/24 to 198.51.100.0/24 iif lo oif u0 uidrange 5-9 prohibit",
+        "rule add pref 50 goto 32766", "rule add table main suppress_prefixlength 0",
+        "neigh add 192.0.2.1 lladdr 02:00:00:00:00:99 dev u0 nud permanent",
+        "neigh add 2001:db8::1 lladdr 02:00:00:00:00:99 dev u0 nud permanent",
     ]
 
     /// What is dumped, and the size of the body that asks for it.
     private static let questions = [
         (RTM_GETLINK, MemoryLayout<ifinfomsg>.size), (RTM_GETADDR, MemoryLayout<ifaddrmsg>.size),
         (RTM_GETROUTE, MemoryLayout<rtmsg>.size), (RTM_GETRULE, MemoryLayout<rtmsg>.size),
-        (RTM_GETNEXTHOP, MemoryLayout<nhmsg>.size),
+        (RTM_GETNEIGH, MemoryLayout<ndmsg>.size), (RTM_GETNEXTHOP, MemoryLayout<nhmsg>.size),
     ]
 
-    /// The answers to dumps of links, addresses, routes, rules and next hops, and the events of one link.
+    /// The answers to dumps of links, addresses, routes, rules, neighbours and next hops, and the events of one link.
     static func datagrams() throws -> [[UInt8]] {
         let namespace = try LabNamespace()
         defer { namespace.close() }

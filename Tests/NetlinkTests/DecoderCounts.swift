@@ -9,6 +9,8 @@ struct DecoderCounts: Sendable {
     var routes = 0
     var multipathRoutes = 0
     var nextHops = 0
+    var rules = 0
+    var neighbours = 0
     var attributes = 0
     var events = 0
     var prefixes = 0
@@ -40,6 +42,8 @@ struct DecoderCounts: Sendable {
         let link = Link(body: body)
         let route = Route(body: body)
         let nextHop = NextHopObject(body: body)
+        let rule = RoutingRule(body: body)
+        let neighbour = Neighbour(body: body)
         _ = GenericFamily(body: body)
         _ = WirelessRole(body: body, interface: 1)
         if kind == .newLink, link != nil { links += 1 }
@@ -48,6 +52,8 @@ struct DecoderCounts: Sendable {
             if route.nextHops.count > 1 { multipathRoutes += 1 }
         }
         if kind == .newNextHop, nextHop != nil { nextHops += 1 }
+        if kind == .newRule, rule != nil { rules += 1 }
+        if kind == .newNeighbour, neighbour?.hardwareAddress.count == 6 { neighbours += 1 }
         for offset in [0, 8, 12, 16] {
             for (_, value) in Attributes(body.bytes(from: offset)) {
                 attributes += 1

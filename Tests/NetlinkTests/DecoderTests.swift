@@ -22,6 +22,9 @@ import Testing
         #expect(counts.routes >= 20)
         #expect(counts.multipathRoutes >= 2)
         #expect(counts.nextHops >= 4)
+        // Five of the kernel's own, four of ours and what the group announced.
+        #expect(counts.rules >= 9)
+        #expect(counts.neighbours >= 2)
         #expect(counts.prefixes >= 10)
         #expect(counts.events == counts.datagrams)
     }
@@ -44,6 +47,7 @@ import Testing
         print("decoders: \(decoded)")
         #expect(decoded.datagrams == Self.cases)
         #expect(decoded.links > 0 && decoded.routes > 0 && decoded.nextHops > 0 && decoded.prefixes > 0)
+        #expect(decoded.rules > 0 && decoded.neighbours > 0)
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))

@@ -14,6 +14,7 @@ struct ComparableAnswer: CustomStringConvertible {
             fields = [
                 "kind \(route.kind.rawValue)", "table \(route.table.map { "\($0)" } ?? "-")", "/\(route.prefixLength)",
                 "src \(route.source.map(\.description) ?? "-")", "nhid \(route.nextHopID)",
+                "metric \(route.metric)",
                 // Two clocks; hundredths of a second on one side.
                 route.lifetime == nil ? "for ever" : "ends",
             ]

@@ -25,6 +25,7 @@ struct FakeKernelCommand {
         case ("route", let verb): route(verb, on: kernel)
         case ("rule", "add"): addRule(on: kernel)
         case ("rule", _): kernel.removeRule(family, priority: number("pref") ?? 0)
+        case ("neigh", let verb): neighbour(verb, on: kernel)
         case ("nexthop", let verb): nextHop(verb, on: kernel)
         default: fatalError("not understood: \(words.joined(separator: " "))")
         }
@@ -126,6 +127,14 @@ struct FakeKernelCommand {
             action,
             suppressingPrefixLength: number("suppress_prefixlength").map { Int($0) }
         )
+    }
+
+    private func neighbour(_ verb: Substring, on kernel: FakeKernel) {
+        let states: [String: FakeKernel.NeighbourState] = [
+            "reachable": .reachable, "stale": .stale, "permanent": .permanent, "noarp": .noARP, "failed": .failed,
+        ]
+        let state = verb == "del" ? nil : text("nud").flatMap { states[$0] }
+        kernel.setNeighbour(String(words[2]), on: text("dev") ?? "", state)
     }
 
     private func nextHop(_ verb: Substring, on kernel: FakeKernel) {

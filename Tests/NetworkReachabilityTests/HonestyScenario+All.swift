@@ -1,6 +1,6 @@
 extension HonestyScenario {
     /// The letters are those of the measurements the library rests on.
-    static let all = links + uppers + addressChanges + routes + policies + objects + multipath
+    static let all = links + uppers + addressChanges + routes + policies + neighbours + objects + multipath
 
     private static let links = [
         HonestyScenario(

@@ -55,6 +55,26 @@ extension HonestyScenario {
         ),
     ]
 
+    static let neighbours = [
+        HonestyScenario(
+            name: "neighbours, and a carrier that goes",
+            commands: [
+                "neigh add 10.1.0.1 lladdr 02:00:00:00:00:99 dev c0 nud stale",
+                "neigh add 10.1.0.9 lladdr 02:00:00:00:00:99 dev c0 nud permanent",
+                "neigh add fd01::1 lladdr 02:00:00:00:00:99 dev c0 nud reachable",
+                "neigh add 10.2.0.1 lladdr 02:00:00:00:00:99 dev c1 nud noarp", "cable r0 down",
+                "neigh del 10.1.0.9 dev c0", "cable r0 up",
+            ]
+        ),
+        HonestyScenario(
+            name: "neighbours, and a link that is set down",
+            commands: [
+                "neigh add 10.1.0.9 lladdr 02:00:00:00:00:99 dev c0 nud permanent",
+                "neigh add 10.2.0.1 lladdr 02:00:00:00:00:99 dev c1 nud stale", "link set c0 down", "link del c1",
+            ]
+        ),
+    ]
+
     static let objects = [
         HonestyScenario(
             name: "k1: a next hop object",

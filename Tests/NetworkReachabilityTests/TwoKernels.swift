@@ -15,6 +15,7 @@ final class TwoKernels {
     private let connection: any KernelConnection
     private let heard = RecordingListener<EventBurst>()
     private let queue = DispatchQueue(label: "TwoKernels")
+    private let neighbours = [("c0", "10.1.0.1"), ("c0", "10.1.0.9"), ("c0", "fd01::1"), ("c1", "10.2.0.1")]
 
     init() throws {
         client = try LabNamespace()
@@ -111,7 +112,8 @@ final class TwoKernels {
     func differences(_ queries: [RouteQuery]) throws -> [String] {
         let deadline = Deadline(after: .seconds(30))
         while true {
-            let differences = try linkDifferences() + routeDifferences(queries)
+            let differences =
+                try linkDifferences() + inventoryDifferences() + routeDifferences(queries) + evidenceDifferences()
             if differences.isEmpty || deadline.hasPassed { return differences }
             LabThread.pause(.milliseconds(25))
         }
@@ -129,6 +131,51 @@ final class TwoKernels {
         let one = try real.links().sorted { $0.name < $1.name }.map(Self.text)
         let other = try connection.links().sorted { $0.name < $1.name }.map(Self.text)
         return one == other ? [] : ["links: real \(one), fake \(other)"]
+    }
+
+    /// What only explains: rules, and the neighbours that scenarios speak of.
+    private func evidenceDifferences() throws -> [String] {
+        var differences: [String] = []
+        for family in AddressFamily.allCases {
+            let (one, other) = (try real.rules(family), try connection.rules(family))
+            if one != other { differences.append("rules: real \(one), fake \(other)") }
+        }
+        let names = Dictionary(uniqueKeysWithValues: try real.links().map { ($0.name, $0.index) })
+        for (name, address) in neighbours {
+            guard let wire = WireAddress(address) else { continue }
+            // A link that has gone has no neighbours to ask for.
+            let one = try names[name].flatMap { try real.neighbour(wire, on: $0)?.state }
+            let other = try fake.index(of: name).flatMap { try connection.neighbour(wire, on: $0)?.state }
+            if one != other {
+                differences.append("neighbour \(address) on \(name): real \(one as Any), fake \(other as Any)")
+            }
+        }
+        return differences
+    }
+
+    /// Addresses and default routes as `list` has them.
+    private func inventoryDifferences() throws -> [String] {
+        let realNames = Dictionary(try real.links().map { ($0.index, $0.name) }) { $1 }
+        let fakeNames = Dictionary(try connection.links().map { ($0.index, $0.name) }) { $1 }
+        var differences: [String] = []
+        let one = try real.addresses().map { Self.text($0, realNames) }.sorted()
+        let other = try connection.addresses().map { Self.text($0, fakeNames) }.sorted()
+        if one != other { differences.append("addresses: real \(one), fake \(other)") }
+        let (realRoutes, fakeRoutes) = (try client.perform { try DefaultRouteQuestion.ask() }, try fake.defaultRoutes())
+        let (ours, theirs) = (realRoutes.map { Self.text($0, realNames) }, fakeRoutes.map { Self.text($0, fakeNames) })
+        if ours != theirs { differences.append("default routes: real \(ours), fake \(theirs)") }
+        return differences
+    }
+
+    private static func text(_ address: InterfaceAddress, _ names: [UInt32: String]) -> String {
+        let flags = address.flags.intersection([.tentative, .deprecated, .secondary, .detectionFailed])
+        return "\(names[address.interface] ?? "?") \(address) \(flags.rawValue)"
+    }
+
+    private static func text(_ route: DefaultRoute, _ names: [UInt32: String]) -> String {
+        let legs = route.legs.map { "\(names[$0.interface] ?? "?") via \($0.gateway.map(\.description) ?? "-")" }
+            .sorted()
+        return "\(route.family) table \(route.table) metric \(route.metric) \(legs)"
     }
 
     private static func text(_ link: Link) -> String {

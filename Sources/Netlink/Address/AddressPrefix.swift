@@ -73,7 +73,7 @@ extension AddressPrefix {
     }
 
     /// How many bits both begin with.
-    func commonLength(with other: AddressPrefix) -> Int {
+    package func commonLength(with other: AddressPrefix) -> Int {
         min(length, other.length, (leadingBits ^ other.leadingBits).leadingZeroBitCount)
     }
 }

@@ -65,4 +65,7 @@ extension Link {
     package var hasCarrier: Bool { flags.contains(.carrier) }
     package var isDormant: Bool { flags.contains(.dormant) || operationalState == .dormant }
     package var isLoopback: Bool { flags.contains(.loopback) || hardwareType == .loopback }
+
+    /// Whether the hardware address of the next router is asked for before packets leave (ARP, RFC 4861).
+    package var asksForNeighbours: Bool { !isLoopback && flags.isDisjoint(with: [.noARP, .pointToPoint]) }
 }

@@ -16,6 +16,8 @@ package struct LinkFlags: OptionSet, Hashable, Sendable {
     package static let pointToPoint = LinkFlags(rawValue: 1 << 4)
     /// RFC 2863 operational; lags behind the carrier by up to a second (IFF_RUNNING).
     package static let running = LinkFlags(rawValue: 1 << 6)
+    /// Nobody is asked for hardware addresses (IFF_NOARP).
+    package static let noARP = LinkFlags(rawValue: 1 << 7)
     /// The driver sees a carrier, true at the moment it is asked for (IFF_LOWER_UP).
     package static let carrier = LinkFlags(rawValue: 1 << 16)
     /// The driver waits for an outside event (IFF_DORMANT).

@@ -25,4 +25,7 @@ struct MessageHeader: Sendable {
     }
 
     var isMultipart: Bool { flags & UInt16(NLM_F_MULTI) != 0 }
+
+    /// Whether what is dumped changed meanwhile, so that the dump may lack or repeat something (NLM_F_DUMP_INTR).
+    var isInterrupted: Bool { flags & UInt16(NLM_F_DUMP_INTR) != 0 }
 }

@@ -20,6 +20,7 @@ extension Route {
             case RTA_VIA: leg.gateway = WireAddress(via: value)
             case RTA_PREFSRC: source = WireAddress(bytes: value)
             case RTA_TABLE: table = value.word.flatMap { $0 == 0 ? nil : $0 }
+            case RTA_PRIORITY: metric = value.word ?? 0
             case RTA_NH_ID: nextHopID = value.word ?? 0
             case RTA_METRICS: readMetrics(value)
             case RTA_MULTIPATH: nextHops = NextHop.legs(value)

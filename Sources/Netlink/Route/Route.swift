@@ -7,6 +7,8 @@ package struct Route: Hashable, Sendable {
     package var table: UInt32?
     /// Bits of the matched prefix; only an entry tells (`RouteQuery.wantsEntry`).
     package var prefixLength: UInt8
+    /// The lower, the better, among routes of the same prefix (RTA_PRIORITY); IPv4 tells it of entries only.
+    package var metric: UInt32
     /// The legs: one for a way taken, one or several for an entry, none where only `nextHopID` is given.
     package var nextHops: [NextHop] {
         get { firstHop.map { [$0] + furtherHops } ?? [] }
@@ -33,6 +35,7 @@ package struct Route: Hashable, Sendable {
         kind: RouteKind = .unicast,
         table: UInt32? = nil,
         prefixLength: UInt8 = 0,
+        metric: UInt32 = 0,
         nextHops: [NextHop] = [],
         nextHopID: UInt32 = 0,
         source: WireAddress? = nil,
@@ -42,6 +45,7 @@ package struct Route: Hashable, Sendable {
         self.kind = kind
         self.table = table
         self.prefixLength = prefixLength
+        self.metric = metric
         firstHop = nextHops.first
         furtherHops = nextHops.count > 1 ? Array(nextHops.dropFirst()) : []
         self.nextHopID = nextHopID

@@ -1,6 +1,24 @@
 import CNetlink
 
 extension EventBurst {
+    /// So much of a message is looked at; the rest never is.
+    static let headLimit = 256
+
+    /// Counts what came from `sender`, a netlink port; 0 is the kernel.
+    package mutating func note(_ message: [UInt8], from sender: UInt32) {
+        message.withUnsafeBytes { note($0, from: sender) }
+    }
+
+    mutating func note(_ datagram: UnsafeRawBufferPointer, from sender: UInt32) {
+        if sender == 0 { note(datagram.bytes(from: 0, length: Self.headLimit)) } else { foreign += 1 }
+    }
+
+    /// Counts a loss of messages for want of buffer space: any destination may have changed.
+    package mutating func noteLoss() {
+        overruns += 1
+        prefixes = .everything
+    }
+
     /// Counts the messages of one datagram. Unknown, truncated and malformed messages count too: a hint too many costs
     /// one look, a hint too few would leave the answer wrong.
     mutating func note(_ datagram: UnsafeRawBufferPointer) {

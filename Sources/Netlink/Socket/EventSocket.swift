@@ -12,14 +12,22 @@ package final class EventSocket: @unchecked Sendable {
     private let buffer: UnsafeMutableRawBufferPointer
     /// Messages read in one go before the reader looks at what they mean; the rest stays readable.
     private static let burstLimit = 4096
+    /// Hears every message; nil for nobody.
+    private let tap: (any NetlinkTap)?
+    /// A tap hears so much of a message, which is more than the kernel sends.
+    package static let tappedLimit = 64 << 10
 
     /// Opens the socket in the calling thread's network namespace, deaf until `join()`.
-    package init() throws(NetlinkError) {
+    ///
+    /// - Parameter tap: hears every message.
+    package init(tap: (any NetlinkTap)? = nil) throws(NetlinkError) {
+        self.tap = tap
         socket = try NetlinkSocket(family: NETLINK_ROUTE)
         try socket.setNonBlocking()
         // An overrun is one more hint, not a fault; a larger buffer only makes it rarer. More than rmem_max is cut off.
         socket.setReceiveBuffer(bytes: 1 << 20)
-        buffer = .allocate(byteCount: 256, alignment: 16)
+        let size = tap == nil ? EventBurst.headLimit : Self.tappedLimit
+        buffer = .allocate(byteCount: size, alignment: 16)
     }
 
     deinit {
@@ -43,14 +51,12 @@ package final class EventSocket: @unchecked Sendable {
         while burst.messages + burst.foreign < Self.burstLimit {
             do {
                 let datagram = try socket.receive(into: buffer)
-                if datagram.sender == 0 {
-                    burst.note(UnsafeRawBufferPointer(buffer).bytes(from: 0, length: datagram.count))
-                } else {
-                    burst.foreign += 1
-                }
+                let bytes = UnsafeRawBufferPointer(buffer).bytes(from: 0, length: datagram.count)
+                tap?.received(Array(bytes), from: datagram.sender)
+                burst.note(bytes, from: datagram.sender)
             } catch .noBufferSpace {
-                burst.overruns += 1
-                burst.prefixes = .everything
+                tap?.lost()
+                burst.noteLoss()
             } catch {
                 return burst
             }

@@ -20,6 +20,12 @@ struct NetlinkSocket: ~Copyable {
         self.socket = socket
     }
 
+    /// One that is never connected: it has no descriptor.
+    init() throws(NetlinkError) {
+        guard let socket = nl_socket_alloc() else { throw NetlinkError("allocate a netlink socket", .noBufferSpace) }
+        self.socket = socket
+    }
+
     deinit {
         nl_socket_free(socket)
     }

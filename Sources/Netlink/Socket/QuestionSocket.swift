@@ -6,12 +6,30 @@ import Glibc
 /// Every call blocks for the few microseconds the kernel takes to answer, or as long as it holds its configuration
 /// lock (RTNL). Callers take turns: one question at a time.
 struct QuestionSocket: ~Copyable {
-    private let socket: NetlinkSocket
+    let socket: NetlinkSocket
     private let buffer: UnsafeMutableRawBufferPointer
     private var sequence: UInt32 = 0
+    /// Whether something changed while the last dump was read (NLM_F_DUMP_INTR).
+    private(set) var wasInterrupted = false
+    /// Hears every question and answer; nil for nobody.
+    private let tap: (any NetlinkTap)?
+    /// Answers in the kernel's stead; nil for the kernel itself.
+    private let answers: (any NetlinkAnswers)?
 
-    /// - Parameter family: `NETLINK_ROUTE`; `NETLINK_GENERIC` for the questions of a `GenericSocket`.
-    init(family: CInt = NETLINK_ROUTE) throws(NetlinkError) {
+    /// Without the kernel: the socket is never connected.
+    init(answers: any NetlinkAnswers) throws(NetlinkError) {
+        socket = try NetlinkSocket()
+        buffer = .allocate(byteCount: 0, alignment: 16)
+        tap = nil
+        self.answers = answers
+    }
+
+    /// - Parameters:
+    ///   - family: `NETLINK_ROUTE`; `NETLINK_GENERIC` for the questions of a `GenericSocket`.
+    ///   - tap: hears every question and answer.
+    init(family: CInt = NETLINK_ROUTE, tap: (any NetlinkTap)? = nil) throws(NetlinkError) {
+        self.tap = tap
+        answers = nil
         socket = try NetlinkSocket(family: family)
         socket.setReceiveBuffer(bytes: 1 << 20)
         socket.setReceiveTimeout(seconds: 5)
@@ -43,16 +61,10 @@ struct QuestionSocket: ~Copyable {
 
     /// Every device of the namespace.
     mutating func links() throws(NetlinkError) -> [Link] {
-        var request = RequestBuilder()
-        let sequence = nextSequence()
-        request.begin(.getLink, flags: NLM_F_DUMP, sequence: sequence)
-        request.append(ifinfomsg(index: 0))
-        request.append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
-        var links: [Link] = []
-        try exchange(request, count: 1) { _, answer in
-            if case .success(let body) = answer, let link = Link(body: body) { links.append(link) }
+        try dump(.getLink, as: Link.init(body:)) { request in
+            request.append(ifinfomsg(index: 0))
+            request.append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
         }
-        return links
     }
 
     /// Asks for links, then looks ways up, all in one round where that fits; the answers stand in the order of the questions.
@@ -110,7 +122,7 @@ struct QuestionSocket: ~Copyable {
     }
 
     /// The one answer to one question; nil when what was asked about does not exist.
-    private mutating func answer<Value>(
+    mutating func answer<Value>(
         to request: RequestBuilder,
         as decode: (UnsafeRawBufferPointer) -> Value?
     ) throws(NetlinkError) -> Value? {
@@ -119,7 +131,7 @@ struct QuestionSocket: ~Copyable {
         switch answer {
         case .success(let value): return value
         case .failure(.noDevice), .failure(.noEntry): return nil
-        case .failure(let cause): throw NetlinkError("ask the kernel about a link or next hop", cause)
+        case .failure(let cause): throw NetlinkError("ask the kernel about a link, next hop or neighbour", cause)
         }
     }
 
@@ -135,8 +147,28 @@ struct QuestionSocket: ~Copyable {
         count: Int,
         _ take: (Int, Result<UnsafeRawBufferPointer, SystemError>) -> Void
     ) throws(NetlinkError) {
+        if let answers { return try play(request, from: answers, take) }
+        guard let tap else { return try exchange(request, count: count, take, onMessage: { _, _ in }) }
+        var witness = RequestWitness(tap, request)
+        do throws(NetlinkError) {
+            try exchange(request, count: count, take) { witness.take($1, at: $0) }
+        } catch {
+            witness.tell(error)
+            throw error
+        }
+        witness.tell()
+    }
+
+    private mutating func exchange(
+        _ request: RequestBuilder,
+        count: Int,
+        _ take: (Int, Result<UnsafeRawBufferPointer, SystemError>) -> Void,
+        onMessage: (Int, UnsafeRawBufferPointer) -> Void
+    ) throws(NetlinkError) {
         let first = sequence &- UInt32(count) &+ 1
         try socket.send(request.bytes)
+        wasInterrupted = false
+        var isInterrupted = false
         var missing = count
         while missing > 0 {
             try receive(isMany: count > 1) { datagram in
@@ -145,8 +177,30 @@ struct QuestionSocket: ~Copyable {
                     let body = rest.bytes(from: MessageHeader.size, length: header.length - MessageHeader.size)
                     let index = Int(header.sequence &- first)
                     if header.port == socket.port, index < count {
+                        onMessage(index, rest.bytes(from: 0, length: header.length))
+                        isInterrupted = isInterrupted || header.isInterrupted
                         missing -= deliver(header, body, to: { take(index, $0) })
                     }
+                    rest = rest.bytes(from: header.length.alignedToAttribute)
+                }
+            }
+        }
+        wasInterrupted = isInterrupted
+    }
+
+    /// The same without the kernel.
+    private func play(
+        _ request: RequestBuilder,
+        from answers: any NetlinkAnswers,
+        _ take: (Int, Result<UnsafeRawBufferPointer, SystemError>) -> Void
+    ) throws(NetlinkError) {
+        for (index, request) in NetlinkMessages(request.bytes).enumerated() {
+            let answer = try answers.answer(to: NetlinkMessages.withoutSequence(request))
+            answer.withUnsafeBytes { bytes in
+                var rest = bytes
+                while let header = MessageHeader(rest) {
+                    let body = rest.bytes(from: MessageHeader.size, length: header.length - MessageHeader.size)
+                    _ = deliver(header, body, to: { take(index, $0) })
                     rest = rest.bytes(from: header.length.alignedToAttribute)
                 }
             }
@@ -154,7 +208,7 @@ struct QuestionSocket: ~Copyable {
     }
 
     /// Hands over the kernel's next datagram, or all that are there.
-    private func receive(
+    func receive(
         isMany: Bool,
         _ take: (UnsafeRawBufferPointer) -> Void
     ) throws(NetlinkError) {
@@ -188,6 +242,7 @@ struct QuestionSocket: ~Copyable {
             take(.failure(SystemError(rawValue: -(body.load(Int32.self, at: 0) ?? -EBADMSG))))
             return 1
         case .done:
+            if let failure = SystemError(dumpEnd: body) { take(.failure(failure)) }
             return 1
         default:
             take(.success(body))

@@ -5,9 +5,11 @@ package final class RouteSockets: Sendable {
     private let hardware: HardwareProbe
 
     /// Opens both in the calling thread's network namespace.
-    package init() throws(NetlinkError) {
-        events = try EventSocket()
-        questions = Locked(try QuestionSocket())
+    ///
+    /// - Parameter tap: hears what passes both.
+    package init(tap: (any NetlinkTap)? = nil) throws(NetlinkError) {
+        events = try EventSocket(tap: tap)
+        questions = Locked(try QuestionSocket(tap: tap))
         hardware = HardwareProbe()
     }
 
@@ -24,6 +26,11 @@ package final class RouteSockets: Sendable {
         try questions.withLock { socket throws(NetlinkError) in try socket.links() }
     }
 
+    /// Every IPv4 and IPv6 address of the namespace.
+    package func addresses() throws(NetlinkError) -> [InterfaceAddress] {
+        try questions.withLock { socket throws(NetlinkError) in try socket.addresses() }
+    }
+
     /// Looks several ways up in one round; the answers stand in the order of the questions.
     package func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
         try questions.withLock { socket throws(NetlinkError) in try socket.routes(queries).routes }
@@ -36,6 +43,16 @@ package final class RouteSockets: Sendable {
 
     package func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? {
         try questions.withLock { socket throws(NetlinkError) in try socket.nextHop(id: id) }
+    }
+
+    /// The policy rules of a family in the order they are tried.
+    package func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] {
+        try questions.withLock { socket throws(NetlinkError) in try socket.rules(family) }
+    }
+
+    /// The neighbour with this address on a link; nil when the link knows none.
+    package func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
+        try questions.withLock { socket throws(NetlinkError) in try socket.neighbour(address, on: link) }
     }
 
     /// What the device behind a link of this namespace tells of itself, from any thread; what it does not tell is nil.

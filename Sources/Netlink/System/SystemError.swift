@@ -22,7 +22,11 @@ package struct SystemError: RawRepresentable, Error, Hashable, Sendable {
     package static let networkUnreachable = SystemError(rawValue: ENETUNREACH)
     package static let hostUnreachable = SystemError(rawValue: EHOSTUNREACH)
     package static let noMemory = SystemError(rawValue: ENOMEM)
+    package static let notSupported = SystemError(rawValue: EOPNOTSUPP)
     package static let noBufferSpace = SystemError(rawValue: ENOBUFS)
+    package static let noSpace = SystemError(rawValue: ENOSPC)
+    package static let fileExists = SystemError(rawValue: EEXIST)
+    package static let fileTooLarge = SystemError(rawValue: EFBIG)
     package static let badMessage = SystemError(rawValue: EBADMSG)
 
     /// The error of the calling thread's last C call.

@@ -26,6 +26,10 @@ struct InterfaceTable: Sendable {
             ports: { controller in ((try? kernel.links()) ?? []).filter { $0.controllerIndex == controller } },
             hardware: kernel.hardware(of:)
         )
+        return entry(for: link, using: lookup)
+    }
+
+    static func entry(for link: Link, using lookup: LinkLookup) -> Entry {
         let (found, underlying) = InterfaceClassifier.classify(link, using: lookup)
         var interface = NetworkInterface(link, found.type)
         interface.underlying = underlying.map { lower in

@@ -19,6 +19,9 @@ package protocol KernelConnection: Sendable {
     /// Every link of the namespace.
     func links() throws(NetlinkError) -> [Link]
 
+    /// Every IPv4 and IPv6 address of the namespace.
+    func addresses() throws(NetlinkError) -> [InterfaceAddress]
+
     /// Looks several ways up in one round; the answers stand in the order of the questions.
     func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>]
 
@@ -27,6 +30,12 @@ package protocol KernelConnection: Sendable {
 
     /// Asks for a next hop object; nil when there is none.
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject?
+
+    /// The policy rules of a family in the order they are tried; empty where the kernel has none.
+    func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule]
+
+    /// Asks for the neighbour with this address on a link; nil when the link knows none.
+    func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour?
 
     /// What the device behind a link tells of itself; never throws, what is not told is nil.
     func hardware(of link: Link) -> LinkHardware

@@ -15,6 +15,15 @@ package protocol Timekeeper: Sendable {
         _ action: @escaping @Sendable () -> Void
     ) -> Cancellation
 
+    /// Runs `action` once on `queue`, after what is there already.
+    func soon(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void)
+
     /// Runs `action` on `queue` whenever the machine may have slept or its clock was set; nil where that cannot be told.
     func watchForSleep(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation?
+}
+
+extension Timekeeper {
+    package func soon(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
+        queue.async(execute: action)
+    }
 }

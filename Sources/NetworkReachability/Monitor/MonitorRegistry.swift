@@ -28,12 +28,7 @@ enum MonitorRegistry {
         let identity = reference.map { try? NamespaceIdentity(path: $0.path) } ?? .current
         let key = Key(namespace: namespace, identity: identity, filtersRoutes: options.filtersRouteMessages)
         if let known = monitors.withLock({ $0[key]?.current }) { return known }
-        var surroundings = Surroundings(
-            kernel: LinuxKernel(namespace: reference),
-            clock: SystemTimekeeper(),
-            resolver: SystemResolver(namespace: reference)
-        )
-        surroundings.filtersRoutes = options.filtersRouteMessages
+        let surroundings = Surroundings(of: reference, options)
         let monitor = PathMonitor(surroundings: surroundings, logger: options.logger)
         if let failure = monitor.failure, failure.stage == .namespace {
             throw .namespace(namespace, failure)

@@ -15,7 +15,7 @@ struct MonitorSession {
     /// Why there is no connection, or why the last one was given up.
     private(set) var failure: NetlinkError?
     /// Routes looked up and not yet counted elsewhere.
-    private var lookups = 0
+    var lookups = 0
 
     init(kernel: any Kernel) {
         self.kernel = kernel
@@ -83,14 +83,7 @@ struct MonitorSession {
     mutating func evaluate(_ records: [TargetRecord], _ depth: LookDepth = .whole) -> [Evaluation] {
         do {
             let connection = try connect()
-            // Only while listening is it known when an interface changes.
-            let known = isListening ? interfaces : InterfaceTable()
-            var evaluator = PathEvaluator(
-                kernel: connection,
-                interfaces: known,
-                expectation: expectation,
-                recent: recent
-            )
+            var evaluator = evaluator(asking: connection)
             defer { lookups += evaluator.lookups }
             let questions = records.compactMap { $0.question(depth) }
             let polls = records.map { $0.target.isAddress ? nil : Self.poll($0, depth) }
@@ -109,11 +102,27 @@ struct MonitorSession {
                 }
             }
         } catch {
-            failure = error
-            disconnect()
-            let reason: NetworkPath.UnsatisfiedReason = error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
+            let reason = giveUp(error)
             return records.map { $0.noted(Evaluation(path: NetworkPath(reason: reason))) }
         }
+    }
+
+    /// Lets go of a connection that cannot be used, and says what that means for every target.
+    mutating func giveUp(_ error: NetlinkError) -> NetworkPath.UnsatisfiedReason {
+        failure = error
+        disconnect()
+        return error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
+    }
+
+    /// An evaluator that knows what this session has learned.
+    func evaluator(asking connection: any KernelConnection) -> PathEvaluator {
+        PathEvaluator(
+            kernel: connection,
+            // Only while listening is it known when an interface changes.
+            interfaces: isListening ? interfaces : InterfaceTable(),
+            expectation: expectation,
+            recent: recent
+        )
     }
 
     /// How many routes were looked up since this was asked last.
@@ -123,7 +132,7 @@ struct MonitorSession {
     }
 
     /// What to ask about a target, or why there is nothing to ask about.
-    private static func poll(_ record: TargetRecord, _ depth: LookDepth) -> Result<Poll, Unnamed> {
+    static func poll(_ record: TargetRecord, _ depth: LookDepth) -> Result<Poll, Unnamed> {
         let mark = record.target.mark
         switch record.target.destination {
         case .atLarge(let addresses):
@@ -141,7 +150,7 @@ struct MonitorSession {
     }
 
     /// A name without addresses.
-    private enum Unnamed: Error {
+    enum Unnamed: Error {
         case resolving
         case notResolved
 

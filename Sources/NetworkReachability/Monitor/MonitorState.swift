@@ -19,6 +19,9 @@ struct MonitorState {
     /// What is to be looked at as soon as the queue has had a turn for others.
     var backlog = Backlog()
     var statistics = MonitorStatistics()
+    /// Who is told that targets were looked at, by number.
+    var observers: [UInt64: @Sendable () -> Void] = [:]
+    var lastObserver: UInt64 = 0
 
     /// Failed attempts to listen since the last one that worked.
     var retries = 0

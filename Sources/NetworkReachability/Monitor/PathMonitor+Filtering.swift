@@ -20,7 +20,7 @@ extension PathMonitor {
             state.isFilterPlanned = true
             return true
         }
-        if isFirst { queue.async { [weak self] in self?.filter() } }
+        if isFirst { soon { [weak self] in self?.filter() } }
     }
 
     /// Lets the kernel leave out everything that does not matter. What came to matter is heard of from now on, so it is to
@@ -39,7 +39,7 @@ extension PathMonitor {
             // Deaf to what the new filter lets through: another socket hears everything until it has one.
             logger?.warning("listening anew", metadata: ["error": "\(error)"])
             session.withLock { $0.disconnect() }
-            queue.async { [weak self] in self?.lookAtEverything() }
+            soon { [weak self] in self?.lookAtEverything() }
         } catch {
             let isFirst = state.withLock { state in
                 defer { state.isFilterRefused = true }

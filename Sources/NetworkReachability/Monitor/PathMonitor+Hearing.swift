@@ -50,6 +50,7 @@ extension PathMonitor {
         let evaluations = reconsider(evaluations(of: part, burst.depth), of: part, after: burst)
         tell(part, evaluations, since: burst.noticed)
         scheduleExpiry(evaluations)
+        callObservers()
     }
 
     func lookLater(at records: some Sequence<TargetRecord>, after burst: EventBurst) {
@@ -57,7 +58,7 @@ extension PathMonitor {
             defer { state.backlog.add(records, after: burst) }
             return state.backlog.isEmpty
         }
-        if isFirst { queue.async { [weak self] in self?.lookAtBacklog() } }
+        if isFirst { soon { [weak self] in self?.lookAtBacklog() } }
     }
 
     private func lookAtBacklog() {
@@ -67,7 +68,7 @@ extension PathMonitor {
         }
         look(at: part.filter(\.isWatched), after: burst)
         if isMore {
-            queue.async { [weak self] in self?.lookAtBacklog() }
+            soon { [weak self] in self?.lookAtBacklog() }
         } else if state.withLock({ $0.watched.all.count }) > MonitorTiming.lookLimit * 4 {
             Memory.giveBack()
         }

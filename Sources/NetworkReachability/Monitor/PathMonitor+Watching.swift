@@ -12,12 +12,12 @@ extension PathMonitor {
             return state.arrivals.isEmpty
         }
         // Those that come until the queue has a turn begin together.
-        if isFirst { queue.async { [self] in follow() } }
+        if isFirst { soon { [self] in follow() } }
     }
 
     /// Nobody listens to this target any more.
     func unwatch(_ record: TargetRecord) {
-        queue.async { [weak self, weak record] in
+        soon { [weak self, weak record] in
             guard let self else { return }
             // The end may have overtaken its beginning, or been followed by another: what counts is what is so now.
             if let record, !record.isWatched { leave(record) }

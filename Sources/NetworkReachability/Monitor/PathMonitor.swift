@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 package import Logging
 package import Netlink
 
@@ -8,7 +8,7 @@ package import Netlink
 /// The kernel is the state. An event is a bell, never the news itself: whatever rings, the answer comes from a fresh route
 /// lookup and link query. So a lost event is one more ring, and no storm can leave a wrong answer. Please keep it so.
 package final class PathMonitor: Sendable {
-    let queue: DispatchQueue
+    package let queue: DispatchQueue
     let surroundings: Surroundings
     let logger: Logger?
     /// Held during an evaluation, so that evaluations have an order; never while anybody is told.
@@ -39,6 +39,11 @@ package final class PathMonitor: Sendable {
         return statistics
     }
 
+    /// Runs `action` on the queue, after whatever is there already.
+    func soon(_ action: @escaping @Sendable () -> Void) {
+        surroundings.clock.soon(on: queue, action)
+    }
+
     /// The path to a target now, asked of the kernel on the calling thread.
     func path(to record: TargetRecord, waitingForName limit: Duration) -> NetworkPath {
         record.name?.prepare(waitingAtMost: limit)
@@ -49,8 +54,21 @@ package final class PathMonitor: Sendable {
         }
         state.withLock { $0.statistics.lookups += lookups }
         // This question found the connection broken and let go of it; those who listen would hear nothing any more.
-        if wasLost { queue.async { [weak self] in self?.lookAtEverything() } }
+        if wasLost { soon { [weak self] in self?.lookAtEverything() } }
         return evaluations.first?.path ?? NetworkPath()
+    }
+
+    /// The same, and everything that explains it.
+    func evidence(of record: TargetRecord, waitingForName limit: Duration) -> NetworkEvidence {
+        record.name?.prepare(waitingAtMost: limit)
+        let (evidence, wasLost, lookups) = session.withLock { session in
+            let wasListening = session.isListening
+            let evidence = session.evidence(of: record)
+            return (evidence, wasListening && !session.isListening, session.takeLookups())
+        }
+        state.withLock { $0.statistics.lookups += lookups }
+        if wasLost { queue.async { [weak self] in self?.lookAtEverything() } }
+        return evidence
     }
 }
 

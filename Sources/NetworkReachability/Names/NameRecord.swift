@@ -43,6 +43,9 @@ final class NameRecord: Sendable {
 
     var answer: NameState.Answer { state.withLock { $0.name.answer } }
 
+    /// Why there is no address, as the name service said it last.
+    var failure: NameLookup.Failure? { state.withLock { $0.name.failure } }
+
     /// Makes sure that somebody has been asked, and waits up to `limit` while nothing at all is known. Without a watcher
     /// an old answer is good for this question and renewed for the next.
     func prepare(waitingAtMost limit: Duration) {
@@ -94,7 +97,7 @@ final class NameRecord: Sendable {
     private func take(_ result: Result<[IPAddress], NameLookup.Failure>, of question: UInt64) {
         let (isNews, asksAgain) = state.withLock { $0.name.take(result, of: question) }
         first.open()
-        if isNews { queue.async(execute: changed) }
+        if isNews { surroundings.clock.soon(on: queue, changed) }
         if asksAgain { networkChanged() } else { scheduleNext() }
     }
 

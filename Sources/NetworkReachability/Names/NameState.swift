@@ -25,6 +25,8 @@ struct NameState: Sendable {
     private static let questionLimit = 2
 
     private(set) var answer = Answer.pending
+    /// Why there is no address; nil while there is one, or nothing is known yet.
+    private(set) var failure: NameLookup.Failure?
     private var asked: UInt64 = 0
     private var answered: UInt64 = 0
     private var questionsUnderWay = 0
@@ -65,6 +67,7 @@ struct NameState: Sendable {
             answered = question
             failures = addresses.isEmpty ? failures + 1 : 0
             answer = Self.answer(addresses, result, before: before)
+            if answer == .failed, case .failure(let cause) = result { failure = cause } else { failure = nil }
         }
         defer { missedChange = false }
         return (answer != before, missedChange)

@@ -2,10 +2,10 @@ import Netlink
 
 /// Turns what the kernel says of addresses into the path of a target.
 struct PathEvaluator {
-    private let kernel: any KernelConnection
-    private var links: LinkTable
+    let kernel: any KernelConnection
+    var links: LinkTable
     /// What is known of interfaces, for the next evaluation too as long as no link has changed.
-    private(set) var interfaces: InterfaceTable
+    var interfaces: InterfaceTable
     /// What is likely to be answered, for the next evaluation too.
     private(set) var expectation: Expectation
     private(set) var recent: RecentPaths
@@ -76,13 +76,13 @@ struct PathEvaluator {
         return evaluations
     }
 
-    private mutating func judge(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Verdict] {
+    mutating func judge(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Verdict] {
         var judge = RouteJudge(kernel: kernel, links: links, expectation: expectation)
         defer { links = judge.links }
         return try judge.judge(questions)
     }
 
-    private mutating func evaluation(of result: PollResult) throws(NetlinkError) -> Evaluation {
+    mutating func evaluation(of result: PollResult) throws(NetlinkError) -> Evaluation {
         var (common, destination) = try path(of: result.verdicts, isSatisfied: result.isSatisfied)
         common.supportsIPv4 = result.supportsIPv4
         common.supportsIPv6 = result.supportsIPv6
@@ -146,7 +146,7 @@ struct PathEvaluator {
     }
 
     /// Says more than "no route" where the links do: routes go when their link does, and leave no trace.
-    private mutating func explained(_ obstacle: Verdict.Obstacle) throws(NetlinkError) -> Verdict.Obstacle {
+    mutating func explained(_ obstacle: Verdict.Obstacle) throws(NetlinkError) -> Verdict.Obstacle {
         guard obstacle.reason == .noRoute, !links.hasCarrierSomewhere else { return obstacle }
         let candidates = try links.links().filter { !$0.isLoopback }
         let up = candidates.filter(\.isUp)

@@ -3,14 +3,14 @@ import Netlink
 /// Everything that is asked about one target, and what has been answered so far.
 struct Poll {
     /// Whose votes count.
-    private indirect enum Electorate {
+    indirect enum Electorate {
         /// The majority of one family, IPv4 before IPv6.
         case families(ipv4: Vote, ipv6: Vote)
         /// Any of the addresses of a host.
         case host(Vote)
     }
 
-    private var electorate: Electorate
+    private(set) var electorate: Electorate
     private let mark: UInt32
     /// IPv6 is asked about only if IPv4 does not decide.
     private let isQuick: Bool
@@ -46,7 +46,7 @@ struct Poll {
         return questions.count - count
     }
 
-    private func question(_ address: IPAddress) -> RouteJudge.Question {
+    func question(_ address: IPAddress) -> RouteJudge.Question {
         RouteJudge.Question(address: address, mark: mark)
     }
 

@@ -116,8 +116,12 @@ struct RouteJudge {
             return .failure(Verdict.Obstacle(.noInterface))
         }
         let isLocal = route.kind == .local
-        func blocked(_ reason: NetworkPath.UnsatisfiedReason) -> Result<Verdict.Way, Verdict.Obstacle> {
+        func blocked(
+            _ reason: NetworkPath.UnsatisfiedReason,
+            below isBelow: Bool = false
+        ) -> Result<Verdict.Way, Verdict.Obstacle> {
             var obstacle = Verdict.Obstacle(reason, link: link.index)
+            obstacle.isBelow = isBelow
             obstacle.gateway = leg.gateway
             obstacle.source = route.source
             return .failure(obstacle)
@@ -125,7 +129,7 @@ struct RouteJudge {
         if let reason = link.obstacle { return blocked(reason) }
         guard let source = route.source else { return blocked(.noSourceAddress) }
         if !isLocal, !(try canBeAnswered(source, query, leg, entry: entry)) { return blocked(.noSourceAddress) }
-        if let reason = try underlayObstacle(of: link) { return blocked(reason) }
+        if let reason = try underlayObstacle(of: link) { return blocked(reason, below: true) }
         return .success(
             Verdict.Way(
                 link: link.index,

@@ -21,6 +21,8 @@ struct Verdict: Hashable, Sendable {
         var link: UInt32?
         var gateway: WireAddress?
         var source: WireAddress?
+        /// Whether it is not the link itself, but what the link runs over.
+        var isBelow = false
 
         init(_ reason: NetworkPath.UnsatisfiedReason, link: UInt32? = nil) {
             self.reason = reason

@@ -11,7 +11,7 @@ struct Vote {
     }
 
     private let rule: Rule
-    private let addresses: [IPAddress]
+    let addresses: [IPAddress]
     private(set) var verdicts: [Verdict] = []
 
     init(_ addresses: [IPAddress], _ rule: Rule) {
@@ -19,7 +19,7 @@ struct Vote {
         self.rule = rule
     }
 
-    private var needed: Int { rule == .majority ? addresses.count / 2 + 1 : 1 }
+    var needed: Int { rule == .majority ? addresses.count / 2 + 1 : 1 }
     private var satisfied: Int { verdicts.count(where: \.isSatisfied) }
 
     var isWon: Bool { satisfied >= needed }

@@ -29,7 +29,14 @@ final class LinuxConnection: KernelConnection {
     func link(index: UInt32) throws(NetlinkError) -> Link? { try sockets.link(index: index) }
     func link(named name: String) throws(NetlinkError) -> Link? { try sockets.link(named: name) }
     func links() throws(NetlinkError) -> [Link] { try sockets.links() }
+    func addresses() throws(NetlinkError) -> [InterfaceAddress] { try sockets.addresses() }
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try sockets.nextHop(id: id) }
+    func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] { try sockets.rules(family) }
+
+    func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
+        try sockets.neighbour(address, on: link)
+    }
+
     func hardware(of link: Link) -> LinkHardware { sockets.hardware(of: link) }
 
     func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {

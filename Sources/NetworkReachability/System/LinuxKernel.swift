@@ -6,27 +6,45 @@ struct LinuxKernel: Kernel {
     /// The network namespace to open; nil for the calling thread's.
     let namespace: NamespaceReference?
 
+    /// Hears what passes the sockets; nil for nobody.
+    let tap: (any NetlinkTap)?
+
     /// The calling thread's namespace when this was made. A retry may come from any thread, whose namespace would be another
     /// network altogether.
     private let home = NamespaceIdentity.current
 
-    init(namespace: NamespaceReference?) {
+    init(namespace: NamespaceReference?, tap: (any NetlinkTap)? = nil) {
         self.namespace = namespace
+        self.tap = tap
     }
 
     func connect() throws(NetlinkError) -> any KernelConnection {
         guard let namespace else {
-            guard NamespaceIdentity.current == home else {
-                throw NetlinkError("return to the network namespace the manager was made in", .notPermitted)
-            }
-            return LinuxConnection(try RouteSockets())
+            try checkHome()
+            return LinuxConnection(try RouteSockets(tap: tap))
         }
         // Its directory may have been away. Before the look, so that nothing falls in between.
         if namespace.process == nil { SharedFileWatch.shared.renew(namespace.path) }
         return try NamespaceEntry.run(inside: namespace) { identity in
             Result { () throws(NetlinkError) in
-                LinuxConnection(try RouteSockets(), namespace: namespace, identity: identity)
+                LinuxConnection(try RouteSockets(tap: tap), namespace: namespace, identity: identity)
             }
+        }
+    }
+
+    func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] {
+        guard let namespace else {
+            try checkHome()
+            return try DefaultRouteQuestion.ask()
+        }
+        return try NamespaceEntry.run(inside: namespace) { _ in
+            Result { () throws(NetlinkError) in try DefaultRouteQuestion.ask() }
+        }
+    }
+
+    private func checkHome() throws(NetlinkError) {
+        guard NamespaceIdentity.current == home else {
+            throw NetlinkError("return to the network namespace the manager was made in", .notPermitted)
         }
     }
 

@@ -34,6 +34,10 @@ final class FakeConnection: KernelConnection {
         try askForLinks { $0.devices.map(\.answer) }
     }
 
+    func addresses() throws(NetlinkError) -> [InterfaceAddress] {
+        try ask { state, id in state.network(for: id).addresses.map(\.answer) }
+    }
+
     func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
         let now = kernel.clock.monotonic
         return try ask(count: queries.count) { state, id in
@@ -48,6 +52,18 @@ final class FakeConnection: KernelConnection {
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? {
         try ask { state, connection in
             state.network(for: connection).objects[id]?.answer
+        }
+    }
+
+    func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] {
+        try ask { state, connection in
+            state.network(for: connection).rules.filter { $0.family == family }.map(\.answer)
+        }
+    }
+
+    func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
+        try ask { state, connection in
+            state.network(for: connection).neighbours[FakeNetwork.Place(address: address, link: link)]
         }
     }
 

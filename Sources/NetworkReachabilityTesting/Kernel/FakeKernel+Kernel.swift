@@ -11,6 +11,16 @@ extension FakeKernel: Kernel {
         return FakeConnection(connection, to: self)
     }
 
+    package func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] {
+        let outcome: Result<[DefaultRoute], NetlinkError> = state.withLock { state in
+            if let fault = state.connectionFault {
+                return .failure(NetlinkError("open a netlink socket", fault.cause))
+            }
+            return .success(state.network.defaultRoutes)
+        }
+        return try outcome.get()
+    }
+
     package func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
         let id = state.withLock { state in
             let id = state.makeID()

@@ -102,6 +102,7 @@ extension FakeNetwork {
                 kind: kind,
                 table: finding.table,
                 prefixLength: UInt8(finding.entry.prefix.length),
+                metric: finding.entry.metric,
                 nextHops: legs(of: finding.entry).map(\.answer),
                 nextHopID: finding.entry.object,
                 source: finding.entry.source

@@ -10,6 +10,7 @@ extension FakeNetwork {
                 kind: entry.kind,
                 table: entry.table,
                 prefixLength: UInt8(entry.prefix.length),
+                metric: entry.metric,
                 nextHops: legs(of: entry).map(\.answer),
                 nextHopID: entry.object,
                 source: entry.source,
@@ -22,6 +23,7 @@ extension FakeNetwork {
             kind: entry.kind,
             table: entry.table,
             prefixLength: 128,
+            metric: entry.metric,
             nextHops: [NextHop(interface: output, gateway: finding.leg.gateway)],
             source: entry.source ?? ipv6Source(for: query.destination, through: finding.leg.interface)
         )

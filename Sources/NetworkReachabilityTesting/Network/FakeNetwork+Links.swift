@@ -78,7 +78,12 @@ extension FakeNetwork {
         update(index) { $0.isAnnouncedDown = !device.isPlugged }
         guard device.isUp else { return }
         hear(.link)
-        if device.isPlugged { makeLinkLocalAddress(index) } else { dropObjects(on: index) }
+        if device.isPlugged {
+            makeLinkLocalAddress(index)
+        } else {
+            dropObjects(on: index)
+            forgetNeighbours(on: index, keepingPermanent: true)
+        }
         settleUppers()
     }
 
@@ -119,6 +124,7 @@ extension FakeNetwork {
         update(index) { $0.isUp = false }
         hear(.link)
         dropObjects(on: index)
+        forgetNeighbours(on: index)
         killIPv6Legs(on: index)
         hear([.address, .removal], count: addresses.count { $0.interface == index && $0.family == .ipv6 })
         addresses.removeAll { $0.interface == index && $0.family == .ipv6 }

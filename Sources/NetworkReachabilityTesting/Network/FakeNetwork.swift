@@ -14,6 +14,8 @@ struct FakeNetwork: Sendable {
     /// In the order in which they are tried.
     var rules: [Rule] = []
     var objects: [UInt32: Object] = [:]
+    /// Who was found on which link.
+    var neighbours: [Place: Neighbour] = [:]
     /// The families whose `ignore_routes_with_linkdown` is set for all devices.
     var ignoresLinkdown: Set<AddressFamily> = []
     /// The first rule ever splits the IPv4 tables `local` and `main`, which share one tree before.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import Glibc
 import Logging
 import NetworkReachability
@@ -7,13 +8,14 @@ import NetworkReachability
 struct TargetOptions: ParsableArguments {
     typealias Target = (name: String?, manager: NetworkReachabilityManager)
 
-    @Argument(help: "Names or addresses; none means the network at large.")
+    @Argument(
+        help: ArgumentHelp("Names or addresses; none means the network at large.", valueName: "host")
+    )
     var hosts: [String] = []
 
-    @Option(help: ArgumentHelp("The network namespace to ask in, as `ip netns` names it.", valueName: "name"))
-    var netns: String?
+    @OptionGroup var namespaceOptions: NamespaceOptions
 
-    @Option(help: ArgumentHelp("The firewall mark packets will carry, decimal or 0x hexadecimal.", valueName: "mark"))
+    @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
     var mark: FirewallMark?
 
     @Flag(help: "Print one JSON object per line (schema 1).")
@@ -22,8 +24,11 @@ struct TargetOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Log to standard error what is heard and decided.")
     var verbose = false
 
-    @Flag(help: "Hear of every route change, not only of those that matter.")
+    @Flag(help: ArgumentHelp("Hear of every route change, not only of those that matter.", visibility: .hidden))
     var noFilter = false
+
+    /// What `--netns` says.
+    var netns: String? { namespaceOptions.name }
 
     /// One manager for each host, or one for the network at large, with the name it is printed under.
     func makeTargets() throws -> [Target] {
@@ -37,14 +42,7 @@ struct TargetOptions: ParsableArguments {
 
     /// How to ask, and where.
     func makeOptions() throws(ExitMessage) -> NetworkReachabilityOptions {
-        var namespace = NetworkNamespace.current
-        if let netns {
-            guard !netns.isEmpty, !netns.contains("/"), netns != ".", netns != ".." else {
-                throw ExitMessage("\"\(netns)\" is no name of a network namespace", .usage)
-            }
-            namespace = .named(netns)
-        }
-        return makeOptions(in: namespace)
+        makeOptions(in: try namespaceOptions.namespace)
     }
 
     private func makeOptions(in namespace: NetworkNamespace) -> NetworkReachabilityOptions {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import Glibc
 
 /// `reachability outbox`: a program of its own, beside this one. Its database brings Foundation, which would make every other

@@ -1,3 +1,4 @@
+import CommandLineSupport
 import NetworkReachability
 
 /// A path as one line of output.
@@ -12,6 +13,11 @@ struct PathLine {
     ///
     /// - Parameter time: Read last, so that it is the time of the writing.
     func json(at time: @autoclosure () -> Timestamp) -> [UInt8] {
+        object(at: time()).bytes
+    }
+
+    /// The same, to be added to.
+    func object(at time: @autoclosure () -> Timestamp) -> JSONObject {
         var object = JSONObject()
         object.add("target", target)
         switch path.status {
@@ -43,7 +49,7 @@ struct PathLine {
         line.add("time", time.text)
         line.add("monotonicNanoseconds", time.monotonicNanoseconds)
         line.add(object)
-        return line.bytes
+        return line
     }
 
     /// Time, target, status, then what explains it.

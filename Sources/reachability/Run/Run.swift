@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import Dispatch
 import Glibc
 import NetworkReachability
@@ -7,12 +8,12 @@ import NetworkReachability
 struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run a command at each change, never two at once for one target.",
+        abstract: "Run a command at each change, never two at once.",
         usage: "reachability run [<options>] -- <command> ...",
         discussion: """
-            The state is in REACHABILITY_STATUS, _PREVIOUS, _TARGET, _REASON and others.
-              reachability run --on reachable --settle 5s -- ./sync.sh
-              reachability run --host example.org --hooks /etc/reachability/hooks.d
+            Examples: reachability run --on reachable --settle 5s -- ./sync.sh
+                      reachability run --hooks /etc/reachability/hooks.d
+            Exit status: 0 ended, 64 usage, 66 hooks unusable, 77 no permission.
             """
     )
 
@@ -31,22 +32,30 @@ struct Run: ParsableCommand {
     )
     var triggers: [RunTrigger] = []
 
-    @Option(help: ArgumentHelp("Run the executables in there, in order.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Run the executables in there, in order.", valueName: "dir"),
+        completion: .directory
+    )
     var hooks: String?
 
-    @Option(help: ArgumentHelp("Only for what has held for so long: 2s.", valueName: "duration"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only for what has held for so long: 2s.", valueName: "duration")
+    )
     var settle: DurationArgument?
 
-    @Option(help: ArgumentHelp("End what runs for longer: 500ms, 2s, 1m.", valueName: "duration"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("End what runs for longer: 500ms, 2s, 1m.", valueName: "duration")
+    )
     var killAfter: DurationArgument?
 
     @Flag(help: "Also run for the state at the beginning.")
     var initial = false
 
-    @Option(help: ArgumentHelp("The network namespace to ask in.", valueName: "name"))
-    var netns: String?
+    @OptionGroup var namespaceOptions: NamespaceOptions
 
-    @Option(help: ArgumentHelp("The firewall mark packets will carry.", valueName: "mark"))
+    @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
     var mark: FirewallMark?
 
     @Flag(name: .shortAndLong, help: "Log what is heard and decided.")
@@ -66,13 +75,18 @@ struct Run: ParsableCommand {
         var signals = WatchSignals(reloads: false, runsPrograms: true)
         // What we wait for must not be taken away by an inherited "ignore".
         signal(SIGCHLD, SIG_DFL)
-        let options = TargetOptions(hosts: hosts.unique, netns: netns, mark: mark, verbose: verbose)
+        let options = TargetOptions(
+            hosts: hosts.unique,
+            namespaceOptions: namespaceOptions,
+            mark: mark,
+            verbose: verbose
+        )
         let targets = try options.makeTargets()
         let plan = try makePlan()
         let runners = targets.map { target in
             TargetRunner(
                 target: target,
-                namespace: netns,
+                namespace: namespaceOptions.name,
                 policy: policy,
                 decision: RunDecision(triggers.isEmpty ? [.change] : Set(triggers), runsInitially: initial),
                 plan: plan,

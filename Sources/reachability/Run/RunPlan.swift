@@ -1,3 +1,5 @@
+import CommandLineSupport
+
 /// What is run for a change.
 enum RunPlan: Sendable {
     case command(Program)

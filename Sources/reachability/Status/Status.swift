@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import NetworkReachability
 
 /// `reachability status`: the state now.
@@ -6,9 +7,13 @@ struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Print the state once.",
+        usage: "reachability status [<host> ...] [<options>]",
         discussion: """
-            Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage, 74 output failed, 77 no permission. \
-            Of several hosts, one that is not reachable decides, then one that is unknown.
+            Examples: reachability status example.org && git pull
+                      reachability status --json --netns blue 192.0.2.1
+            Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage, 74 output
+            failed, 77 no permission. Of several hosts, one that is not reachable decides,
+            then one that is unknown.
             """
     )
 

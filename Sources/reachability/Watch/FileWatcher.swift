@@ -1,3 +1,4 @@
+import CommandLineSupport
 import NetworkReachability
 
 /// `watch --file`: the hosts of a file, read again when told to.

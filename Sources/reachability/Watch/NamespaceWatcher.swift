@@ -1,3 +1,4 @@
+import CommandLineSupport
 import NetworkReachability
 
 /// `watch --all-netns`: the targets in the current network namespace, and in each named one for as long as it is there.

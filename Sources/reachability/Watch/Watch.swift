@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import Glibc
 import NetworkReachability
 
@@ -6,11 +7,12 @@ import NetworkReachability
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Print the state, then a line for each change, until interrupted.",
+        abstract: "Print the state, then each change, until interrupted.",
+        usage: "reachability watch [<host> ...] [<options>]",
         discussion: """
-            A line is printed when the status changes; more often with --flags or --paths. \
-            Ends with status 0 on SIGINT, SIGTERM and when its reader goes away. \
-            On SIGUSR1 it writes to standard error what it has done so far, on one line.
+            Examples: reachability watch --settle 2s example.org 2001:db8::1
+                      reachability watch --json --file hosts.txt
+            Exit status: 0 ended, 64 usage, 65 bad line, 66 no file, 74 output, 77 denied.
             """
     )
 
@@ -19,21 +21,22 @@ struct Watch: ParsableCommand {
     @Flag(help: "Also print changes of the flags.")
     var flags = false
 
-    @Flag(help: "Also print changes of interface, gateway and source.")
+    @Flag(help: "Also print changes of interface, gateway, source.")
     var paths = false
 
     @Option(
-        help: ArgumentHelp("Print a change only when it has held for so long: 500ms, 2s, 1m.", valueName: "duration")
+        parsing: .unconditional,
+        help: ArgumentHelp("Print only what has held for so long: 500ms, 2s, 1m.", valueName: "duration")
     )
     var settle: DurationArgument?
 
-    @Flag(help: "Watch the current network namespace and every named one, as they come and go.")
+    @Flag(help: "Watch the current and every named network namespace.")
     var allNetns = false
 
-    @Option(help: "Watch the hosts in a file, one a line; - is standard input. SIGHUP reads it again.")
+    @Option(help: "Hosts, one a line; - is stdin. SIGHUP reads it again.", completion: .file())
     var file: String?
 
-    @Flag(help: "Refuse a file with lines that are no hosts, instead of leaving them out.")
+    @Flag(help: "Refuse a file that has a line which is no host.")
     var strict = false
 
     func validate() throws {

@@ -1,3 +1,4 @@
+import CommandLineSupport
 import NetworkReachability
 
 /// How `watch` prints, and what it counts as a change.
@@ -8,10 +9,13 @@ struct WatchOutput: Sendable {
     let interest: NetworkReachabilityInterest
 
     func write(_ line: PathLine) {
-        StandardOutput.write(
-            json
-                ? line.json(at: Timestamp())
-                : line.text(at: Timestamp(), withFlags: withFlags, withNamespace: withNamespace)
-        )
+        StandardOutput.write(text(line, at: Timestamp()))
+    }
+
+    /// The line as it is printed, without its end.
+    func text(_ line: PathLine, at time: @autoclosure () -> Timestamp) -> [UInt8] {
+        json
+            ? line.json(at: time())
+            : line.text(at: time(), withFlags: withFlags, withNamespace: withNamespace)
     }
 }

@@ -49,6 +49,9 @@ struct PathRun {
         let mustWait = play.takesTime && !(world is FakeWorld)
         let deadline = Deadline(after: .seconds(mustWait ? 15 : 0))
         let isAsked = deadline.poll { PathLine(manager.path).matches(expected) }
+        let isExplained = deadline.poll { PathLine(manager.evidence().path).matches(expected) }
+        checks.expect(isExplained, "\(phase): explained \(PathLine(manager.evidence().path)), not \(text)")
+        EvidenceTests.expectSound(manager.evidence(), checks)
         let path = manager.path
         checks.expect(isAsked, "\(phase): asked \(PathLine(path)), not \(text)")
         checks.expect(path.status, is: NetworkReachabilityStatus(path.flags))

@@ -25,6 +25,8 @@ struct FilterRefusingKernel: Kernel {
         kernel.watchNamespace(on: queue, changed)
     }
 
+    func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] { try kernel.defaultRoutes() }
+
     private struct Connection: KernelConnection {
         let real: any KernelConnection
         let kernel: FilterRefusingKernel
@@ -35,7 +37,14 @@ struct FilterRefusingKernel: Kernel {
         func link(index: UInt32) throws(NetlinkError) -> Link? { try real.link(index: index) }
         func link(named name: String) throws(NetlinkError) -> Link? { try real.link(named: name) }
         func links() throws(NetlinkError) -> [Link] { try real.links() }
+        func addresses() throws(NetlinkError) -> [InterfaceAddress] { try real.addresses() }
         func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try real.nextHop(id: id) }
+        func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] { try real.rules(family) }
+
+        func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
+            try real.neighbour(address, on: link)
+        }
+
         func hardware(of link: Link) -> LinkHardware { real.hardware(of: link) }
         func stopListening() { real.stopListening() }
         func nextBurst(within limit: Duration) -> EventBurst? { real.nextBurst(within: limit) }

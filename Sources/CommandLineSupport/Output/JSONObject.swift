@@ -1,0 +1,95 @@
+/// One JSON object on one line, its keys in the order they were added (RFC 8259).
+package struct JSONObject: CustomStringConvertible {
+    /// UTF-8, for appending to a string costs more.
+    private var text: [UInt8]
+
+    package init() {
+        text = [UInt8(ascii: "{")]
+        text.reserveCapacity(512)
+    }
+
+    /// The whole object as UTF-8.
+    package var bytes: [UInt8] { text + [UInt8(ascii: "}")] }
+
+    package var description: String { String(decoding: bytes, as: UTF8.self) }
+
+    package mutating func add(_ key: String, _ value: String?) {
+        begin(key)
+        if let value { append(quoted: value) } else { text += "null".utf8 }
+    }
+
+    package mutating func add(_ key: String, _ value: some BinaryInteger) {
+        begin(key)
+        text += String(value).utf8
+    }
+
+    package mutating func add(_ key: String, _ value: Bool) {
+        begin(key)
+        text += (value ? "true" : "false").utf8
+    }
+
+    package mutating func add(_ key: String, _ values: [String]) {
+        begin(key)
+        text.append(UInt8(ascii: "["))
+        for (index, value) in values.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            append(quoted: value)
+        }
+        text.append(UInt8(ascii: "]"))
+    }
+
+    package mutating func add(_ key: String, optional value: (some BinaryInteger)?) {
+        begin(key)
+        text += (value.map { String($0) } ?? "null").utf8
+    }
+
+    package mutating func add(_ key: String, _ value: JSONObject?) {
+        begin(key)
+        text += value?.bytes ?? Array("null".utf8)
+    }
+
+    package mutating func add(_ key: String, _ value: Bool?) {
+        if let value { add(key, value) } else { add(key, String?.none) }
+    }
+
+    package mutating func add(_ key: String, _ values: [JSONObject]) {
+        begin(key)
+        text.append(UInt8(ascii: "["))
+        for (index, value) in values.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            text += value.bytes
+        }
+        text.append(UInt8(ascii: "]"))
+    }
+
+    /// The members of another object.
+    package mutating func add(_ other: JSONObject) {
+        if text.count > 1 { text.append(UInt8(ascii: ",")) }
+        text += other.text.dropFirst()
+    }
+
+    private mutating func begin(_ key: String) {
+        if text.count > 1 { text.append(UInt8(ascii: ",")) }
+        append(quoted: key)
+        text.append(UInt8(ascii: ":"))
+    }
+
+    private mutating func append(quoted value: String) {
+        text.append(UInt8(ascii: "\""))
+        for byte in value.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                text.append(UInt8(ascii: "\\"))
+                text.append(byte)
+            case 0..<0x20:
+                let digits = String(byte, radix: 16)
+                text += "\\u00".utf8
+                if digits.utf8.count == 1 { text.append(UInt8(ascii: "0")) }
+                text += digits.utf8
+            default:
+                text.append(byte)
+            }
+        }
+        text.append(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import Netlink
+
+/// The moment a line is written.
+package struct Timestamp {
+    /// Nanoseconds of CLOCK_MONOTONIC, for comparing with other clocks of the machine.
+    package let monotonicNanoseconds: Int64
+    private let seconds: Int64
+    private let milliseconds: Int64
+
+    package init() {
+        let real = Self.read(CLOCK_REALTIME)
+        seconds = Int64(real.tv_sec)
+        milliseconds = Int64(real.tv_nsec) / 1_000_000
+        let monotonic = Self.read(CLOCK_MONOTONIC)
+        monotonicNanoseconds = Int64(monotonic.tv_sec) * 1_000_000_000 + Int64(monotonic.tv_nsec)
+    }
+
+    /// Another moment: since 1970, and on CLOCK_MONOTONIC, where that is known.
+    package init(real: Duration, monotonic: Duration = .zero) {
+        (seconds, milliseconds) = (real.components.seconds, real.components.attoseconds / 1_000_000_000_000_000)
+        monotonicNanoseconds = monotonic.nanoseconds
+    }
+
+    private static func read(_ clock: clockid_t) -> timespec {
+        var time = timespec()
+        _ = unsafe clock_gettime(clock, &time)
+        return time
+    }
+
+    /// UTC with milliseconds, for example `2026-11-21T08:15:30.123Z` (RFC 3339).
+    package var text: String {
+        let (days, second) = seconds.quotientAndRemainder(dividingBy: 86400)
+        let date = Self.civilDate(daysSince1970: days)
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        func append(_ number: Int64, width: Int, then end: Unicode.Scalar) {
+            var digits = number
+            let start = text.count
+            for _ in 0..<width {
+                text.insert(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digits % 10), at: start)
+                digits /= 10
+            }
+            text.append(UInt8(ascii: end))
+        }
+        append(date.year, width: 4, then: "-")
+        append(date.month, width: 2, then: "-")
+        append(date.day, width: 2, then: "T")
+        append(second / 3600, width: 2, then: ":")
+        append(second / 60 % 60, width: 2, then: ":")
+        append(second % 60, width: 2, then: ".")
+        append(milliseconds, width: 3, then: "Z")
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The proleptic Gregorian date: years of 365.2425 days, counted from March so that the leap day comes last.
+    private static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = daysSince1970 + 719_468
+        let (era, dayOfEra) = shifted.quotientAndRemainder(dividingBy: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+}

@@ -1,0 +1,21 @@
+import Glibc
+
+/// Reading of whole files.
+///
+/// C counterpart: `read(2)`.
+package enum InputFile {
+    /// Every byte of a file, at most `limit` of them (EFBIG).
+    package static func read(_ path: String, limit: Int = 1 << 31) throws(SystemError) -> [UInt8] {
+        let file = try Descriptor.open(path)
+        var content: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = Glibc.read(file.number, &chunk, chunk.count)
+            if count < 0, SystemError.current == .interrupted { continue }
+            if count < 0 { throw .current }
+            if count == 0 { return content }
+            content.append(contentsOf: chunk[..<count])
+            if content.count > limit { throw .fileTooLarge }
+        }
+    }
+}

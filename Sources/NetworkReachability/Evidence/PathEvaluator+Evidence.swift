@@ -1,0 +1,165 @@
+import Glibc
+import Netlink
+
+/// The same evaluation, with everything kept that explains it. It asks more than a mere look and is not made to be fast.
+extension PathEvaluator {
+    /// The path that `evaluate` would find, and all verdicts behind it.
+    struct Explanation {
+        var evaluation: Evaluation
+        var candidates: [NetworkEvidence.Candidate]
+        var tallies: [NetworkEvidence.Tally]
+        /// The verdict on the address that decided.
+        var deciding: Verdict?
+
+        /// Whether both come to the same, so that nothing has changed between them.
+        func agrees(with other: Explanation) -> Bool {
+            evaluation.path.isSame(as: other.evaluation.path) && candidates == other.candidates
+        }
+    }
+
+    /// Judges every address of a poll, also those whose vote is not needed.
+    mutating func explain(_ poll: Poll) throws(NetlinkError) -> Explanation {
+        var poll = poll
+        let all = try judge(poll.everybody)
+        let verdicts = Dictionary(all.map { ($0.destination, $0) }) { first, _ in first }
+        poll.decide(by: verdicts)
+        let evaluation = try evaluation(of: poll.result)
+        let decisive = evaluation.path.destination
+        var candidates: [NetworkEvidence.Candidate] = []
+        for verdict in all {
+            var reason: NetworkPath.UnsatisfiedReason?
+            if case .failure(let obstacle) = verdict.outcome { reason = try explained(obstacle).reason }
+            let isDeciding = verdict.destination == decisive
+            candidates.append(.init(address: verdict.destination, reason: reason, isDeciding: isDeciding))
+        }
+        return Explanation(
+            evaluation: evaluation,
+            candidates: candidates,
+            tallies: poll.tallies(by: verdicts),
+            deciding: decisive.flatMap { verdicts[$0] }
+        )
+    }
+
+    /// Adds what the kernel says of the way to the address that decided.
+    mutating func gather(_ deciding: Verdict, mark: UInt32, into facts: inout EvidenceFacts) throws(NetlinkError) {
+        var index: UInt32?
+        switch deciding.outcome {
+        case .success(let way):
+            index = way.link
+            facts.source = way.source
+        case .failure(let obstacle):
+            let explained = try explained(obstacle)
+            facts.obstacle = explained
+            facts.isExplainedByLinks = explained.reason != obstacle.reason
+            facts.source = obstacle.source
+            index = explained.link
+        }
+        let address = deciding.destination
+        var query = RouteQuery(destination: address.wire, mark: mark)
+        if let zone = address.zone {
+            guard let link = try links.link(zone: zone) else {
+                facts.missingZone = zone
+                return
+            }
+            query.outputInterface = link.index
+        }
+        try gatherRoute(&query, zone: address.zone, into: &facts)
+        try gatherLinks(index, into: &facts)
+        guard let index, let link = try links.link(index: index), link.obstacle == nil else { return }
+        gatherNeighbour(address.wire, deciding, on: link, into: &facts)
+    }
+
+    /// The last lookup that decides is one with a source for IPv4, so that is the one whose entry and rule are told.
+    private mutating func gatherRoute(
+        _ query: inout RouteQuery,
+        zone: String?,
+        into facts: inout EvidenceFacts
+    ) throws(NetlinkError) {
+        let family = query.destination.family
+        var answer = try links.routes([query]).first ?? .failure(.badMessage)
+        if family == .ipv4, case .success(let route) = answer, route.kind != .local {
+            query.source = facts.source ?? route.source
+            if facts.source == nil { facts.source = route.source }
+            if query.source != nil { answer = try links.routes([query]).first ?? answer }
+        }
+        let boundTo = try query.outputInterface.flatMap { index throws(NetlinkError) in try links.link(index: index) }
+        let walk = RuleWalk(rules: try kernel.rules(family), query: query, boundTo: boundTo?.name, user: getuid())
+        facts.tables = walk.tables
+        switch answer {
+        case .failure(let error):
+            facts.refusal = error
+            facts.rule = walk.rule(refusingWith: error).map { NetworkEvidence.Rule($0) }
+            facts.ruleRefused = facts.rule != nil
+        case .success(let route):
+            if facts.source == nil { facts.source = route.source }
+            query.wantsEntry = true
+            let entry = try? links.routes([query]).first?.get()
+            facts.rule = walk.rule(answering: route, entry).map { NetworkEvidence.Rule($0) }
+            facts.route = try description(of: route, entry, to: query.destination)
+        }
+    }
+
+    private mutating func description(
+        of route: Netlink.Route,
+        _ entry: Netlink.Route?,
+        to destination: WireAddress
+    ) throws(NetlinkError) -> NetworkEvidence.Route {
+        var legs: [NetworkEvidence.Route.Leg] = []
+        for hop in entry?.nextHops ?? route.nextHops {
+            let link = try links.link(index: hop.interface)
+            legs.append(.init(interface: link?.name, gateway: hop.gateway.map { IPAddress($0) }))
+        }
+        let object = entry?.nextHopID ?? route.nextHopID
+        return NetworkEvidence.Route(
+            type: route.kind.word,
+            prefix: entry.map { "\(AddressPrefix(destination, length: Int($0.prefixLength)))" },
+            table: route.table,
+            metric: entry?.metric ?? route.metric,
+            nextHopObject: object == 0 ? nil : object,
+            legs: legs,
+            lifetime: entry?.lifetime
+        )
+    }
+
+    /// The link that packets leave through and those below it or, where links in general are the reason, all of them.
+    private mutating func gatherLinks(_ index: UInt32?, into facts: inout EvidenceFacts) throws(NetlinkError) {
+        guard let index else {
+            guard facts.isExplainedByLinks || facts.obstacle?.reason == .noInterface else { return }
+            for link in try links.links() where !link.isLoopback { facts.links.append(entry(for: link)) }
+            return
+        }
+        guard let link = try links.link(index: index) else { return }
+        let first = entry(for: link)
+        facts.links = [first]
+        for lower in first.interface.underlying {
+            guard let link = try links.link(index: lower.index) else { continue }
+            facts.links.append(NetworkEvidence.Link(lower, link))
+        }
+    }
+
+    private mutating func entry(for link: Netlink.Link) -> NetworkEvidence.Link {
+        NetworkEvidence.Link(interfaces.entry(for: link, kernel: kernel).interface, link)
+    }
+
+    private func gatherNeighbour(
+        _ destination: WireAddress,
+        _ deciding: Verdict,
+        on link: Netlink.Link,
+        into facts: inout EvidenceFacts
+    ) {
+        let gateway =
+            switch deciding.outcome {
+            case .success(let way): way.gateway
+            case .failure(let obstacle): obstacle.gateway
+            }
+        guard facts.route?.type == "unicast", link.asksForNeighbours else { return }
+        facts.needsNeighbour = true
+        let address = gateway ?? destination
+        do throws(NetlinkError) {
+            let answer = try kernel.neighbour(address, on: link.index)
+            facts.neighbour = NetworkEvidence.Neighbour(address, on: link, answer, isGateway: gateway != nil)
+        } catch {
+            // Kernels before 5.0 do not answer this; the chain does without.
+        }
+    }
+}

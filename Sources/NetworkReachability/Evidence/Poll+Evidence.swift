@@ -1,0 +1,38 @@
+extension Poll {
+    /// Everybody who has a vote, in the order of the votes.
+    var everybody: [RouteJudge.Question] {
+        votes.flatMap(\.addresses).map(question)
+    }
+
+    private var votes: [Vote] {
+        switch electorate {
+        case .host(let vote): [vote]
+        case .families(let ipv4, let ipv6): [ipv4, ipv6]
+        }
+    }
+
+    /// Counts votes that are known already, in the order in which they would be asked for.
+    mutating func decide(by verdicts: [IPAddress: Verdict]) {
+        while true {
+            var questions: [RouteJudge.Question] = []
+            guard addNext(to: &questions) > 0 else { return }
+            let known = questions.compactMap { verdicts[$0.address] }
+            guard known.count == questions.count else { return }
+            count(known[...])
+        }
+    }
+
+    /// How the families vote on the network at large; none for a host.
+    func tallies(by verdicts: [IPAddress: Verdict]) -> [NetworkEvidence.Tally] {
+        guard case .families(let ipv4, let ipv6) = electorate else { return [] }
+        return zip([ipv4, ipv6], [false, true]).compactMap { vote, isIPv6 in
+            guard !vote.addresses.isEmpty else { return nil }
+            return NetworkEvidence.Tally(
+                isIPv6: isIPv6,
+                addresses: vote.addresses.count,
+                reachable: vote.addresses.count { verdicts[$0]?.isSatisfied ?? false },
+                needed: vote.needed
+            )
+        }
+    }
+}

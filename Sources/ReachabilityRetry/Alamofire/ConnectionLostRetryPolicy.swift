@@ -1,0 +1,26 @@
+/// ``RetryPolicy`` for connections alone that were lost while the request was under way, as Alamofire's class of this name.
+public struct ConnectionLostRetryPolicy: RequestInterceptor {
+    private let policy: RetryPolicy
+
+    /// - Throws: ``RetryPolicyError`` when the limit or the scale is negative or the base less than 2.
+    public init(
+        retryLimit: Int = RetryPolicy.defaultRetryLimit,
+        exponentialBackoffBase base: Int = RetryPolicy.defaultExponentialBackoffBase,
+        exponentialBackoffScale scale: Duration = RetryPolicy.defaultExponentialBackoffScale,
+        retryableMethods methods: Set<RequestMethod> = RetryPolicy.defaultRetryableMethods
+    ) throws(RetryPolicyError) {
+        policy = try RetryPolicy(
+            retryLimit: retryLimit,
+            exponentialBackoffBase: base,
+            exponentialBackoffScale: scale,
+            retryableMethods: methods,
+            retryableStatuses: []
+        )
+    }
+
+    /// What ``RetryPolicy`` says, where the request may have been processed.
+    public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
+        guard request.stage == .mayHaveBeenProcessed else { return .doNotRetry }
+        return await policy.retry(request, dueTo: error)
+    }
+}

@@ -1,0 +1,39 @@
+/// Several adapters and retriers as one: all adapters in order, each on what the one before it made; and the first retrier that
+/// answers something else than ``RetryResult/doNotRetry``.
+public struct Interceptor: RequestInterceptor {
+    /// The adapters in their order.
+    public let adapters: [any RequestAdapter]
+
+    /// The retriers in their order.
+    public let retriers: [any RequestRetrier]
+
+    /// - Parameters:
+    ///   - adapters: Asked first.
+    ///   - retriers: Asked first.
+    ///   - interceptors: Asked after them, as both.
+    public init(
+        adapters: [any RequestAdapter] = [],
+        retriers: [any RequestRetrier] = [],
+        interceptors: [any RequestInterceptor] = []
+    ) {
+        self.adapters = adapters + interceptors
+        self.retriers = retriers + interceptors
+    }
+
+    /// Asks all adapters; the first error ends it.
+    public func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+        var request = request
+        for adapter in adapters { request = try await adapter.adapt(request) }
+        return request
+    }
+
+    /// Asks the retriers until one has an answer.
+    public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
+        for retrier in retriers {
+            let result = await retrier.retry(request, dueTo: error)
+            if case .doNotRetry = result { continue }
+            return result
+        }
+        return .doNotRetry
+    }
+}

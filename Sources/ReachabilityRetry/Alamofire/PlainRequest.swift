@@ -1,0 +1,49 @@
+/// A request as adapters see it, whichever client sends it: method, URL and header fields. The body stays with the client.
+public struct PlainRequest: Hashable, Sendable {
+    /// A header field.
+    public struct Field: Hashable, Sendable {
+        /// The name as it was given; names are the same whatever their case.
+        public var name: String
+        /// The value.
+        public var value: String
+
+        /// A header field.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The method.
+    public var method: RequestMethod
+
+    /// The URL as text.
+    public var url: String
+
+    /// The header fields in the order they are sent.
+    public var fields: [Field]
+
+    /// A request.
+    public init(method: RequestMethod = .get, url: String, fields: [Field] = []) {
+        self.method = method
+        self.url = url
+        self.fields = fields
+    }
+
+    /// The first value of a header field. Setting it replaces all of that name; nil removes them.
+    public subscript(name: String) -> String? {
+        get { fields.first { $0.isNamed(name) }?.value }
+        set {
+            let place = fields.firstIndex { $0.isNamed(name) } ?? fields.count
+            fields.removeAll { $0.isNamed(name) }
+            if let newValue { fields.insert(Field(name: name, value: newValue), at: place) }
+        }
+    }
+
+    /// What lets a server know a repetition: the field Idempotency-Key; nil where it is missing or empty.
+    public var idempotencyKey: String? { self["Idempotency-Key"].flatMap { $0.isEmpty ? nil : $0 } }
+}
+
+extension PlainRequest.Field {
+    fileprivate func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+}

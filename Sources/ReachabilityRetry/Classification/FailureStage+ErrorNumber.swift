@@ -1,0 +1,36 @@
+import Glibc
+
+extension FailureStage {
+    /// What an error number (`errno(3)`, `connect(2)`, `tcp(7)`) says of a request.
+    ///
+    /// | Error | Resolving, connecting | Exchanging |
+    /// |---|---|---|
+    /// | ECONNREFUSED | never sent | never sent: only an attempt to connect is refused |
+    /// | ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, ENONET | never sent | may have been processed |
+    /// | ETIMEDOUT, ECONNRESET, ECONNABORTED, ENETRESET, EPIPE, ENOTCONN, EPROTO | never sent | may have been processed |
+    /// | EADDRNOTAVAIL (no source address), EACCES, EPERM (a rule forbids), EINVAL (a blackhole) | never sent | not retried |
+    /// | ENOBUFS, ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR | never sent | may have been processed |
+    /// | all others | not retried | not retried |
+    ///
+    /// Nil stands for "not retried".
+    public init?(errorNumber: Int32, during phase: ConnectionPhase) {
+        if errorNumber == ECONNREFUSED {
+            self = .neverSent
+        } else if phase == .exchanging {
+            guard Self.lost.contains(errorNumber) else { return nil }
+            self = .mayHaveBeenProcessed
+        } else {
+            guard Self.lost.contains(errorNumber) || Self.unrouted.contains(errorNumber) else { return nil }
+            self = .neverSent
+        }
+    }
+
+    /// The connection is lost, or cannot go on for now.
+    private static let lost: Set<Int32> = [
+        ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, ENONET, ETIMEDOUT, ECONNRESET, ECONNABORTED, ENETRESET, EPIPE,
+        ENOTCONN, EPROTO, ENOBUFS, ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR,
+    ]
+
+    /// What `connect(2)` says where a route, a rule or a missing address stands in the way.
+    private static let unrouted: Set<Int32> = [EADDRNOTAVAIL, EACCES, EPERM, EINVAL]
+}

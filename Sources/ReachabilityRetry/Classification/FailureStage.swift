@@ -1,0 +1,45 @@
+/// How far a request got before it failed: what decides whether it may be sent again.
+public enum FailureStage: Hashable, Sendable {
+    /// Nothing of it has left: the name was not resolved, the connection was not made. Anything may be sent again.
+    case neverSent
+
+    /// It has left, in part or as a whole, and no answer came: the server may have acted on it.
+    case mayHaveBeenProcessed
+
+    /// The server answered with this status.
+    ///
+    /// `retryAfter` is how long the server asks to wait, see ``RetryAfter``; nil where it does not ask.
+    case answered(status: Int, retryAfter: Duration? = nil)
+}
+
+extension FailureStage {
+    /// Whether it has left, so that it counts as sent.
+    public var wasSent: Bool { self != .neverSent }
+
+    /// The statuses by which the server says that it has not acted: 408 (RFC 9110, 15.5.9), 425 (RFC 8470, 5.2), 429 (RFC
+    /// 6585, 4), 503 (RFC 9110, 15.6.4).
+    static let untouchedStatuses: Set<Int> = [408, 425, 429, 503]
+
+    /// Whether the request may be sent again.
+    ///
+    /// - Parameter isRepeatable: Whether doing it twice means the same as once.
+    func maySendAgain(isRepeatable: Bool) -> Bool {
+        switch self {
+        case .neverSent: true
+        case .mayHaveBeenProcessed: isRepeatable
+        case .answered(let status, _): isRepeatable || Self.untouchedStatuses.contains(status)
+        }
+    }
+}
+
+extension FailureStage: CustomStringConvertible {
+    /// A few words for logs.
+    public var description: String {
+        switch self {
+        case .neverSent: "never sent"
+        case .mayHaveBeenProcessed: "may have been processed"
+        case .answered(let status, nil): "answered with \(status)"
+        case .answered(let status, let wait?): "answered with \(status), retry after \(wait)"
+        }
+    }
+}

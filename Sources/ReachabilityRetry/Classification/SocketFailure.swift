@@ -1,0 +1,24 @@
+/// A failed system call on a connection, or a time limit of a client's own (ETIMEDOUT).
+public struct SocketFailure: RetryableError, Hashable {
+    /// The error number, `errno(3)`.
+    public let errorNumber: Int32
+
+    /// What the connection was doing.
+    public let phase: ConnectionPhase
+
+    /// - Parameters:
+    ///   - errorNumber: The error number, `errno(3)`.
+    ///   - phase: What the connection was doing.
+    public init(errorNumber: Int32, during phase: ConnectionPhase) {
+        self.errorNumber = errorNumber
+        self.phase = phase
+    }
+
+    /// What the error number says, see ``FailureStage/init(errorNumber:during:)``.
+    public var failureStage: FailureStage? { FailureStage(errorNumber: errorNumber, during: phase) }
+}
+
+extension SocketFailure: CustomStringConvertible {
+    /// For example `error 111 while connecting`.
+    public var description: String { "error \(errorNumber) while \(phase)" }
+}

@@ -1,0 +1,53 @@
+import NetworkReachability
+
+/// All that the retries of one host share. A value, only ever touched under the coordinator's lock.
+struct HostLane {
+    /// How one that waits is woken.
+    typealias Bell = AsyncStream<Void>.Continuation
+
+    var queue: ReleaseQueue<Bell>
+    var bucket: TokenBucket
+    /// How many requests have failed once and are not at their end.
+    var users = 0
+    /// Nil while nobody has failed, and for a moment after.
+    var watch: (any VerdictWatch)?
+    private(set) var verdict = RetryVerdict.unknown
+
+    init(_ limits: RetryLimits) {
+        queue = ReleaseQueue(interval: .seconds(1) / limits.rate)
+        bucket = TokenBucket(limits.budget)
+    }
+
+    /// Takes what the monitor says, unless something newer is known. Returns whose bell is to ring.
+    ///
+    /// - Parameter opening: When the first may go if the network has returned.
+    mutating func hear(_ news: RetryVerdict, opening: Duration) -> Bell? {
+        guard news.generation >= verdict.generation else { return nil }
+        let known = verdict
+        verdict = news
+        if news.status == .notReachable {
+            queue.close()
+            return nil
+        }
+        let isNewPath = news.status.isReachable && known.generation > 0 && news.generation > known.generation
+        return isNewPath || !queue.isOpen ? queue.open(at: opening) : nil
+    }
+
+    /// Ends to follow the host when nobody is left. Returns what is to be let go of outside the lock.
+    mutating func leave() -> (any VerdictWatch)? {
+        users -= 1
+        guard users == 0 else { return nil }
+        defer {
+            watch = nil
+            // What the next watch tells begins anew.
+            verdict = .unknown
+            _ = queue.open(at: .zero)
+        }
+        return watch
+    }
+
+    /// Whether forgetting it would change nothing.
+    func isIdle(at now: Duration) -> Bool {
+        users == 0 && bucket.isFull && queue.nextTurn <= now
+    }
+}

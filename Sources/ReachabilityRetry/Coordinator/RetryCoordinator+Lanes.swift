@@ -1,0 +1,83 @@
+import Netlink
+
+extension RetryCoordinator {
+    /// The verdict a host's retries go by; nil while nobody watches it.
+    func knownVerdict(of host: String?) -> RetryVerdict? {
+        state.withLock { state in
+            guard let lane = state.lanes[host], lane.watch != nil else { return nil }
+            return lane.verdict
+        }
+    }
+
+    /// Somebody failed at this host for the first time: it is watched until `leave(_:)`.
+    func enter(_ host: String?) {
+        let now = timeline.now
+        let isWatched = state.withLock { state in
+            if state.lanes[host] == nil, state.lanes.count >= Self.keptHosts { state.forgetUnused(at: now) }
+            state.lanes[host, default: HostLane(limits)].users += 1
+            return state.lanes[host]?.watch != nil
+        }
+        if isWatched { return }
+        // Made outside the lock: others may do the same, and one of them will be kept.
+        let watch = source.watch(host) { [weak self] in self?.hear($0, of: host) }
+        let unwanted = state.withLock { state -> (any VerdictWatch)? in
+            guard state.lanes[host]?.watch == nil else { return watch }
+            state.lanes[host]?.watch = watch
+            return nil
+        }
+        withExtendedLifetime(unwanted) {}
+    }
+
+    /// Whoever entered is at its end.
+    func leave(_ host: String?) {
+        let now = timeline.now
+        let watch = state.withLock { state in
+            let watch = state.lanes[host]?.leave()
+            if state.lanes[host]?.isIdle(at: now) == true { state.lanes[host] = nil }
+            return watch
+        }
+        withExtendedLifetime(watch) {}
+    }
+
+    /// Asks what is so at this moment, for somebody who has entered.
+    func ask(_ host: String?) -> RetryVerdict {
+        guard let watch = state.withLock({ $0.lanes[host]?.watch }) else { return .unknown }
+        let verdict = watch.ask()
+        hear(verdict, of: host)
+        return verdict
+    }
+
+    func hear(_ verdict: RetryVerdict, of host: String?) {
+        let now = timeline.now
+        let bell = state.withLock { state in
+            let opening = now + limits.spread * state.chance()
+            return state.lanes[host]?.hear(verdict, opening: opening)
+        }
+        bell?.yield()
+    }
+
+    /// Pays for a retry; false if the budget is used up.
+    func withdraw(from host: String?) -> Bool {
+        state.withLock { $0.lanes[host]?.bucket.withdraw(limits.budget.retryCost) ?? true }
+    }
+
+    /// A success puts tokens back.
+    ///
+    /// - Parameter paid: How many retries were paid for on the way to it.
+    func deposit(for host: String?, paid: Int) {
+        let now = timeline.now
+        let count = paid > 0 ? paid * limits.budget.retryCost : limits.budget.successDeposit
+        state.withLock { state in
+            guard state.lanes[host] != nil else { return }
+            state.lanes[host]?.bucket.deposit(count)
+            if state.lanes[host]?.isIdle(at: now) == true { state.lanes[host] = nil }
+        }
+    }
+}
+
+extension RetryCoordinator.State {
+    fileprivate mutating func forgetUnused(at now: Duration) {
+        let unused = lanes.filter { $0.value.users == 0 && $0.value.queue.nextTurn <= now }.keys
+        for host in unused { lanes[host] = nil }
+    }
+}

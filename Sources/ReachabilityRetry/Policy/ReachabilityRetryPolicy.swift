@@ -1,0 +1,111 @@
+/// When failed work is tried again, and when no more. A value; one policy may serve any number of requests.
+///
+/// What happens after a failure depends on how far the request got (``FailureStage``), and on what the monitor says:
+///
+/// | Failure | Target | Then |
+/// |---|---|---|
+/// | never sent | any | retried |
+/// | may have been processed | idempotent method (RFC 9110, 9.2.2) or idempotency key | retried |
+/// | may have been processed | another | ends: ``RetryError/Ending/unsafeToRepeat`` |
+/// | answered with 408, 425, 429, 503 | any: the server says that it has not done it | retried |
+/// | answered with 500, 502, 504 | idempotent method or idempotency key | retried |
+/// | answered with another status | any | ends: ``RetryError/Ending/notRetryable`` |
+/// | nothing of the network's | any | ends: ``RetryError/Ending/notRetryable`` |
+///
+/// | The monitor says | The wait before the retry |
+/// |---|---|
+/// | not reachable | until it says reachable: no timer, no attempt, no charge to the budget |
+/// | reachable, by another path than when the attempt began | none, once for each new path |
+/// | reachable, answered with Retry-After | as long as the server asks, at most ``retryAfterCap`` |
+/// | reachable, or unknown | ``backoff``; cut short when the path changes |
+///
+/// Every retry then passes the limits of its host, see ``RetryCoordinator``.
+public struct ReachabilityRetryPolicy: Sendable {
+    /// Tells how far a failed request got, from its error and from what the monitor said of the target right after; nil for
+    /// an error that is not the network's or the server's, with which no retry would help.
+    public typealias Classifier = @Sendable (_ error: any Error, _ verdict: RetryVerdict) -> FailureStage?
+
+    /// The statuses that are retried unless told otherwise: 408, 425, 429, 500, 502, 503, 504.
+    public static let standardStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+
+    /// How long all attempts and waits may take together. An attempt under way at that time is cancelled. Nil only for a
+    /// single attempt.
+    public let deadline: Duration?
+
+    /// How many attempts are made in all, the first included.
+    public let attempts: Int
+
+    /// How many of these may get as far as being sent.
+    public let attemptsAfterSending: Int
+
+    /// The waits where nothing better is to be waited for.
+    public let backoff: Backoff
+
+    /// The longest wait a server's Retry-After may ask for. Where it would pass the deadline there is no wait: it ends at once.
+    public let retryAfterCap: Duration
+
+    /// The statuses of answers that may be retried.
+    public let statuses: Set<Int>
+
+    /// What tells how far a failed request got.
+    public let classify: Classifier
+
+    /// Five minutes, 20 attempts, 3 of them sent, ``Backoff/standard``, Retry-After up to a minute.
+    public static let standard = ReachabilityRetryPolicy(
+        checkedDeadline: .seconds(300),
+        attempts: 20,
+        attemptsAfterSending: 3,
+        backoff: .standard,
+        retryAfterCap: .seconds(60),
+        statuses: standardStatuses,
+        classify: classifyRetryableErrors
+    )
+
+    /// - Throws: ``RetryPolicyError`` when a duration is negative, the deadline zero, a number of attempts less than 1, or when
+    ///   there are retries without a deadline.
+    public init(
+        deadline: Duration? = .seconds(300),
+        attempts: Int = 20,
+        attemptsAfterSending: Int = 3,
+        backoff: Backoff = .standard,
+        retryAfterCap: Duration = .seconds(60),
+        statuses: Set<Int> = standardStatuses,
+        classify: @escaping Classifier = classifyRetryableErrors
+    ) throws(RetryPolicyError) {
+        if let deadline, deadline <= .zero { throw .invalidDuration(name: "the deadline", deadline) }
+        try RetryPolicyError.check(Double(attempts), "the number of attempts", atLeast: 1)
+        try RetryPolicyError.check(Double(attemptsAfterSending), "the number of attempts after sending", atLeast: 1)
+        try RetryPolicyError.check(retryAfterCap, "the cap of Retry-After")
+        if deadline == nil, attempts > 1 { throw .neverEnds }
+        self.init(
+            checkedDeadline: deadline,
+            attempts: attempts,
+            attemptsAfterSending: attemptsAfterSending,
+            backoff: backoff,
+            retryAfterCap: retryAfterCap,
+            statuses: statuses,
+            classify: classify
+        )
+    }
+
+    private init(
+        checkedDeadline deadline: Duration?,
+        attempts: Int,
+        attemptsAfterSending: Int,
+        backoff: Backoff,
+        retryAfterCap: Duration,
+        statuses: Set<Int>,
+        classify: @escaping Classifier
+    ) {
+        self.deadline = deadline
+        self.attempts = attempts
+        self.attemptsAfterSending = attemptsAfterSending
+        self.backoff = backoff
+        self.retryAfterCap = retryAfterCap
+        self.statuses = statuses
+        self.classify = classify
+    }
+
+    /// The classifier unless told otherwise: what a ``RetryableError`` says of itself; every other error is not retried.
+    public static let classifyRetryableErrors: Classifier = { error, _ in (error as? any RetryableError)?.failureStage }
+}

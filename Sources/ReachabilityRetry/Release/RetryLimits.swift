@@ -1,0 +1,45 @@
+/// What all retries of a host have in common, whichever policies they have. Every host has its own.
+public struct RetryLimits: Hashable, Sendable {
+    /// How many retries a second may begin, at most: two never begin nearer to each other than 1 / `rate` seconds. It holds also
+    /// when ten thousand wait as the network returns; with 100 a second that takes 100 seconds. First attempts do not count.
+    public let rate: Double
+
+    /// When the network returns, the first retry begins after a random part of this, so that many machines behind one
+    /// switch do not begin together.
+    public let spread: Duration
+
+    /// How many requests may wait for a retry; who comes after that ends at once (``RetryError/Ending/tooManyWaiting``).
+    public let maximumWaiting: Int
+
+    /// How many retries there may be in proportion to successes.
+    public let budget: RetryBudget
+
+    /// 100 retries a second, 20 milliseconds, 100,000 waiting, ``RetryBudget/standard``.
+    public static let standard = RetryLimits(
+        checkedRate: 100,
+        spread: .milliseconds(20),
+        maximumWaiting: 100_000,
+        budget: .standard
+    )
+
+    /// - Throws: ``RetryPolicyError`` when the rate is not positive, `spread` negative, or `maximumWaiting` less than 1.
+    public init(
+        rate: Double = 100,
+        spread: Duration = .milliseconds(20),
+        maximumWaiting: Int = 100_000,
+        budget: RetryBudget = .standard
+    ) throws(RetryPolicyError) {
+        // Once an hour; less is surely meant otherwise, and zero would never end.
+        try RetryPolicyError.check(rate, "the rate of release", atLeast: 1.0 / 3600)
+        try RetryPolicyError.check(spread, "the spread of release")
+        try RetryPolicyError.check(Double(maximumWaiting), "the number of those that may wait", atLeast: 1)
+        self.init(checkedRate: rate, spread: spread, maximumWaiting: maximumWaiting, budget: budget)
+    }
+
+    private init(checkedRate rate: Double, spread: Duration, maximumWaiting: Int, budget: RetryBudget) {
+        self.rate = rate
+        self.spread = spread
+        self.maximumWaiting = maximumWaiting
+        self.budget = budget
+    }
+}

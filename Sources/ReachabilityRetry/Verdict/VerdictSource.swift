@@ -1,0 +1,16 @@
+/// Where verdicts come from: ``MonitoredVerdicts``, or what a test plays.
+public protocol VerdictSource: Sendable {
+    /// Begins to follow a host; of each host that retries wait for this is called once.
+    ///
+    /// - Parameters:
+    ///   - host: A name or an address in lower case; nil for the network at large.
+    ///   - listener: To be called with what is so now, soon, and with each change, in order, on any thread, until the watch
+    ///     is let go. It never blocks.
+    func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch
+}
+
+/// One host that is followed, until it is let go. Thread-safe.
+public protocol VerdictWatch: AnyObject, Sendable {
+    /// Asks what is so at this moment. If that is not what the listener was told last, the listener will be told.
+    func ask() -> RetryVerdict
+}

@@ -1,1 +1,0 @@
-../../reachability/Options/DurationArgument.swift

@@ -1,1 +1,0 @@
-../../reachability/Output/JSONObject.swift

@@ -1,1 +1,0 @@
-../../reachability/Run/Program.swift

@@ -1,0 +1,64 @@
+import ArgumentParser
+import CommandLineSupport
+import NetworkReachability
+
+/// `reachability list`: the interfaces now.
+struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Print the interfaces, addresses and default routes.",
+        discussion: """
+            Examples: reachability list
+                      reachability list --json | jq '.interfaces[] | {name, state}'
+            Exit status: 0 printed, 64 usage, 69 the kernel cannot be asked, 74 output
+            failed, 77 no permission.
+
+            A table on a terminal, else one JSON object on one line.
+            """
+    )
+
+    @Flag(help: "Print a table (also --no-json) or JSON, whatever standard output is.")
+    var format: ListFormat?
+
+    @Flag(help: "Print again whenever anything changes; on a terminal in place.")
+    var watch = false
+
+    @OptionGroup var namespaceOptions: NamespaceOptions
+
+    func run() throws {
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = try namespaceOptions.namespace
+        let inspector: NetworkInspector
+        do {
+            inspector = try NetworkInspector(options: options)
+        } catch {
+            throw ExitMessage(error)
+        }
+        let isTable = format.map { $0 == .table } ?? StandardOutput.isTerminal
+        let output = ListOutput(
+            isTable: isTable,
+            redraws: watch && StandardOutput.isTerminal,
+            namespace: namespaceOptions.name
+        )
+        if watch { return follow(inspector, output) }
+        do {
+            output.write(try inspector.interfaces())
+        } catch {
+            throw ExitMessage("\(error)", .unavailable)
+        }
+    }
+
+    private func follow(_ inspector: NetworkInspector, _ output: ListOutput) {
+        var signals = WatchSignals(reloads: false)
+        StandardOutput.endWhenReaderLeaves()
+        let watch = inspector.watchInterfaces { result in
+            switch result {
+            case .success(let interfaces): output.write(interfaces)
+            // A namespace that has gone may come back.
+            case .failure(let error): StandardError.write("reachability: \(error)")
+            }
+        }
+        signals.waitForEnd { StandardError.write("reachability: \(inspector.statistics)") }
+        watch.cancel()
+    }
+}

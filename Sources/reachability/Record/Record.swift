@@ -1,0 +1,67 @@
+import ArgumentParser
+import Glibc
+import NetworkReachability
+import ReachabilityRecording
+
+/// `reachability record`: watches, and writes down everything that an answer depends on.
+struct Record: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record",
+        abstract: "Watch, and record everything into a file.",
+        usage: "reachability record [<options>] <file> [<host> ...]",
+        discussion: """
+            Examples: reachability record trouble.nlrec
+                      reachability record --redact --quiet trouble.nlrec example.org
+            Exit status: 0 done, 64 usage, 73 cannot be made, 74 cannot be written, 77 no
+            permission.
+
+            Also takes --netns, --mark, --json, --verbose as watch does.
+            """
+    )
+
+    @Argument(help: "Where to record; a file that is there is not touched.")
+    var file: String
+
+    @OptionGroup(visibility: .hidden) var options: TargetOptions
+
+    @Flag(help: "Also print changes of the flags.")
+    var flags = false
+
+    @Flag(help: "Also print changes of interface, gateway and source.")
+    var paths = false
+
+    @Flag(name: .shortAndLong, help: "Print nothing.")
+    var quiet = false
+
+    @Flag(help: "Record other addresses and names than the real ones.")
+    var redact = false
+
+    @Flag(help: "Replace a file that is there.")
+    var force = false
+
+    @Option(help: ArgumentHelp("End before the file is larger.", valueName: "size"))
+    var limit = SizeArgument(argument: "64MB")
+
+    func run() throws {
+        let limit = try self.limit.bytes
+        let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
+        let output = WatchOutput(json: options.json, withFlags: flags, withNamespace: false, interest: interest)
+        var signals = WatchSignals(reloads: true)
+        // What cannot be watched is found before there is a file.
+        _ = try options.makeTargets()
+        let session = try RecordSession(file, options, limit: limit, redacts: redact, replaces: force)
+        let printer = quiet ? nil : RecordPrinter(output, namespace: options.netns)
+        let tokens = try session.begin(interest) { host, path, moment in
+            printer?.write(host, path, at: moment)
+        }
+        signals.waitForEnd {
+            session.report()
+        } reload: {
+            // The terminal has gone.
+            RecordSession.end()
+        }
+        try session.finish()
+        withExtendedLifetime(tokens) {}
+        try printer?.finish()
+    }
+}

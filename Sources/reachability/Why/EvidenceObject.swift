@@ -1,0 +1,104 @@
+import CommandLineSupport
+import NetworkReachability
+
+/// The evidence as one JSON object: the keys of a path, then those that explain it.
+struct EvidenceObject {
+    let evidence: NetworkEvidence
+    /// The host as it was given; nil for the network at large.
+    let target: String?
+    /// The name of the network namespace; nil for the current one.
+    let namespace: String?
+
+    /// Schema 1: keys may be added, none is renamed or taken away.
+    var bytes: [UInt8] {
+        let line = PathLine(target: target, namespace: namespace, path: evidence.path)
+        var object = line.object(at: Timestamp())
+        object.add("broken", evidence.brokenStep?.kind.rawValue)
+        object.add("remedy", evidence.brokenStep?.remedy)
+        object.add("addresses", evidence.candidates.map(Self.object))
+        object.add("votes", evidence.tallies.map(Self.object))
+        object.add("rule", evidence.rule.map(Self.object))
+        object.add("route", evidence.route.map(Self.object))
+        object.add("links", evidence.links.map(Self.object))
+        object.add("neighbour", evidence.neighbour.map(Self.object))
+        object.add("steps", evidence.steps.map(Self.object))
+        return object.bytes
+    }
+
+    private static func object(_ candidate: NetworkEvidence.Candidate) -> JSONObject {
+        var object = JSONObject()
+        object.add("address", candidate.address.description)
+        object.add("reachable", candidate.isReachable)
+        object.add("reason", candidate.reason?.rawValue)
+        object.add("decides", candidate.isDeciding)
+        return object
+    }
+
+    private static func object(_ tally: NetworkEvidence.Tally) -> JSONObject {
+        var object = JSONObject()
+        object.add("family", tally.isIPv6 ? "IPv6" : "IPv4")
+        object.add("addresses", tally.addresses)
+        object.add("reachable", tally.reachable)
+        object.add("needed", tally.needed)
+        return object
+    }
+
+    private static func object(_ rule: NetworkEvidence.Rule) -> JSONObject {
+        var object = JSONObject()
+        object.add("priority", rule.priority)
+        object.add("selector", rule.selector)
+        object.add("action", rule.action)
+        object.add("table", optional: rule.table)
+        return object
+    }
+
+    private static func object(_ route: NetworkEvidence.Route) -> JSONObject {
+        var object = JSONObject()
+        object.add("type", route.type)
+        object.add("prefix", route.prefix)
+        object.add("table", optional: route.table)
+        object.add("metric", route.metric)
+        object.add("nextHopObject", optional: route.nextHopObject)
+        object.add(
+            "legs",
+            route.legs.map { leg in
+                var object = JSONObject()
+                object.add("interface", leg.interface)
+                object.add("gateway", leg.gateway?.description)
+                return object
+            }
+        )
+        object.add("secondsLeft", optional: route.lifetime?.components.seconds)
+        return object
+    }
+
+    private static func object(_ link: NetworkEvidence.Link) -> JSONObject {
+        var object = JSONObject()
+        object.add("interface", link.interface.name)
+        object.add("index", link.interface.index)
+        object.add("interfaceType", link.interface.type.rawValue)
+        object.add("up", link.isUp)
+        object.add("carrier", link.hasCarrier)
+        object.add("dormant", link.isDormant)
+        object.add("tunnelRemote", link.tunnelRemote?.description)
+        return object
+    }
+
+    private static func object(_ neighbour: NetworkEvidence.Neighbour) -> JSONObject {
+        var object = JSONObject()
+        object.add("address", neighbour.address.description)
+        object.add("interface", neighbour.interface)
+        object.add("state", neighbour.state.rawValue)
+        object.add("hardwareAddress", neighbour.hardwareAddress)
+        object.add("isGateway", neighbour.isGateway)
+        return object
+    }
+
+    private static func object(_ step: NetworkEvidence.Step) -> JSONObject {
+        var object = JSONObject()
+        object.add("kind", step.kind.rawValue)
+        object.add("state", step.state.rawValue)
+        object.add("summary", step.summary)
+        return object
+    }
+}

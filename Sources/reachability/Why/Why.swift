@@ -1,0 +1,58 @@
+import ArgumentParser
+import CommandLineSupport
+import NetworkReachability
+
+/// `reachability why`: the chain of evidence, from the name to the verdict.
+struct Why: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "why",
+        abstract: "Tell step by step why it can be reached, or why not.",
+        discussion: """
+            Examples: reachability why example.org
+                      reachability why --json 2001:db8::1 | jq .remedy
+            Exit status: 0 reachable, 1 not reachable, 2 unknown, 64 usage, 74 output
+            failed, 77 no permission.
+
+            The first step that is broken is marked, with what would mend it.
+            """
+    )
+
+    @Argument(help: "A name or an address; none means the network at large.")
+    var host: String?
+
+    @OptionGroup var namespaceOptions: NamespaceOptions
+
+    @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
+    var mark: FirewallMark?
+
+    @Flag(help: "Print one JSON object (schema 1).")
+    var json = false
+
+    func run() throws {
+        let evidence = try makeManager().evidence()
+        if json {
+            StandardOutput.write(
+                EvidenceObject(evidence: evidence, target: host, namespace: namespaceOptions.name).bytes
+            )
+        } else {
+            for line in EvidenceText(evidence).lines { StandardOutput.write(line) }
+        }
+        switch evidence.path.status {
+        case .reachable: break
+        case .notReachable: throw ExitCode(1)
+        case .unknown: throw ExitCode(2)
+        }
+    }
+
+    private func makeManager() throws -> NetworkReachabilityManager {
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = try namespaceOptions.namespace
+        options.firewallMark = mark?.value ?? 0
+        do {
+            guard let host else { return try NetworkReachabilityManager(options: options) }
+            return try NetworkReachabilityManager(host: host, options: options)
+        } catch {
+            throw ExitMessage(error)
+        }
+    }
+}

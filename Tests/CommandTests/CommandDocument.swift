@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+/// `docs/cli.md`, the one place where exit statuses, signals and variables are written down.
+struct CommandDocument {
+    let text: String
+
+    init() throws {
+        let file = URL(filePath: #filePath)
+        let root = file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        text = try String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)
+    }
+
+    /// The text below a heading of the second level.
+    func section(_ heading: String) throws -> Substring {
+        let start = try #require(text.firstRange(of: "\n## \(heading)\n"), "there is no section \(heading)").upperBound
+        return text[start...].prefix(upTo: text[start...].firstRange(of: "\n## ")?.lowerBound ?? text.endIndex)
+    }
+
+    /// The first cells of the rows of a section's table that are about a subcommand.
+    func keys(_ heading: String, of subcommand: String) throws -> [String] {
+        try section(heading).split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst().compactMap { row in
+            let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            return cells[1] == "all" || cells[1].contains("`\(subcommand)`") ? cells[0] : nil
+        }
+    }
+}

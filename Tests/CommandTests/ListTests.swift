@@ -1,0 +1,135 @@
+import Foundation
+import Glibc
+import NetworkLab
+import Testing
+
+/// `reachability list`: what it prints, and where.
+@Suite struct ListTests {
+    /// Two links whose every property is known.
+    static func namespace() async throws -> LabNamespace {
+        try await LabThread.detached {
+            let namespace = try LabNamespace()
+            try namespace.ip(
+                "link set lo up",
+                "link add u0 index 7 mtu 1400 type veth peer name far index 8",
+                "link set u0 addrgenmode none",
+                "link set far addrgenmode none",
+                "link set u0 up",
+                "link set far up",
+                "addr add 192.0.2.2/24 dev u0",
+                "addr add 192.0.2.3/24 dev u0",
+                "addr add 2001:db8::2/64 dev u0 nodad",
+                "addr add 2001:db8::3/64 dev u0 nodad preferred_lft 0 valid_lft forever",
+                "route add default via 192.0.2.1 metric 100",
+                "route add default dev u0 metric 200",
+                "-6 route add default via 2001:db8::1",
+                "-4 rule add from 192.0.2.3 table 1000",
+                "-4 route add default via 192.0.2.9 table 1000",
+                "-4 route add default via 192.0.2.8 table 1001"
+            )
+            return namespace
+        }
+    }
+
+    private static let table = """
+        INDEX  NAME  TYPE           OVER  STATE  CARRIER  EXPENSIVE  ADDRESSES                  DEFAULT ROUTES
+            1  lo    loopback       -     up     yes      no         127.0.0.1/8                -
+                                                                     ::1/128
+            7  u0    wired-virtual  -     up     yes      no         192.0.2.2/24               via 192.0.2.1 metric 100
+                                                                     192.0.2.3/24               IPv4 on link metric 200
+                                                                     2001:db8::3/64 deprecated  via 192.0.2.9 metric 0 table 1000
+                                                                     2001:db8::2/64             via 2001:db8::1 metric 1024
+            8  far   wired-virtual  -     up     yes      no         -                          -
+
+        """
+
+    @Test(arguments: ["--table", "--no-json"])
+    func `a table is aligned`(option: String) async throws {
+        let namespace = try await Self.namespace()
+        let result = try await Command.run(["list", option], in: namespace)
+        #expect(result == CommandResult(status: 0, output: Self.table, errors: ""))
+    }
+
+    @Test func `what is no terminal gets one JSON object`() async throws {
+        let namespace = try await Self.namespace()
+        try await LabThread.detached { try namespace.ip("link set far down") }
+        let expected = """
+            "namespace":null,"interfaces":[{"index":1,"name":"lo","type":"loopback","kind":null,"underlyingInterfaces":[],\
+            "state":"up","carrier":true,"mtu":65536,"expensive":false,"addresses":[{"address":"127.0.0.1",\
+            "prefixLength":8,"marks":[]},{"address":"::1","prefixLength":128,"marks":[]}],"defaultRoutes":[]},\
+            {"index":7,"name":"u0","type":"wired-virtual","kind":"veth","underlyingInterfaces":[],"state":"noCarrier",\
+            "carrier":false,"mtu":1400,"expensive":false,"addresses":[{"address":"192.0.2.2","prefixLength":24,"marks":[]},\
+            {"address":"192.0.2.3","prefixLength":24,"marks":[]},{"address":"2001:db8::3","prefixLength":64,\
+            "marks":["deprecated"]},{"address":"2001:db8::2","prefixLength":64,"marks":[]}],"defaultRoutes":[\
+            {"family":"IPv4","gateway":"192.0.2.1","metric":100,"table":254},{"family":"IPv4","gateway":null,"metric":200,\
+            "table":254},{"family":"IPv4","gateway":"192.0.2.9","metric":0,"table":1000},{"family":"IPv6",\
+            "gateway":"2001:db8::1","metric":1024,"table":254}]},{"index":8,"name":"far","type":"wired-virtual",\
+            "kind":"veth","underlyingInterfaces":[],"state":"down","carrier":null,"mtu":1500,"expensive":false,\
+            "addresses":[],"defaultRoutes":[]}]}
+
+            """
+        for arguments in [["list"], ["list", "--json"]] {
+            let result = try await Command.run(arguments, in: namespace)
+            #expect(result.status == 0)
+            #expect(result.errors.isEmpty)
+            let head = #/\{"schema":1,"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","monotonicNanoseconds":\d+,/#
+            let match = try #require(try head.prefixMatch(in: result.output))
+            #expect(result.output[match.range.upperBound...] == expected)
+        }
+    }
+
+    @Test func `a namespace by its name`() async throws {
+        let name = try await NamedNamespace.make()
+        let result = try await Command.run(["list", "--netns", name.name])
+        #expect(result.status == 0)
+        #expect(result.output.contains(#""namespace":"\#(name.name)""#))
+        #expect(result.output.contains(#""name":"u0""#))
+        try await Command.run(["list", "--netns", "a/b"])
+            .expectRefusal("\"a/b\" is no name of a network namespace")
+        let missing = try await Command.run(["list", "--netns", "there-is-none"])
+        #expect(missing.status == 64)
+        #expect(missing.errors.hasPrefix("reachability: cannot enter the network namespace /run/netns/there-is-none: "))
+    }
+
+    @Test func `a terminal gets a table, in colour unless that is not wanted`() async throws {
+        let namespace = try await Self.namespace()
+        let script = "script -qec \"$R list\" /dev/null </dev/null | tr -d '\\r'"
+        let plain = try await Command.run(script: "export NO_COLOR=1; \(script)", in: namespace)
+        #expect(plain.output == Self.table)
+        let coloured = try await Command.run(script: script, in: namespace)
+        let up = "\u{1b}[32mup\u{1b}[0m"
+        #expect(coloured.output == Self.table.replacing("  up  ", with: "  \(up)  "))
+        let json = try await Command.run(script: "script -qec \"$R list --json\" /dev/null </dev/null", in: namespace)
+        #expect(json.output.hasPrefix(#"{"schema":1,"#))
+    }
+
+    @Test func `a full disk and a reader that goes are told as ever`() async throws {
+        let full = try await Command.run(script: "exec $R list >/dev/full")
+        #expect(full.status == 74)
+        #expect(full.errors == "reachability: cannot write to standard output: No space left on device\n")
+        let gone = try await Command.run(script: "{ sleep 0.1; $R list; echo $? >&2; } | true")
+        #expect(gone.errors == "0\n")
+    }
+
+    @Test func `without netlink there is nothing to list`() async throws {
+        let (sandbox, result) = try await LabThread.detached {
+            try Sandbox.enter(denyingNetlinkWith: EAFNOSUPPORT) { () throws -> CommandResult in
+                let result = try Command.start(["list"]).wait()
+                return CommandResult(status: result.status, output: result.output, errors: result.errors)
+            }
+        }
+        withExtendedLifetime(sandbox) {}
+        result.expectRefusal(
+            "cannot open a netlink socket: Address family not supported by protocol",
+            status: 69
+        )
+    }
+
+    @Test(arguments: [["--json", "--table"], ["eth0"], ["--netns"]])
+    func `what makes no sense is refused`(arguments: [String]) async throws {
+        let result = try await Command.run(["list"] + arguments)
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.hasPrefix("Error: "))
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// A subcommand, an ordinary use of it, and how it ends: what is true of every subcommand is tested on this list.
+struct Subcommand: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Arguments with which it prints something at once, if it ever does, and whatever the network is like.
+    var arguments = ["127.0.0.1"]
+    /// Whether it writes to standard output itself.
+    var prints = true
+    /// Arguments with which it prints more than a pipe holds, so that it is found at work; empty when there are none.
+    var manyArguments: [String] = []
+    /// Whether it goes on until it is told to end, with status 0.
+    var stays = false
+
+    static let all = [
+        Subcommand(name: "watch", manyArguments: ["--json"] + ManyHosts.all, stays: true),
+        Subcommand(name: "status", manyArguments: ["--json"] + ManyHosts.all),
+        Subcommand(name: "why"),
+        Subcommand(name: "wait", arguments: ["--json", "127.0.0.1"]),
+        Subcommand(name: "run", arguments: ["--", "true"], prints: false, stays: true),
+        Subcommand(name: "list", arguments: []),
+        // What becomes of its output does not end it.
+        Subcommand(name: "record", prints: false, stays: true),
+        Subcommand(name: "replay", arguments: [recording]),
+    ]
+
+    private static let recording = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Recordings/links.nlrec").path
+
+    static var printing: [Subcommand] { all.filter(\.prints) }
+
+    static var busy: [Subcommand] { all.filter { !$0.manyArguments.isEmpty } }
+
+    var testDescription: String { name }
+
+    /// What a signal makes of it: an exit status, or minus the number of the signal.
+    func status(after signal: CInt) -> CInt {
+        stays && [SIGINT, SIGTERM].contains(signal) ? 0 : -signal
+    }
+
+    /// The command line for a shell in which `$R` is the binary.
+    var script: String { "$R \(name) \(arguments.joined(separator: " "))" }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import Glibc
+import NetworkLab
+import Testing
+
+/// `reachability wait`: how it ends, and what it says then.
+@Suite struct WaitTests {
+    private static let success = CommandResult(status: 0, output: "", errors: "")
+
+    private static func offline() async throws -> LabNamespace {
+        try await LabThread.detached { try LabNamespace() }
+    }
+
+    @Test(arguments: [
+        [], ["203.0.113.9"], ["--for", "ethernet"], ["--route", "default"], ["--route", "2001:db8:9::/48"],
+        ["--interface", "u0"], ["--dns", "localhost"], ["--any", "--for", "wwan", "--interface", "u0"],
+        ["203.0.113.9", "::1", "--interface", "u0", "--route", "10.0.0.0/8", "--stable", "300ms", "--timeout", "1m"],
+        ["--timeout", "0s"],
+    ])
+    func `what holds is waited for no longer`(arguments: [String]) async throws {
+        let uplink = try await Uplink.make()
+        #expect(try await Command.run(["wait"] + arguments, in: uplink.namespace) == Self.success)
+    }
+
+    @Test func `time that is up is 75, with a reason for each condition`() async throws {
+        let namespace = try await Self.offline()
+        let arguments = [
+            "wait", "203.0.113.9", "--interface", "eth0", "--route", "10.0.0.0/8", "--dns", "no.example", "--timeout",
+            "300ms",
+        ]
+        let result = try await Command.run(arguments, in: namespace)
+        #expect(result.status == 75)
+        #expect(result.output.isEmpty)
+        let name = result.errors.split(separator: "\n").dropFirst().first
+        let nameLine = "reachability: waited 300ms for the name no.example to resolve: name not resolved"
+        #expect(name == nameLine[...] || name == (nameLine + " yet")[...])
+        let others = result.errors.split(separator: "\n").filter { $0 != name }
+        #expect(
+            others == [
+                "reachability: waited 300ms for 203.0.113.9 to be reachable: not reachable, no interface",
+                "reachability: waited 300ms for a route to 10.0.0.0/8: no route",
+                "reachability: waited 300ms for interface eth0: no interface",
+            ]
+        )
+    }
+
+    @Test func `what must last is said to have not`() async throws {
+        let uplink = try await Uplink.make()
+        let result = try await Command.run(["wait", "--stable", "1m", "--timeout", "300ms"], in: uplink.namespace)
+        let errors = "reachability: waited 300ms for the conditions to last 1m\n"
+        #expect(result == CommandResult(status: 75, output: "", errors: errors))
+        let arguments = ["wait", "--for", "not-reachable", "--timeout", "300ms"]
+        let goal = try await Command.run(arguments, in: uplink.namespace)
+        #expect(goal.status == 75)
+        let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
+        #expect(goal.errors == "reachability: waited 300ms for the network not to be reachable: \(way)\n")
+    }
+
+    @Test func `it ends with the change that is waited for`() async throws {
+        let uplink = try await Uplink.make(isConnected: false)
+        let waits = try await [[], ["--route", "default"], ["198.51.100.7", "--stable", "300ms"]].asyncMap {
+            try await RunningCommand.start(["wait"] + $0, in: uplink.namespace)
+        }
+        let arguments = ["wait", "--for", "not-reachable", "127.0.0.1"]
+        let gone = try await RunningCommand.start(arguments, in: uplink.namespace)
+        for wait in waits + [gone] { try await ThreadActivity(of: wait.identifier).waitForRest(of: .milliseconds(400)) }
+        try await uplink.setConnected(true)
+        for wait in waits { #expect(try await wait.result() == Self.success) }
+        try await uplink.ip("link set lo down")
+        #expect(try await gone.result() == Self.success)
+    }
+
+    @Test func `an interface is waited for from before it is there`() async throws {
+        let namespace = try await Self.offline()
+        let wait = try await RunningCommand.start(["wait", "--interface", "later0"], in: namespace)
+        for command in [
+            "link add later0 type veth peer name far", "link set later0 up", "link set far up",
+            "addr add 169.254.1.1/16 dev later0",
+        ] {
+            try await LabThread.detached { try namespace.ip(command) }
+            try await ThreadActivity(of: wait.identifier).waitForRest(of: .milliseconds(400))
+        }
+        // Duplicates are looked for during a second or two.
+        try await LabThread.detached { try namespace.ip("addr add 2001:db8::7/64 dev later0") }
+        #expect(try await wait.result() == Self.success)
+        let shown = try await LabThread.detached { try namespace.run("ip", ["addr", "show", "dev", "later0"]).output }
+        #expect(shown.split(separator: "\n").contains { $0.contains("2001:db8::7") && !$0.contains("tentative") })
+    }
+
+    @Test func `nothing wakes it while nothing changes, nor do routes to elsewhere`() async throws {
+        let uplink = try await Uplink.make(isConnected: false)
+        let arguments = ["wait", "203.0.113.9", "--interface", "no0", "--route", "10.0.0.0/8", "--timeout", "10m"]
+        let wait = try await RunningCommand.start(arguments, in: uplink.namespace)
+        let activity = ThreadActivity(of: wait.identifier)
+        try await activity.waitForRest()
+        let before = try activity.switches
+        let routes = (0..<100).map { "route add 172.16.\($0).0/24 via 192.0.2.1" }
+        try await LabThread.detached { try uplink.namespace.ip(routes) }
+        try await Task.sleep(for: .seconds(3))
+        #expect(try activity.switches == before)
+        wait.signal(SIGTERM)
+        #expect(try await wait.result().status == 143)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `signals end it as shells know`(signal: CInt) async throws {
+        let namespace = try await Self.offline()
+        let wait = try await RunningCommand.start(["wait", "--json"], in: namespace)
+        // Before it blocks them they end it as they end every process. The thread that waits for them does not show it.
+        let tasks = "/proc/\(wait.identifier)/task"
+        let isReady = try await eventually(within: .seconds(90)) {
+            try FileManager.default.contentsOfDirectory(atPath: tasks).contains { thread in
+                let status = (try? String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)) ?? ""
+                let line = status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+                let mask = line?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+                return mask & 0x4002 == 0x4002
+            }
+        }
+        #expect(isReady)
+        wait.signal(signal)
+        #expect(try await wait.result() == CommandResult(status: 128 + signal, output: "", errors: ""))
+    }
+
+    @Test func `the end as JSON`() async throws {
+        let uplink = try await Uplink.make(isConnected: false)
+        let arguments = ["wait", "--json", "--timeout", "200ms", "--interface", "u0", "--for", "reachable"]
+        let late = try await Command.run(arguments, in: uplink.namespace)
+        #expect(late.status == 75)
+        let head = #/\{"schema":1,"time":"[^"]+","monotonicNanoseconds":\d+,/#
+        let time = #/"waitedMilliseconds":\d+,/#
+        let interface = #"{"condition":"interface","value":"u0","for":null,"holds":true,"reason":null,"text":"usable"}"#
+        #expect(
+            late.output.replacing(head, with: "").replacing(time, with: "") == """
+                "namespace":null,"outcome":"timedOut","conditions":[{"condition":"network","value":null,"for":"reachable",\
+                "holds":false,"reason":"noRoute","text":"not reachable, no route"},\(interface)]}
+
+                """
+        )
+        #expect(late.errors == "reachability: waited 200ms for the network to be reachable: not reachable, no route\n")
+        let held = try await Command.run(["wait", "--json", "--interface", "u0"], in: uplink.namespace)
+        #expect(held.status == 0)
+        #expect(held.errors.isEmpty)
+        #expect(
+            held.output.replacing(head, with: "").replacing(time, with: "")
+                == #""namespace":null,"outcome":"held","conditions":[\#(interface)]}"# + "\n"
+        )
+    }
+
+    @Test func `a person at a terminal sees what is missing`() async throws {
+        let namespace = try await Self.offline()
+        let script = "script -qec \"$R wait --timeout 3s\" /dev/null </dev/null | tr -d '\\r'"
+        let result = try await Command.run(script: script, in: namespace)
+        let what = "the network to be reachable: not reachable, no interface"
+        #expect(result.output == "reachability: waiting for \(what)\nreachability: waited 3s for \(what)\n")
+    }
+
+    @Test func `a namespace by its name`() async throws {
+        let name = try await NamedNamespace.make()
+        #expect(try await Command.run(["wait", "--netns", name.name, "--interface", "u0"]) == Self.success)
+        try await Command.run(["wait", "--netns", "a/b"]).expectRefusal("\"a/b\" is no name of a network namespace")
+    }
+
+    @Test func `what makes no sense is refused`() async throws {
+        try await Command.run(["wait", "--interface", "a/b"]).expectRefusal("\"a/b\" is no name of an interface")
+        try await Command.run(["wait", "--timeout", "30"]).expectRefusal(
+            "\"30\" is no duration: write 500ms, 2s or 1m, for example"
+        )
+        for arguments in [["--for", "ever"], ["--route", "10.0.0.1/8"], ["--route", "x"], ["--any", "--all"]] {
+            let result = try await Command.run(["wait"] + arguments)
+            #expect(result.status == 64)
+            #expect(result.output.isEmpty)
+            #expect(result.errors.hasPrefix("Error: "))
+        }
+        let host = try await Command.run(["wait", "http://example.org"])
+        #expect(host.status == 64)
+        #expect(host.errors.hasPrefix("reachability: \"http://example.org\" is neither a host name nor an address"))
+    }
+
+    @Test func `a full disk is told`() async throws {
+        let result = try await Command.run(script: "exec $R wait --dns localhost --json >/dev/full")
+        #expect(result.status == 74)
+    }
+}
+
+extension Array {
+    /// One after the other.
+    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}

@@ -1,0 +1,121 @@
+import NetworkLab
+import Testing
+
+@testable import Netlink
+
+/// Addresses and default routes of the real kernel.
+@Suite struct InventoryTests {
+    private static func namespace() throws -> LabNamespace {
+        let namespace = try LabNamespace()
+        try namespace.ip(
+            "link set lo up",
+            "link add v0 index 5 type veth peer name v1",
+            "link set v0 up",
+            "link set v1 up",
+            "addr add 192.0.2.2/24 dev v0",
+            "addr add 2001:db8::2/64 dev v0 nodad"
+        )
+        return namespace
+    }
+
+    private static func routes(_ namespace: LabNamespace) throws -> [DefaultRoute] {
+        try namespace.perform { try DefaultRouteQuestion.ask() }
+    }
+
+    private static func route(_ gateway: String, metric: UInt32, table: UInt32 = 254) throws -> DefaultRoute {
+        let gateway = try #require(WireAddress(gateway))
+        let hop = NextHop(interface: 5, gateway: gateway)
+        return DefaultRoute(family: gateway.family, table: table, metric: metric, legs: [hop])
+    }
+
+    @Test func `default routes are found among those that begin like them`() throws {
+        let namespace = try Self.namespace()
+        #expect(try Self.routes(namespace).isEmpty)
+        // All of these share the first leaf of the table with the default routes, or lead to 0.0.0.0 and :: themselves.
+        let likes = (1...32).map { "-4 route add 0.0.0.0/\($0) via 192.0.2.1" }
+        try namespace.ip(likes + (1...64).map { "-6 route add ::/\($0) via 2001:db8::1" })
+        #expect(try Self.routes(namespace).isEmpty)
+        try namespace.ip(
+            "-4 route add default via 192.0.2.9 metric 7",
+            "-4 route add default via 192.0.2.1",
+            "-4 route add blackhole default metric 1",
+            "-6 route add default via 2001:db8::9 metric 7",
+            "-6 route add unreachable default metric 3",
+            "-4 rule add from 198.51.100.0/24 table 4242",
+            "-4 route add default via 192.0.2.3 table 4242",
+            "-4 route add default via 192.0.2.4 table 4243",
+            // A table that is not there.
+            "-6 rule add from 2001:db8:9::/48 table 4242"
+        )
+        let expected = [
+            try Self.route("192.0.2.1", metric: 0), try Self.route("192.0.2.9", metric: 7),
+            try Self.route("192.0.2.3", metric: 0, table: 4242), try Self.route("2001:db8::9", metric: 7),
+        ]
+        #expect(try Self.routes(namespace) == expected)
+    }
+
+    @Test func `every leg of a default route is found`() throws {
+        let namespace = try Self.namespace()
+        try namespace.ip(
+            "-4 route add default nexthop via 192.0.2.1 nexthop via 192.0.2.9",
+            "-6 route add default nexthop via 2001:db8::1 nexthop via 2001:db8::9"
+        )
+        #expect(try Self.routes(namespace).map(\.legs.count) == [2, 2])
+    }
+
+    /// An IPv4 table is left after its first datagram.
+    @Test func `many routes are not read`() throws {
+        let namespace = try Self.namespace()
+        try namespace.ip(["-4 route add default via 192.0.2.1"])
+        let many = (0..<20_000).map { "route add 20.\($0 >> 8).\($0 & 255).0/24 via 192.0.2.1" }
+        try namespace.ip(many)
+        var taken = 0
+        try namespace.perform { () throws in
+            var socket = try QuestionSocket()
+            socket.demandStrictness()
+            try socket.stream(.getRoute) { request in
+                request.append(DefaultRouteQuestion.restriction(.ipv4, 254))
+            } _: { _ in
+                taken += 1
+                return taken < 20_000
+            }
+        }
+        #expect(taken == 20_000)
+        let only = try Self.route("192.0.2.1", metric: 0)
+        #expect(try Self.routes(namespace) == [only])
+    }
+
+    @Test func `addresses come with their marks`() throws {
+        let namespace = try Self.namespace()
+        try namespace.ip(
+            "addr add 192.0.2.3/24 dev v0",
+            "addr add 198.51.100.1 peer 198.51.100.2/32 dev v0",
+            "addr add 2001:db8::3/64 dev v0 nodad preferred_lft 0 valid_lft forever"
+        )
+        let addresses = try namespace.perform { try RouteSockets().addresses() }.filter { !$0.address.isLinkLocal }
+        let known: AddressFlags = [.secondary, .optimistic, .detectionFailed, .deprecated, .tentative]
+        let texts = addresses.map { "\($0.interface) \($0) \($0.flags.intersection(known).rawValue)" }
+        #expect(
+            Set(texts) == [
+                "1 127.0.0.1/8 0", "1 ::1/128 0", "5 192.0.2.2/24 0", "5 192.0.2.3/24 1", "5 198.51.100.1/32 0",
+                "5 2001:db8::2/64 0", "5 2001:db8::3/64 32",
+            ]
+        )
+        #expect(addresses.filter { !$0.isUsable }.isEmpty)
+    }
+
+    @Test func `what is tentative or a duplicate is not to be used`() throws {
+        let address = InterfaceAddress(interface: 1, address: .ipv6Loopback, prefixLength: 64)
+        func isUsable(_ flags: AddressFlags) -> Bool {
+            var address = address
+            address.flags = flags
+            return address.isUsable
+        }
+        #expect(isUsable([]))
+        #expect(isUsable(.deprecated))
+        #expect(!isUsable(.tentative))
+        #expect(isUsable([.tentative, .optimistic]))
+        #expect(!isUsable([.tentative, .detectionFailed]))
+        #expect(!isUsable([.optimistic, .detectionFailed]))
+    }
+}

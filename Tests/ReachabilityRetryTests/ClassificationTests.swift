@@ -1,0 +1,56 @@
+import Testing
+
+@testable import ReachabilityRetry
+
+/// Values alone: error numbers, Retry-After, and what a policy refuses.
+@Suite struct ClassificationTests {
+    @Test func `error numbers`() {
+        #expect(FailureStage(errorNumber: 111, during: .exchanging) == .neverSent)
+        for number: Int32 in [111, 101, 113, 110, 104, 99, 13] {
+            #expect(FailureStage(errorNumber: number, during: .connecting) == .neverSent)
+        }
+        for number: Int32 in [104, 32, 110, 101] {
+            #expect(FailureStage(errorNumber: number, during: .exchanging) == .mayHaveBeenProcessed)
+        }
+        #expect(FailureStage(errorNumber: 13, during: .exchanging) == nil)
+        #expect(FailureStage(errorNumber: 2, during: .connecting) == nil)
+    }
+
+    @Test func `Retry-After in seconds and as a date`() {
+        // Sun, 06 Nov 1994 08:49:37 GMT
+        let time: Int64 = 784_111_777
+        #expect(RetryAfter.wait("120", now: time) == .seconds(120))
+        for date in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
+            #expect(RetryAfter.wait(date, now: time - 30) == .seconds(30))
+            #expect(RetryAfter.wait(date, now: time + 30) == .zero)
+        }
+        for text in ["", "-1", "1.5", "soon", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "GMT"] {
+            #expect(RetryAfter.wait(text, now: time) == nil)
+        }
+        #expect(RetryAfter.wait("99999999999999999999", now: time) ?? .zero > .seconds(86400))
+        #expect(RetryAfter.wait("Thu, 29 Feb 2024 00:00:00 GMT", now: 1_709_164_800 - 1) == .seconds(1))
+    }
+
+    @Test func `what a policy refuses`() throws {
+        #expect(throws: RetryPolicyError.neverEnds) { try ReachabilityRetryPolicy(deadline: nil) }
+        _ = try ReachabilityRetryPolicy(deadline: nil, attempts: 1)
+        for deadline in [Duration.zero, .seconds(-1)] {
+            #expect(throws: RetryPolicyError.self) { try ReachabilityRetryPolicy(deadline: deadline) }
+        }
+        #expect(throws: RetryPolicyError.self) { try ReachabilityRetryPolicy(attempts: 0) }
+        #expect(throws: RetryPolicyError.self) { try ReachabilityRetryPolicy(retryAfterCap: .seconds(-1)) }
+        #expect(throws: RetryPolicyError.self) { try Backoff(base: .seconds(-1)) }
+        #expect(throws: RetryPolicyError.self) { try Backoff(factor: 0.5) }
+        #expect(throws: RetryPolicyError.self) { try Backoff(factor: .nan) }
+        #expect(throws: RetryPolicyError.self) { try RetryLimits(rate: 0) }
+        #expect(throws: RetryPolicyError.self) { try RetryBudget(capacity: -1) }
+        #expect(throws: (any Error).self) { try RetryTarget(host: "https://example.org", method: .get) }
+    }
+
+    @Test func `the backoff's table`() throws {
+        let waits = (1...9).map { Backoff.standard.longestWait(beforeRetry: $0) }
+        #expect(waits == [0.5, 1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
+        #expect(Backoff.standard.longestWait(beforeRetry: .max) == .seconds(60))
+        #expect(try Backoff(base: .zero).longestWait(beforeRetry: .max) == .zero)
+    }
+}

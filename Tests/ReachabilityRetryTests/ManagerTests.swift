@@ -1,0 +1,73 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import ReachabilityRetry
+
+/// The retrier with real managers over a fake kernel, in real time.
+@Suite struct ManagerTests {
+    private let kernel = FakeKernel()
+
+    private func plugIn() {
+        kernel.addLink("eth0")
+        kernel.addAddress("192.0.2.7/24", to: "eth0")
+        kernel.addRoute("default", via: "192.0.2.1")
+    }
+
+    private func makeCoordinator() -> RetryCoordinator {
+        let verdicts = MonitoredVerdicts { [kernel] host in
+            host.flatMap(IPAddress.init).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
+        }
+        return RetryCoordinator(verdicts: verdicts, random: SeededGenerator(seed: 9))
+    }
+
+    @Test func `it waits for the cable, and not for a timer`() async throws {
+        plugIn()
+        kernel.setCarrier("eth0", false)
+        let coordinator = makeCoordinator()
+        let target = try RetryTarget(host: "198.51.100.1", method: .post)
+        let begun = RecordingListener<Int>()
+        async let outcome = withRetry(target: target, coordinator: coordinator) { number in
+            begun.record(number)
+            if number == 1 { throw SocketFailure(errorNumber: 101, during: .connecting) }
+        }
+        while coordinator.waitingCount(for: "198.51.100.1") == 0 { await Task.yield() }
+        #expect(begun.values == [1])
+        kernel.setCarrier("eth0", true)
+        let attempts = try await outcome.attempts
+        #expect(attempts.map(\.reason) == [.unreachable, nil])
+        #expect(attempts[0].verdict?.reason == .noCarrier)
+        #expect(begun.values == [1, 2])
+    }
+
+    @Test func `an address change cuts the backoff short`() async throws {
+        plugIn()
+        let coordinator = makeCoordinator()
+        let slow = try Backoff(base: .seconds(3000), factor: 1, cap: .seconds(3000))
+        let policy = try ReachabilityRetryPolicy(deadline: .seconds(6000), backoff: slow)
+        let target = try RetryTarget(host: "198.51.100.1", method: .get)
+        async let outcome = withRetry(policy: policy, target: target, coordinator: coordinator) { number in
+            if number == 1 { throw SocketFailure(errorNumber: 111, during: .connecting) }
+        }
+        while coordinator.waitingCount(for: "198.51.100.1") == 0 { await Task.yield() }
+        while coordinator.knownVerdict(of: "198.51.100.1")?.status.isReachable != true { await Task.yield() }
+        kernel.removeRoute("default")
+        kernel.addRoute("default", via: "192.0.2.9")
+        #expect(try await outcome.attempts.map(\.reason) == [.backoff, nil])
+    }
+
+    @Test func `without a manager the clock decides`() async throws {
+        let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts { _ in nil })
+        let quick = try Backoff(base: .milliseconds(1))
+        let policy = try ReachabilityRetryPolicy(backoff: quick)
+        let outcome = try await withRetry(
+            policy: policy,
+            target: .network(isRepeatable: true),
+            coordinator: coordinator
+        ) { number in
+            if number == 1 { throw SocketFailure(errorNumber: 104, during: .exchanging) }
+            return number
+        }
+        #expect(outcome.value == 2 && outcome.attempts[0].verdict?.status == .unknown)
+    }
+}

@@ -1,0 +1,214 @@
+import Netlink
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import ReachabilityRetry
+
+/// Many requests that wait for the same host.
+@Suite struct ReleaseTests {
+    private static let refused = SocketFailure(errorNumber: 111, during: .connecting)
+
+    @Test func `ten thousand that wait are released at the rate, none lost, none early`() throws {
+        let world = VirtualWorld()
+        let network = PlayedNetwork()
+        let limits = try RetryLimits(rate: 1000)
+        let coordinator = RetryCoordinator(
+            limits: limits,
+            verdicts: network,
+            clock: world,
+            random: SeededGenerator(seed: 2)
+        )
+        let target = try RetryTarget(host: "example.org", method: .post)
+        network.set(reachable: false)
+        let retries = RecordingListener<(request: Int, time: Duration)>()
+        let offline = RecordingListener<Int>()
+        let count = 10_000
+        let ended = world.run {
+            await withTaskGroup(of: Bool.self) { group in
+                for request in 0..<count {
+                    group.addTask {
+                        do throws(RetryError) {
+                            _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
+                                if !network.isReachable { offline.record(request) }
+                                guard number > 1 else { try await fail(with: Self.refused) }
+                                retries.record((request, world.time))
+                            }
+                            return true
+                        } catch { return false }
+                    }
+                }
+                try? await world.sleep(for: .seconds(60))
+                #expect(coordinator.waitingCount(for: "example.org") == count)
+                #expect(network.watchCount == 1)
+                network.set(reachable: true)
+                var ended = 0
+                for await isDone in group where isDone { ended += 1 }
+                return ended
+            }
+        }
+        #expect(ended == count)
+        #expect(offline.count == count)
+        let times = retries.values.map(\.time)
+        #expect(times.count == count)
+        // First failed, first retried.
+        #expect(retries.values.map(\.request) == offline.values)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(1) })
+        #expect(times[0] >= .seconds(60) && times[0] <= .milliseconds(60_020))
+        #expect(times[count - 1] <= .milliseconds(70_020))
+        #expect(coordinator.remainingBudget(for: "example.org") == 500)
+        #expect(network.watchCount == 0)
+    }
+
+    @Test func `the line stops when the network goes, and goes on when it returns`() throws {
+        let world = VirtualWorld()
+        let network = PlayedNetwork()
+        let coordinator = RetryCoordinator(
+            limits: try RetryLimits(rate: 10),
+            verdicts: network,
+            clock: world,
+            random: SeededGenerator(seed: 3)
+        )
+        network.set(reachable: false)
+        let retries = RecordingListener<Duration>()
+        let done = world.run {
+            await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<100 {
+                    group.addTask {
+                        let target = RetryTarget.network(isRepeatable: false)
+                        do throws(RetryError) {
+                            _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
+                                guard number > 1 else { try await fail(with: Self.refused) }
+                                #expect(network.isReachable)
+                                retries.record(world.time)
+                            }
+                            return true
+                        } catch { return false }
+                    }
+                }
+                for _ in 0..<10 {
+                    try? await world.sleep(for: .seconds(5))
+                    network.set(reachable: true)
+                    try? await world.sleep(for: .milliseconds(1500))
+                    network.set(reachable: false)
+                }
+                network.set(reachable: true)
+                return await group.reduce(true) { $0 && $1 }
+            }
+        }
+        #expect(done && retries.count == 100)
+    }
+
+    @Test func `priorities go first, and cancelled ones leave no gap`() throws {
+        let world = VirtualWorld()
+        let network = PlayedNetwork()
+        let coordinator = RetryCoordinator(
+            limits: try RetryLimits(rate: 1, spread: .zero),
+            verdicts: network,
+            clock: world,
+            random: SeededGenerator(seed: 4)
+        )
+        network.set(reachable: false)
+        let retries = RecordingListener<String>()
+        world.run {
+            await withTaskGroup { group in
+                let names: [(String, RetryPriority)] = [
+                    ("low", .low), ("one", .normal), ("gone", .normal), ("two", .normal), ("high", .high),
+                ]
+                for (name, priority) in names {
+                    group.addTask {
+                        await withTaskGroup { inner in
+                            inner.addTask {
+                                let target = RetryTarget.network(isRepeatable: true, priority: priority)
+                                _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) {
+                                    number in
+                                    guard number > 1 else { try await fail(with: Self.refused) }
+                                    retries.record(name)
+                                }
+                            }
+                            if name == "gone" {
+                                try? await world.sleep(for: .seconds(1))
+                                inner.cancelAll()
+                            }
+                        }
+                    }
+                }
+                try? await world.sleep(for: .seconds(2))
+                network.set(reachable: true)
+            }
+        }
+        #expect(retries.values == ["high", "one", "two", "low"])
+        #expect(world.time == .seconds(5))
+    }
+
+    @Test func `the budget ends retries of a host that fails, and successes restore it`() throws {
+        let world = VirtualWorld()
+        let network = PlayedNetwork()
+        let limits = try RetryLimits(budget: RetryBudget(capacity: 20, retryCost: 5, successDeposit: 1))
+        let coordinator = RetryCoordinator(
+            limits: limits,
+            verdicts: network,
+            clock: world,
+            random: SeededGenerator(seed: 5)
+        )
+        let target = try RetryTarget(host: "example.org", method: .get)
+        let endings = world.run {
+            var endings: [RetryError.Ending] = []
+            for _ in 0..<3 {
+                do throws(RetryError) {
+                    _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
+                        throw StatusFailure(status: 503)
+                    }
+                } catch { endings.append(error.ending) }
+            }
+            for _ in 0..<5 {
+                _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) { _ in }
+            }
+            return endings
+        }
+        #expect(endings == [.attemptsExhausted, .attemptsExhausted, .budgetExhausted])
+        #expect(coordinator.remainingBudget(for: "example.org") == 5)
+        #expect(coordinator.remainingBudget(for: "other.example") == 20)
+    }
+
+    @Test(arguments: [RetryShutdown.drain, .cancel])
+    func `a shutdown drains or cancels, and nothing begins after it`(mode: RetryShutdown) throws {
+        let world = VirtualWorld()
+        let network = PlayedNetwork()
+        let coordinator = RetryCoordinator(verdicts: network, clock: world, random: SeededGenerator(seed: 6))
+        let target = RetryTarget.network(isRepeatable: true)
+        network.set(reachable: false)
+        let endings = world.run {
+            await withTaskGroup(of: RetryError.Ending?.self) { group in
+                for kind in 0..<2 {
+                    group.addTask {
+                        do throws(RetryError) {
+                            _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
+                                // One waits, the other is in the middle of an attempt.
+                                if kind == 1 { return try await world.sleep(for: .seconds(100)) }
+                                if number == 1 { try await fail(with: Self.refused) }
+                            }
+                            return nil
+                        } catch { return error.ending }
+                    }
+                }
+                try? await world.sleep(for: .seconds(1))
+                group.addTask {
+                    try? await world.sleep(for: .seconds(1))
+                    network.set(reachable: true)
+                    return .cancelled
+                }
+                await coordinator.shutDown(mode)
+                #expect(world.time == (mode == .drain ? .seconds(100) : .seconds(1)))
+                do throws(RetryError) {
+                    _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
+                        Issue.record("an attempt after the end")
+                    }
+                } catch { #expect(error.ending == .shutDown && error.attempts.isEmpty) }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        #expect(endings.filter { $0 == .shutDown }.count == (mode == .drain ? 0 : 2))
+        #expect(network.watchCount == 0)
+    }
+}

@@ -1,0 +1,211 @@
+import Netlink
+import NetworkReachability
+import NetworkReachabilityTesting
+import Testing
+
+@testable import ReachabilityRetry
+
+/// One request, in time that is played.
+@Suite struct RetryTests {
+    let world = VirtualWorld()
+    let network = PlayedNetwork()
+
+    func makeCoordinator(_ limits: RetryLimits = .standard) -> RetryCoordinator {
+        RetryCoordinator(limits: limits, verdicts: network, clock: world, random: SeededGenerator(seed: 1))
+    }
+
+    static let refused = SocketFailure(errorNumber: 111, during: .connecting)
+    static let reset = SocketFailure(errorNumber: 104, during: .exchanging)
+
+    func target(_ method: RequestMethod = .get, key: String? = nil) throws -> RetryTarget {
+        try RetryTarget(host: "example.org", method: method, idempotencyKey: key)
+    }
+
+    /// Fails as told, one error for each attempt, then succeeds; says when the attempts began.
+    func retry(
+        _ errors: [any Error],
+        target: RetryTarget,
+        policy: ReachabilityRetryPolicy = .standard,
+        meanwhile: @escaping @Sendable () async -> Void = {}
+    ) -> (result: Result<RetryOutcome<Int>, RetryError>, attempts: [Duration]) {
+        let coordinator = makeCoordinator()
+        let begun = RecordingListener<Duration>()
+        let result = world.run { [world] in
+            async let other: Void = meanwhile()
+            let result: Result<RetryOutcome<Int>, RetryError>
+            do throws(RetryError) {
+                result = .success(
+                    try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) {
+                        number in
+                        begun.record(world.time)
+                        if number <= errors.count { throw errors[number - 1] }
+                        return number
+                    }
+                )
+            } catch {
+                result = .failure(error)
+            }
+            await other
+            return result
+        }
+        #expect(network.watchCount == 0)
+        #expect(coordinator.waitingCount(for: "example.org") == 0)
+        return (result, begun.values)
+    }
+
+    @Test func `a success at once needs nothing`() throws {
+        let (result, _) = retry([], target: try target())
+        let outcome = try result.get()
+        #expect(outcome.value == 1 && outcome.attempts.count == 1)
+        #expect(network.watchesMade == 0)
+    }
+
+    @Test func `the history has errors, verdicts, waits and reasons`() throws {
+        let (result, begun) = retry([Self.refused, StatusFailure(status: 503)], target: try target(.post))
+        let attempts = try result.get().attempts
+        #expect(attempts.map(\.number) == [1, 2, 3])
+        #expect(attempts.map(\.stage) == [.neverSent, .answered(status: 503), nil])
+        #expect(attempts.map(\.reason) == [.backoff, .backoff, nil])
+        #expect(attempts[0].error as? SocketFailure == Self.refused)
+        #expect(attempts[0].verdict?.status == .reachable(.ethernetOrWiFi))
+        #expect(attempts[2].verdict == nil)
+        #expect(attempts.map(\.began) == begun)
+        #expect(attempts[0].wait <= .milliseconds(500) && attempts[1].wait <= .seconds(1))
+        #expect(attempts[1].began == attempts[0].ended + attempts[0].wait)
+    }
+
+    @Test func `what may have been processed is not repeated without a key`() throws {
+        for method in [RequestMethod.post, .patch, .connect, RequestMethod(rawValue: "get")] {
+            let (result, begun) = retry([Self.reset], target: try target(method))
+            #expect(begun.count == 1)
+            #expect(throws: RetryError.self) { try result.get() }
+            guard case .failure(let error) = result else { return }
+            #expect(error.ending == .unsafeToRepeat)
+            #expect(error.lastError as? SocketFailure == Self.reset)
+        }
+        #expect(try retry([Self.reset], target: target(.post, key: "k")).result.get().value == 2)
+        #expect(try retry([Self.reset], target: target(.put)).result.get().value == 2)
+        #expect(try retry([Self.refused], target: target(.post)).result.get().value == 2)
+        guard case .failure = try retry([Self.reset], target: target(.post, key: "")).result else {
+            Issue.record("an empty key is no key")
+            return
+        }
+    }
+
+    @Test func `no attempt while offline, and one at once when the network is back`() throws {
+        network.set(reachable: false)
+        let (result, begun) = retry([Self.refused], target: try target()) { [world, network] in
+            try? await world.sleep(for: .seconds(37))
+            network.set(reachable: true)
+        }
+        #expect(try result.get().value == 2)
+        #expect(begun.count == 2 && begun[0] == .zero)
+        #expect(begun[1] >= .seconds(37) && begun[1] <= .seconds(37) + .milliseconds(20))
+        #expect(try result.get().attempts[0].reason == .unreachable)
+        #expect(try result.get().attempts[0].verdict?.status == .notReachable)
+    }
+
+    @Test func `a deadline passed offline gives the last real error`() throws {
+        network.set(reachable: false)
+        let policy = try ReachabilityRetryPolicy(deadline: .seconds(10))
+        let (result, begun) = retry([Self.refused], target: try target(), policy: policy)
+        guard case .failure(let error) = result else { return }
+        #expect(error.ending == .deadlineExpired && begun.count == 1)
+        #expect(error.lastError as? SocketFailure == Self.refused)
+        #expect(world.time == .seconds(10))
+    }
+
+    @Test func `an attempt that hangs is cut at the deadline`() throws {
+        let coordinator = makeCoordinator()
+        let policy = try ReachabilityRetryPolicy(deadline: .seconds(10))
+        let target = try target()
+        let error = world.run { [world] () -> RetryError? in
+            do throws(RetryError) {
+                _ = try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) {
+                    number in
+                    if number == 1 { throw Self.refused }
+                    try await world.sleep(for: .seconds(3600))
+                }
+                return nil
+            } catch { return error }
+        }
+        #expect(error?.ending == .deadlineExpired && error?.attempts.count == 2)
+        #expect(error?.lastError as? SocketFailure == Self.refused)
+        #expect(world.time == .seconds(10))
+    }
+
+    @Test func `a new path cuts the backoff short, once`() throws {
+        let slow = try Backoff(base: .seconds(100), factor: 1, cap: .seconds(100))
+        let policy = try ReachabilityRetryPolicy(backoff: slow)
+        let (result, begun) = retry([Self.refused], target: try target(), policy: policy) { [world, network] in
+            try? await world.sleep(for: .milliseconds(300))
+            network.change()
+        }
+        #expect(try result.get().value == 2)
+        #expect(begun[1] >= .milliseconds(300) && begun[1] <= .milliseconds(320))
+    }
+
+    @Test func `Retry-After is kept, whatever the network does, and capped`() throws {
+        let policy = try ReachabilityRetryPolicy(retryAfterCap: .seconds(20))
+        let errors = [
+            StatusFailure(status: 429, retryAfter: .seconds(7)), StatusFailure(status: 503, retryAfter: .seconds(999)),
+        ]
+        let (result, begun) = retry(errors, target: try target(.post), policy: policy) { [world, network] in
+            try? await world.sleep(for: .seconds(1))
+            network.change()
+        }
+        #expect(try result.get().attempts.map(\.reason) == [.retryAfter, .retryAfter, nil])
+        #expect(begun == [.zero, .seconds(7), .seconds(27)])
+        let short = try ReachabilityRetryPolicy(deadline: .seconds(5))
+        guard case .failure(let error) = retry(errors, target: try target(), policy: short).result else { return }
+        #expect(error.ending == .deadlineExpired)
+    }
+
+    @Test func `attempts after sending are limited, and attempts in all`() throws {
+        let three = retry(Array(repeating: Self.reset, count: 9), target: try target())
+        #expect(three.attempts.count == 3)
+        guard case .failure(let error) = three.result else { return }
+        #expect(error.ending == .attemptsExhausted)
+        let policy = try ReachabilityRetryPolicy(attempts: 5)
+        #expect(
+            retry(Array(repeating: Self.refused, count: 9), target: try target(), policy: policy).attempts.count == 5
+        )
+    }
+
+    @Test func `errors that are not the network's end it`() throws {
+        struct Other: Error {}
+        let (result, begun) = retry([Other()], target: try target())
+        guard case .failure(let error) = result else { return }
+        #expect(error.ending == .notRetryable && begun.count == 1)
+        guard case .failure(let other) = retry([StatusFailure(status: 404)], target: try target()).result else {
+            return
+        }
+        #expect(other.ending == .notRetryable)
+    }
+
+    @Test func `cancellation frees the place at once`() throws {
+        network.set(reachable: false)
+        let coordinator = makeCoordinator()
+        let target = try target()
+        let ending = world.run { [world] () -> RetryError.Ending? in
+            await withTaskGroup(of: RetryError.Ending?.self) { group in
+                group.addTask {
+                    do throws(RetryError) {
+                        _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
+                            throw Self.refused
+                        }
+                        return nil
+                    } catch { return error.ending }
+                }
+                try? await world.sleep(for: .seconds(5))
+                #expect(coordinator.waitingCount(for: "example.org") == 1)
+                group.cancelAll()
+                let ending = await group.next() ?? nil
+                #expect(coordinator.waitingCount(for: "example.org") == 0)
+                return ending
+            }
+        }
+        #expect(ending == .cancelled)
+        #expect(world.time == .seconds(5))
+    }
+}

@@ -1,0 +1,66 @@
+import Netlink
+import NetworkReachabilityTesting
+import Testing
+
+@testable import ReachabilityRetry
+
+/// The network goes for 1 to 60 s: how soon the first success follows its return, beside Alamofire's arithmetic.
+@Suite struct SimulationTests {
+    private static let refused = SocketFailure(errorNumber: 101, during: .connecting)
+
+    /// How long after the return the first success came with our retrier, and how many attempts were made meanwhile.
+    private func ours(offline: Duration, seed: UInt64) throws -> (delay: Duration, attempts: Int) {
+        let world = VirtualWorld()
+        let network = PlayedNetwork()
+        let coordinator = RetryCoordinator(verdicts: network, clock: world, random: SeededGenerator(seed: seed))
+        let target = try RetryTarget(host: "example.org", method: .get)
+        network.set(reachable: false)
+        let attempts = RecordingListener<Bool>()
+        world.run {
+            await withTaskGroup { group in
+                group.addTask {
+                    _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
+                        attempts.record(network.isReachable)
+                        if !network.isReachable { try await fail(with: Self.refused) }
+                    }
+                }
+                try? await world.sleep(for: offline)
+                network.set(reachable: true)
+            }
+        }
+        return (world.time - offline, attempts.values.filter { !$0 }.count)
+    }
+
+    /// The same by Alamofire's delays, with as many retries as it takes: with its limit of 2 it would have given up after 1.5 s.
+    private func alamofire(offline: Duration) throws -> Duration {
+        let policy = try RetryPolicy(retryLimit: 100)
+        var time = Duration.zero
+        var retry = 0
+        while time < offline {
+            retry += 1
+            time += policy.delay(beforeRetry: retry)
+        }
+        return time - offline
+    }
+
+    @Test func `the first success after the network is back`() throws {
+        var random = SeededGenerator(seed: 7)
+        var delays: [Duration] = []
+        var theirs: [Duration] = []
+        for seed in 0..<300 {
+            let offline = Duration.milliseconds(Int.random(in: 1000...60_000, using: &random))
+            let (delay, attempts) = try ours(offline: offline, seed: UInt64(seed))
+            #expect(attempts == 1)
+            delays.append(delay)
+            theirs.append(try alamofire(offline: offline))
+        }
+        let median = delays.sorted()[delays.count / 2]
+        let theirMedian = theirs.sorted()[theirs.count / 2]
+        print(
+            "first success after the return, median of 300: \(median), Alamofire's arithmetic without its limit: \(theirMedian),",
+            "\(Int(theirMedian / median)) times"
+        )
+        #expect(median < .milliseconds(50))
+        #expect(theirMedian / median >= 20)
+    }
+}

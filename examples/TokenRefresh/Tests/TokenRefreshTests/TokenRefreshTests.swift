@@ -1,0 +1,79 @@
+import ReachabilityRetry
+import Testing
+import TokenRefresh
+
+/// A server that accepts one token, and counts.
+private actor Server {
+    private(set) var accepted = "new"
+    private(set) var refreshes = 0
+    private(set) var refusals = 0
+    private(set) var successes = 0
+
+    func answer(_ request: PlainRequest) throws {
+        guard request["Authorization"] == "Bearer \(accepted)" else {
+            refusals += 1
+            throw StatusFailure(status: 401)
+        }
+        successes += 1
+    }
+
+    func refresh(_ old: String) async -> String {
+        refreshes += 1
+        // Long enough that all others have been refused, too.
+        while refusals < 100 { await Task.yield() }
+        return accepted
+    }
+
+    func refuseAll() { accepted = "another" }
+}
+
+struct RefreshFailed: Error {}
+
+@Suite struct TokenRefreshTests {
+    @Test func `a hundred requests with an old token need one refresh`() async throws {
+        let server = Server()
+        let interceptor = TokenInterceptor(token: "old") { await server.refresh($0) }
+        try await withThrowingTaskGroup { group in
+            for number in 0..<100 {
+                group.addTask {
+                    let request = PlainRequest(url: "https://example.org/\(number)")
+                    try await withInterceptor(request, interceptor: interceptor) { try await server.answer($0) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await server.refreshes == 1)
+        #expect(await server.refusals == 100)
+        #expect(await server.successes == 100)
+    }
+
+    @Test func `a refresh that fails fails all that wait for it`() async throws {
+        let server = Server()
+        let interceptor = TokenInterceptor(token: "old") { _ in
+            while await server.refusals < 10 { await Task.yield() }
+            throw RefreshFailed()
+        }
+        await withTaskGroup { group in
+            for _ in 0..<10 {
+                group.addTask {
+                    await #expect(throws: RefreshFailed.self) {
+                        let request = PlainRequest(url: "https://example.org/")
+                        try await withInterceptor(request, interceptor: interceptor) { try await server.answer($0) }
+                    }
+                }
+            }
+        }
+        #expect(await server.successes == 0)
+    }
+
+    @Test func `a second 401 is an answer`() async throws {
+        let server = Server()
+        await server.refuseAll()
+        let interceptor = TokenInterceptor(token: "old") { _ in "new" }
+        await #expect(throws: StatusFailure(status: 401)) {
+            let request = PlainRequest(url: "https://example.org/")
+            try await withInterceptor(request, interceptor: interceptor) { try await server.answer($0) }
+        }
+        #expect(await server.refusals == 2)
+    }
+}
