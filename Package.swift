@@ -100,7 +100,8 @@ let package = Package(
         .target(
             name: "ReachabilityOutbox",
             dependencies: [
-                "NetworkReachability", "Netlink", database, .product(name: "Logging", package: "swift-log"),
+                "NetworkReachability", "ReachabilityRetry", "Netlink", database,
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe
         ),
@@ -119,7 +120,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "reachability-outbox",
-            dependencies: ["CommandLineSupport", "ReachabilityOutbox", "Netlink"] + commandLine,
+            dependencies: ["CommandLineSupport", "ReachabilityOutbox", "ReachabilityRetry", "Netlink"] + commandLine,
             swiftSettings: safe
         ),
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
@@ -144,7 +145,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "OutboxVictim",
-            dependencies: ["ReachabilityOutbox"],
+            dependencies: ["ReachabilityOutbox", "ReachabilityRetry"],
             path: "Tests/OutboxVictim",
             swiftSettings: strict
         ),

@@ -40,7 +40,7 @@ public final class Outbox: Sendable {
     ///     waits and for ``OutboxOptions/dedupeWindow`` after it was delivered: after a crash all may be put in again.
     ///   - priority: The higher, the sooner.
     ///   - expiry: How long it may wait, by the system's clock, before it is thrown away; nil for ever.
-    /// - Throws: ``OutboxError``; nothing was stored then.
+    /// - Throws: ``OutboxError``; nothing was stored then. An expiry that is not positive is an invalid request.
     @discardableResult
     public func enqueue(
         _ request: OutboxRequest,
@@ -48,6 +48,7 @@ public final class Outbox: Sendable {
         priority: Int = 0,
         expiry: Duration? = nil
     ) async throws(OutboxError) -> OutboxAddition {
+        if let expiry, expiry <= .zero { throw .invalidRequest("its expiry, \(expiry), is not longer than zero") }
         let new = NewRequest(
             request: request,
             origin: try request.check(),

@@ -4,63 +4,24 @@ import ReachabilityOutbox
 
 /// `reachability outbox add`: one request more.
 struct Add: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Put a request in, and print its number.",
-        usage: "reachability outbox add [<options>] <url>",
-        discussion: """
-            Of requests with the same --key one is kept. Other users see arguments: give
-            secrets in a file of headers.
-              reachability outbox add --key order-7 --body order.json https://example.org/
-              reachability outbox add --method DELETE --headers a.txt https://example.org/7
-            """
-    )
+    static let configuration = OutboxAddArguments.configuration
 
-    @Argument(help: "An absolute http or https URL.")
-    var url: String
-
-    @Option(help: ArgumentHelp("POST unless told otherwise.", valueName: "method"))
-    var method = "POST"
-
-    @Option(name: .customLong("header"), help: ArgumentHelp("\"Name: value\"; may be repeated.", valueName: "header"))
-    var headers: [String] = []
-
-    @Option(name: .customLong("headers"), help: ArgumentHelp("Headers in a file, one a line.", valueName: "file"))
-    var headerFile: String?
-
-    @Option(help: ArgumentHelp("The content, in a file; - is standard input.", valueName: "file"))
-    var body: String?
-
-    @Option(help: ArgumentHelp("A name of what the request does.", valueName: "key"))
-    var key: String?
-
-    @Option(help: ArgumentHelp("The higher, the sooner; 0 otherwise.", valueName: "number"))
-    var priority = 0
-
-    @Option(help: ArgumentHelp("Throw it away unsent after so long: 90s, 60m.", valueName: "duration"))
-    var expires: DurationArgument?
-
-    @Option(help: ArgumentHelp("How many may wait; 10000 otherwise.", valueName: "number"))
-    var maxCount: Int?
-
-    @Flag(help: "Let the oldest of the lowest priority make room.")
-    var dropOldest = false
-
-    @OptionGroup var outbox: FileOptions
+    @OptionGroup var arguments: OutboxAddArguments
 
     func run() async throws {
         var options = OutboxOptions()
-        if let maxCount { options.maximumCount = maxCount }
-        if dropOldest { options.whenFull = .dropOldest }
-        let lines = try headerFile.map { try InputFile.text($0).split(separator: "\n").map(String.init) } ?? []
+        if let count = arguments.maxCount { options.maximumCount = count }
+        if arguments.dropOldest { options.whenFull = .dropOldest }
+        let expiry = try arguments.expires?.value
+        let limit = options.maximumBytes
         let request = OutboxRequest(
-            method,
-            url,
-            headers: try (lines + headers).map(Self.header),
-            body: try body.map { try InputFile.bytes($0) } ?? []
+            arguments.method,
+            arguments.url,
+            headers: try arguments.headers.flatMap { try HeaderArgument(text: $0).headers },
+            body: try arguments.body.map { try ArgumentFile.bytes($0, limit: limit) } ?? []
         )
-        let expiry = try expires?.value
-        let addition = try await outbox.open(options)
-            .enqueue(request, dedupeKey: key, priority: priority, expiry: expiry)
+        let addition = try await arguments.outbox.open(options)
+            .enqueue(request, dedupeKey: arguments.key, priority: arguments.priority, expiry: expiry)
         let text =
             switch addition {
             case .added(let entry): "\(entry.id)"
@@ -68,13 +29,5 @@ struct Add: AsyncParsableCommand {
             case .delivered: "already delivered"
             }
         StandardOutput.write(Array(text.utf8))
-    }
-
-    private static func header(_ line: String) throws(ExitMessage) -> OutboxHeader {
-        guard let colon = line.firstIndex(of: ":") else {
-            throw ExitMessage("a header has no colon: write \"Name: value\"", .usage)
-        }
-        let value = line[line.index(after: colon)...].drop { $0 == " " }
-        return OutboxHeader(String(line[..<colon]), String(value))
     }
 }

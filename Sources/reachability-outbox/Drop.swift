@@ -4,35 +4,17 @@ import ReachabilityOutbox
 
 /// `reachability outbox drop`: requests that shall not be sent.
 struct Drop: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Delete requests unsent.",
-        usage: "reachability outbox drop [--file <path>] <id> ... | --all",
-        discussion: """
-            Prints the number of each that was deleted. Exit status 1 if one was not there.
-              reachability outbox drop 12 13
-              reachability outbox drop --all
-            """
-    )
+    static let configuration = OutboxDropArguments.configuration
 
-    @Argument(help: "Numbers, as `list` has them.")
-    var ids: [Int64] = []
-
-    @Flag(help: "Delete all of them.")
-    var all = false
-
-    @OptionGroup var outbox: FileOptions
-
-    func validate() throws {
-        if ids.isEmpty != all { throw ValidationError("Give numbers, or --all.") }
-    }
+    @OptionGroup var arguments: OutboxDropArguments
 
     func run() async throws {
-        let outbox = try await outbox.open()
+        let outbox = try await arguments.outbox.open()
         var missing: [Int64] = []
-        for id in all ? try await outbox.entries().map(\.id) : ids {
+        for id in arguments.all ? try await outbox.entries().map(\.id) : arguments.ids {
             if try await outbox.drop(id) {
                 StandardOutput.write(Array("\(id)".utf8))
-            } else if !all {
+            } else if !arguments.all {
                 missing.append(id)
             }
         }

@@ -6,38 +6,19 @@ import ReachabilityOutbox
 
 /// `reachability outbox flush`: sends what can be sent now.
 struct Flush: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Send what can be sent now, and print what became of it.",
-        usage: "reachability outbox flush [<options>]",
-        discussion: """
-            curl sends, or another program, which gets the request on standard input and
-            ends with 0 for delivered, 65 for never, any other status for later.
-            Exit status: 0 nothing is left, 75 something is, 65 a request was rejected.
-              reachability outbox flush
-              reachability outbox flush --with /usr/local/bin/send-signed
-            """
-    )
+    static let configuration = OutboxFlushArguments.configuration
 
-    @Option(help: ArgumentHelp("What sends each request; curl otherwise.", valueName: "program"))
-    var with = "curl"
-
-    @Option(help: ArgumentHelp("How long one request may take; 60s otherwise.", valueName: "duration"))
-    var timeout: DurationArgument?
-
-    @Option(help: ArgumentHelp("Give a request up after so many attempts.", valueName: "number"))
-    var attempts: Int?
-
-    @OptionGroup var outbox: FileOptions
+    @OptionGroup var arguments: OutboxFlushArguments
 
     func run() async throws {
-        let limit = try timeout?.value ?? .seconds(60)
+        let limit = try arguments.timeout?.value ?? .seconds(60)
         var options = OutboxOptions()
-        options.maximumAttempts = attempts
-        let outbox = try await outbox.open(options)
+        options.maximumAttempts = arguments.attempts
+        let outbox = try await arguments.outbox.open(options)
+        let program = Program(name: arguments.with)
         let sender: any OutboxSender =
-            with.split(separator: "/").last == "curl"
-            ? CurlSender(program: Program(name: with), limit: limit)
-            : ProgramSender(program: Program(name: with), limit: limit)
+            program.name.split(separator: "/").last == "curl"
+            ? CurlSender(program: program, limit: limit) : ProgramSender(program: program, limit: limit)
         let rejected = Locked(false)
         let left = try await EndSignals.cancelling {
             try await outbox.flush(sender: sender) { event in

@@ -4,23 +4,13 @@ import ReachabilityOutbox
 
 /// `reachability outbox list`: what waits.
 struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Print what waits, in the order it is to be sent in.",
-        discussion: """
-            Headers, bodies, and URLs beyond their host may be secrets: they are not shown.
-              reachability outbox list
-              reachability outbox list --json --file /var/lib/shop/outbox.sqlite
-            """
-    )
+    static let configuration = OutboxListArguments.configuration
 
-    @Flag(help: "Print one JSON object per line (schema 1).")
-    var json = false
-
-    @OptionGroup var outbox: FileOptions
+    @OptionGroup var arguments: OutboxListArguments
 
     func run() async throws {
-        for entry in try await outbox.open().entries() {
-            StandardOutput.write(json ? Self.json(entry) : Array(entry.line.utf8))
+        for entry in try await arguments.outbox.open().entries() {
+            StandardOutput.write(arguments.json ? Self.json(entry) : Array(entry.line.utf8))
         }
     }
 

@@ -1,7 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import Glibc
-import Netlink
 
 /// `reachability`: one binary, one subcommand for each question.
 @main
@@ -16,6 +14,7 @@ struct ReachabilityCommand: ParsableCommand {
             """,
         subcommands: [
             Watch.self, Status.self, Why.self, Wait.self, Run.self, List.self, Record.self, Replay.self,
+            Outbox.self,
         ]
     )
 
@@ -31,38 +30,12 @@ struct ReachabilityCommand: ParsableCommand {
     }
 
     static func main() {
-        StandardStream.occupyNumbers()
-        // A reader that goes away is seen as an error of write(2), not as a signal.
-        signal(SIGPIPE, SIG_IGN)
-        Memory.shareOnePool()
-        // The Swift runtime takes it for a crash and wants to print a backtrace, which may never end.
-        signal(SIGQUIT, SIG_DFL)
+        CommandProcess.begin()
         do {
-            try OutboxProgram.runIfAsked()
             var command = try parseAsRoot()
             try command.run()
-        } catch let message as ExitMessage {
-            StandardError.write("reachability: \(message.text)")
-            Glibc.exit(message.status.rawValue)
         } catch {
-            end(error)
+            CommandProcess.end(Self.self, error)
         }
-    }
-
-    /// Help, the version, an exit status without words, or a command line that cannot be understood.
-    private static func end(_ error: any Error) -> Never {
-        let text = String(fullMessage(for: error).trimmingLastNewlines)
-        let status = exitCode(for: error).rawValue
-        if !text.isEmpty {
-            if status == 0 { StandardOutput.write(Array(text.utf8)) } else { StandardError.write(text) }
-        }
-        Glibc.exit(status)
-    }
-}
-
-extension String {
-    /// Help ends with an empty line that a screen of 24 lines has no room for.
-    fileprivate var trimmingLastNewlines: Substring {
-        lastIndex { !$0.isNewline }.map { self[...$0] } ?? ""
     }
 }

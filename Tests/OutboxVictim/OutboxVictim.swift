@@ -1,5 +1,6 @@
 import Glibc
 import ReachabilityOutbox
+import ReachabilityRetry
 
 /// A program to be killed: it puts requests into an outbox and sends them, all at once, and writes the key of each request
 /// that is on the disk. At the end of its input it waits until the outbox is empty.
@@ -11,7 +12,7 @@ struct OutboxVictim {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let port = UInt16(arguments[2]) else { exit(64) }
         var options = OutboxOptions()
-        options.backoff = OutboxBackoff(base: .milliseconds(5), cap: .milliseconds(20))
+        options.backoff = try Backoff(base: .milliseconds(5), cap: .milliseconds(20))
         options.pollInterval = .milliseconds(20)
         let outbox = try await Outbox(file: arguments[1], options: options)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,4 +1,5 @@
 public import Logging
+public import ReachabilityRetry
 
 /// How an outbox keeps and sends. Every option has a default.
 public struct OutboxOptions: Sendable {
@@ -20,8 +21,8 @@ public struct OutboxOptions: Sendable {
     /// How long the dedupe key of a delivered request is remembered: putting it in again changes nothing. At most ten
     /// thousand are, the newest.
     public var dedupeWindow: Duration = .seconds(86_400)
-    /// How long a host is left alone after a failure.
-    public var backoff = OutboxBackoff()
+    /// How long a host is left alone after a failure; it ends at once when the host becomes reachable again.
+    public var backoff = Backoff.standard
     /// The longest a server may ask to be left alone.
     public var maximumRetryAfter: Duration = .seconds(3600)
     /// How often sending a request may begin before it is given up; nil for as often as it takes. A request that the server

@@ -1,4 +1,5 @@
 import Logging
+import ReachabilityRetry
 
 /// Sends one host's requests, one after the other.
 struct HostRunner: Sendable {
@@ -29,7 +30,7 @@ struct HostRunner: Sendable {
                 case .delivered?: failures = 0
                 case .postponed?:
                     failures += 1
-                    let delay = options.backoff.delay(after: failures, random: options.random())
+                    let delay = options.backoff.longestWait(beforeRetry: failures) * options.random()
                     options.logger?.debug("waiting", metadata: ["host": "\(host)", "delay": "\(delay)"])
                     await watch.pause(delay)
                 case .notBefore(let time)?: await options.clock.sleep(for: .milliseconds(time - store.now))

@@ -9,7 +9,11 @@ extension OutboxStore {
             if let key = new.dedupeKey {
                 if let row = try Row.fetchOne(
                     db,
-                    sql: "SELECT \(OutboxEntry.columns) FROM request WHERE dedupeKey = ? AND ifnull(expiresAt > ?, 1)",
+                    // What is being sent holds its key, also when its time is over meanwhile.
+                    sql: """
+                        SELECT \(OutboxEntry.columns) FROM request
+                        WHERE dedupeKey = ? AND (isClaimed OR ifnull(expiresAt > ?, 1))
+                        """,
                     arguments: [key, now]
                 ) {
                     return .waiting(OutboxEntry(row))

@@ -37,9 +37,10 @@ struct CurlSender: OutboxSender {
     private func judge(_ status: TerminationStatus, _ output: String, _ entry: OutboxEntry) -> OutboxResult {
         switch status {
         case .exited(0):
-            let words = output.split(separator: " ")
-            let code = words.first.flatMap { Int($0) } ?? 0
-            return HTTPStatus(code: code).result(retryAfter: words.dropFirst().first.flatMap { Int($0) }, entry)
+            // The status, a blank, and Retry-After, which may have blanks in it.
+            let code = output.prefix { $0 != " " }
+            return HTTPStatus(code: Int(code) ?? 0)
+                .result(retryAfter: String(output.dropFirst(code.count + 1)), entry)
         // No such protocol in this curl, or no such URL: it will not get better.
         case .exited(let code) where [1, 3].contains(code): return .rejected(reason: "curl exit status \(code)")
         case .exited(let code):

@@ -1,29 +1,14 @@
-import ArgumentParser
 import CommandLineSupport
 import Glibc
 
-/// `reachability outbox`: a program of its own, beside this one. Its database brings Foundation, which would make every other
-/// subcommand several times as large, and slower to start.
-struct OutboxProgram: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "outbox",
-        abstract: "Keep HTTP requests until they can be delivered."
-    )
-
-    /// Becomes that program if it is asked for, before anything else looks at the arguments.
-    static func runIfAsked(_ arguments: [String] = CommandLine.arguments) throws(ExitMessage) {
-        let words = arguments.dropFirst()
-        if words.first == "outbox" {
-            try become(Array(words.dropFirst()))
-        } else if words.prefix(2) == ["help", "outbox"] {
-            try become(["help"] + words.dropFirst(2))
-        }
-    }
-
+/// `reachability-outbox`, which lies beside this program.
+enum OutboxProgram {
+    /// Becomes that program.
+    ///
     /// - Throws: ``ExitMessage`` when it cannot be started; otherwise this does not return.
     ///
     /// C counterpart: `execv(3)`.
-    private static func become(_ arguments: [String]) throws(ExitMessage) {
+    static func become(_ arguments: [String]) throws(ExitMessage) -> Never {
         let path = "\(directory)/reachability-outbox"
         var pointers = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         _ = unsafe execv(path, &pointers)

@@ -2,13 +2,11 @@ import CommandLineSupport
 import Glibc
 
 /// Files that are named as arguments; `-` is standard input.
-enum InputFile {
-    static func text(_ path: String) throws(ExitMessage) -> String {
-        String(decoding: try bytes(path), as: UTF8.self).replacing("\r\n", with: "\n")
-    }
-
+enum ArgumentFile {
+    /// Every byte of a file, which may have `limit` of them.
+    ///
     /// C counterpart: `read(2)`.
-    static func bytes(_ path: String) throws(ExitMessage) -> [UInt8] {
+    static func bytes(_ path: String, limit: Int) throws(ExitMessage) -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
@@ -21,10 +19,15 @@ enum InputFile {
             } else if errno != EINTR {
                 throw failure(path)
             }
+            if bytes.count > limit {
+                throw ExitMessage("cannot take \(name(path)): it has more than \(limit) bytes", .usage)
+            }
         }
     }
 
+    private static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
+
     private static func failure(_ path: String) -> ExitMessage {
-        ExitMessage("cannot read \(path): \(unsafe String(cString: strerror(errno)))", .noInput)
+        ExitMessage("cannot read \(name(path)): \(unsafe String(cString: strerror(errno)))", .noInput)
     }
 }

@@ -1,16 +1,9 @@
-import ArgumentParser
 import CommandLineSupport
 import Glibc
 import ReachabilityOutbox
 
-/// Which outbox is meant.
-struct FileOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The outbox; a default of the user's otherwise.", valueName: "path"))
-    var file: String?
-
-    @Flag(help: "Begin a new file when the old one is corrupt.")
-    var replaceCorrupt = false
-
+extension OutboxFileArguments {
+    /// Opens the outbox that is meant.
     func open(_ options: OutboxOptions = OutboxOptions()) async throws -> Outbox {
         var options = options
         options.replacesCorruptFile = replaceCorrupt

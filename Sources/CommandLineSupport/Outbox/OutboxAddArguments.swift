@@ -1,0 +1,56 @@
+package import ArgumentParser
+
+/// `reachability outbox add`.
+package struct OutboxAddArguments: OutboxArguments {
+    package static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Put a request in, and print its number.",
+        usage: "reachability outbox add [<options>] <url>",
+        discussion: """
+            Examples: reachability outbox add --key 7 --body 7.json https://example.org/
+                      reachability outbox add --header @token.txt https://example.org/ping
+            Exit status: 0 done, 64 usage, 65 corrupt, 66 no file, 74 disk, 75 full.
+            """
+    )
+
+    @Argument(help: "An absolute http or https URL.")
+    package var url: String
+
+    @Option(help: ArgumentHelp("POST unless told otherwise.", valueName: "method"))
+    package var method = "POST"
+
+    @Option(
+        name: .customLong("header"),
+        help: ArgumentHelp("\"Name: value\", or @FILE with one a line; may be repeated.", valueName: "header")
+    )
+    package var headers: [String] = []
+
+    @Option(help: ArgumentHelp("The content, in a file; - is standard input.", valueName: "file"), completion: .file())
+    package var body: String?
+
+    @Option(help: ArgumentHelp("What it does, in a word: kept once for each.", valueName: "key"))
+    package var key: String?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("The higher, the sooner; 0 otherwise.", valueName: "number"))
+    package var priority = 0
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Throw it away unsent after so long: 90s, 60m.", valueName: "duration")
+    )
+    package var expires: DurationArgument?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("How many may wait; 10000 otherwise.", valueName: "number"))
+    package var maxCount: Int?
+
+    @Flag(help: "Let the oldest of the lowest priority make room.")
+    package var dropOldest = false
+
+    @OptionGroup package var outbox: OutboxFileArguments
+
+    package init() {}
+
+    package func validate() throws {
+        if let maxCount, maxCount < 1 { throw ValidationError("--max-count must be 1 or more.") }
+    }
+}

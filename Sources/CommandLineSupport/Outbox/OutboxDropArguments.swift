@@ -1,0 +1,30 @@
+package import ArgumentParser
+
+/// `reachability outbox drop`.
+package struct OutboxDropArguments: OutboxArguments {
+    package static let configuration = CommandConfiguration(
+        commandName: "drop",
+        abstract: "Delete requests unsent, and print their numbers.",
+        usage: "reachability outbox drop [<options>] <id> ... | --all",
+        discussion: """
+            Examples: reachability outbox drop 12 13
+                      reachability outbox drop --all
+            Exit status: 0 dropped, 1 one was not there, 64 usage, 65 corrupt, 66 no file,
+            74 disk, 75 busy.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("Numbers, as `list` has them.", valueName: "id"))
+    package var ids: [Int64] = []
+
+    @Flag(help: "Delete all of them.")
+    package var all = false
+
+    @OptionGroup package var outbox: OutboxFileArguments
+
+    package init() {}
+
+    package func validate() throws {
+        if ids.isEmpty != all { throw ValidationError("Give numbers, or --all.") }
+    }
+}

@@ -1,0 +1,45 @@
+package import ArgumentParser
+
+/// `reachability outbox flush`.
+package struct OutboxFlushArguments: OutboxArguments {
+    package static let configuration = CommandConfiguration(
+        commandName: "flush",
+        abstract: "Send what can be sent now, and print what came of it.",
+        usage: "reachability outbox flush [<options>]",
+        discussion: """
+            Examples: reachability outbox flush
+                      reachability outbox flush --with /usr/local/bin/send-signed
+            Exit status: 0 nothing is left, 64 usage, 65 one was rejected or the file is
+            corrupt, 66 no file, 74 disk, 75 something is left, or another process sends.
+
+            curl sends, or another program, which gets the request on its standard input and
+            ends with 0 for delivered, 65 for never, any other status for later.
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp("What sends each request; curl otherwise.", valueName: "program"),
+        completion: .file()
+    )
+    package var with = "curl"
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How long one request may take; 60s otherwise.", valueName: "duration")
+    )
+    package var timeout: DurationArgument?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Give a request up after so many attempts.", valueName: "number")
+    )
+    package var attempts: Int?
+
+    @OptionGroup package var outbox: OutboxFileArguments
+
+    package init() {}
+
+    package func validate() throws {
+        if let attempts, attempts < 1 { throw ValidationError("--attempts must be 1 or more.") }
+    }
+}

@@ -1,0 +1,24 @@
+package import ArgumentParser
+
+/// `reachability outbox list`.
+package struct OutboxListArguments: OutboxArguments {
+    package static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Print what waits, in the order it is to be sent in.",
+        usage: "reachability outbox list [<options>]",
+        discussion: """
+            Examples: reachability outbox list
+                      reachability outbox list --json --file /var/lib/shop/outbox.sqlite
+            Exit status: 0 printed, 64 usage, 65 corrupt, 66 no file, 74 disk, 75 busy.
+
+            Headers, bodies, and URLs beyond their host may be secrets: they are not shown.
+            """
+    )
+
+    @Flag(help: "Print one JSON object per line (schema 1).")
+    package var json = false
+
+    @OptionGroup package var outbox: OutboxFileArguments
+
+    package init() {}
+}
