@@ -130,10 +130,13 @@ let package = Package(
             path: "Tests/NetworkLab",
             swiftSettings: strict
         ),
-        .testTarget(name: "NetlinkTests", dependencies: ["Netlink", "NetworkLab"], swiftSettings: strict),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "NetlinkTests", dependencies: ["Netlink", "NetworkLab", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "NetworkReachabilityTests",
-            dependencies: ["NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab"],
+            dependencies: [
+                "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab", "TestSupport",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
@@ -152,18 +155,21 @@ let package = Package(
         .testTarget(
             name: "ReachabilityOutboxTests",
             dependencies: [
-                "ReachabilityOutbox", "NetworkLab", "OutboxVictim", .product(name: "Logging", package: "swift-log"),
+                "ReachabilityOutbox", "ReachabilityRetry", "NetworkLab", "TestSupport", "OutboxVictim",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "RecordingTests",
-            dependencies: ["ReachabilityRecording", "NetworkReachability", "Netlink"],
+            dependencies: ["ReachabilityRecording", "NetworkReachability", "Netlink", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "ReachabilityRetryTests",
-            dependencies: ["ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink"],
+            dependencies: [
+                "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "TestSupport",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
@@ -176,12 +182,12 @@ let package = Package(
         ),
         .testTarget(
             name: "ScenarioTests",
-            dependencies: ["NetworkLab", "reachability"],
+            dependencies: ["NetworkLab", "TestSupport", "reachability"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["NetworkLab", "reachability", "reachability-outbox"],
+            dependencies: ["NetworkLab", "TestSupport", "reachability", "reachability-outbox"],
             exclude: ["Help"],
             swiftSettings: strict
         ),

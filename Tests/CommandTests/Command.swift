@@ -1,14 +1,12 @@
 import Glibc
 import NetworkLab
+import TestSupport
 
 /// The `reachability` binary under test: REACHABILITY_BINARY, else the one beside the running test bundle.
 enum Command {
     static let path: String = {
         if let chosen = getenv("REACHABILITY_BINARY") { return String(cString: chosen) }
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        let bundle = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return bundle.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/reachability"
+        return BuiltProgram.path("reachability")
     }()
 
     /// Starts the binary in the calling thread's namespace, under an environment that does not depend on ours.

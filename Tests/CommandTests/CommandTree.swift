@@ -10,8 +10,25 @@ struct CommandTree: Decodable {
         let discussion: String?
         let subcommands: [Node]?
         let arguments: [Argument]?
+        /// What is written after `reachability` to have it.
+        private(set) var path: [String] = []
 
-        var testDescription: String { commandName }
+        private enum CodingKeys: CodingKey {
+            case commandName, discussion, subcommands, arguments
+        }
+
+        /// The path as one text: `outbox add`.
+        var name: String { path.joined(separator: " ") }
+        var testDescription: String { name }
+
+        /// All below it, without `help`.
+        var descendants: [Node] {
+            (subcommands ?? []).filter { $0.commandName != "help" }.flatMap { node in
+                var node = node
+                node.path = path + [node.commandName]
+                return [node] + node.descendants
+            }
+        }
 
         /// The paragraph of help that begins so, without that beginning.
         func paragraph(_ beginning: String) -> String? {
@@ -43,8 +60,8 @@ struct CommandTree: Decodable {
         return try JSONDecoder().decode(CommandTree.self, from: Data(result.output.utf8)).command
     }
 
-    /// The subcommands alone, without `help`.
+    /// The subcommands and what is below them, without `help`.
     static func subcommands() async throws -> [Node] {
-        try await read().subcommands?.filter { $0.commandName != "help" } ?? []
+        try await read().descendants
     }
 }

@@ -36,7 +36,7 @@ import Testing
 
     @Test(arguments: Subcommand.busy, [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     func `a signal at work does what is documented`(subcommand: Subcommand, signal: CInt) async throws {
-        let command = try await RunningCommand.start([subcommand.name] + subcommand.manyArguments)
+        let command = try await RunningCommand.start(subcommand.words + subcommand.manyArguments)
         // At work, and for long enough: it writes to a pipe that nobody reads.
         try await command.untilPipeIsFull()
         command.signal(signal)
@@ -47,7 +47,7 @@ import Testing
 
     @Test(arguments: Subcommand.busy)
     func `SIGPIPE is not waited for and not died of`(subcommand: Subcommand) async throws {
-        let command = try await RunningCommand.start([subcommand.name] + subcommand.manyArguments)
+        let command = try await RunningCommand.start(subcommand.words + subcommand.manyArguments)
         try await command.untilPipeIsFull()
         await command.closeOutput()
         let result = try await command.result(reading: false)

@@ -16,9 +16,9 @@ import Testing
 
     @Test(arguments: Subcommand.all)
     func `a subcommand tells its options and exit statuses`(subcommand: Subcommand) async throws {
-        let name = subcommand.name
-        for arguments in [[name, "--help"], [name, "-h"], ["help", name]] {
-            try await expect(arguments, Self.expected(name))
+        let words = subcommand.words
+        for arguments in [words + ["--help"], words + ["-h"], ["help"] + words] {
+            try await expect(arguments, Self.expected(words.joined(separator: "-")))
         }
     }
 

@@ -82,6 +82,7 @@ import Testing
     @Test(arguments: [
         ("204 ", 0, "1: delivered"), ("503 7", 75, "1: not delivered, attempt 1"),
         ("429 ", 75, "1: not delivered, attempt 1"),
+        ("429 Fri, 31 Dec 2066 23:59:59 GMT", 75, "1: not delivered, attempt 1"),
         ("404 ", 65, "1: rejected, status 404"), ("302 ", 65, "1: rejected, status 302"),
         ("000 ", 75, "1: not delivered, attempt 1"), ("", 75, "1: not delivered, attempt 1"),
     ])
@@ -145,10 +146,14 @@ import Testing
     @Test(arguments: [
         ("add ftp://x/", "cannot store the request: the URL does not begin with http:// or https://"),
         ("add --header x http://x/", "a header has no colon: write \"Name: value\""),
+        ("add --header @no-such-file http://x/", "cannot read no-such-file: No such file or directory"),
+        ("add --body . http://x/", "cannot read .: Is a directory"),
+        ("add --expires 0s http://x/", "cannot store the request: its expiry, 0.0 seconds, is not longer than zero"),
         ("add --expires 1d http://x/", "\"1d\" is no duration: write 500ms, 2s or 1m, for example"),
     ])
     func `what is refused`(arguments: String, sentence: String) async throws {
-        try await OutboxScratch().run(arguments).expectRefusal(sentence)
+        let status: CInt = sentence.hasPrefix("cannot read") ? 66 : 64
+        try await OutboxScratch().run(arguments).expectRefusal(sentence, status: status)
     }
 
     @Test func `a full outbox, and one that makes room`() async throws {
@@ -199,6 +204,51 @@ import Testing
         }
         let result = try await outbox.run("add --replace-corrupt http://one.example/")
         #expect(result.status == 0 && result.output == "1\n")
+    }
+
+    @Test(arguments: ["list", "list --json", "drop --all", "flush --with true"])
+    func `an output that cannot be written is an error`(arguments: String) async throws {
+        let outbox = try OutboxScratch()
+        for (output, cause) in [("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")] {
+            _ = try await outbox.run("add http://127.0.0.1/")
+            try await outbox.run("\(arguments) \(output)")
+                .expectRefusal("cannot write to standard output: \(cause)", status: 74)
+        }
+    }
+
+    @Test(arguments: ["--max-count 0", "--max-count -1"])
+    func `no limit`(option: String) async throws {
+        let result = try await OutboxScratch().run("add \(option) http://127.0.0.1/")
+        #expect(result.status == 64 && result.output.isEmpty)
+        #expect(result.errors.hasPrefix("Error: --max-count must be 1 or more.\n"))
+    }
+
+    @Test func `headers come from a file, whatever its line ends`() async throws {
+        let outbox = try OutboxScratch()
+        try outbox.directory.write("headers", "A: 1\r\n\r\nB: 2\n")
+        try outbox.directory.write("send", "#!/bin/sh\ncat >got\n")
+        let add = try await outbox.run("add --header @headers --header 'Idempotency-Key: k' http://127.0.0.1/")
+        #expect(add == CommandResult(status: 0, output: "1\n", errors: ""))
+        _ = try await outbox.run("flush --with ./send")
+        let got = try await Command.run(script: "cat \(outbox.directory.path)/got")
+        #expect(
+            got.output
+                == "POST http://127.0.0.1/ HTTP/1.1\r\nA: 1\r\nB: 2\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n"
+        )
+    }
+
+    @Test func `a body that never ends is refused`() async throws {
+        try await OutboxScratch().run("add --body - http://127.0.0.1/", after: "cat /dev/zero |")
+            .expectRefusal("cannot take standard input: it has more than 67108864 bytes")
+        try await OutboxScratch().run("add --header @/dev/zero http://127.0.0.1/")
+            .expectRefusal("cannot take /dev/zero: it has more than 1048576 bytes")
+    }
+
+    @Test func `without its other program the command says what is missing`() async throws {
+        let directory = try ScratchDirectory()
+        let result = try await Command.run(script: "cp $R \(directory.path)/reachability; \(directory.path)/reachability outbox list")
+        let path = directory.file("reachability-outbox")
+        result.expectRefusal("cannot run \(path): No such file or directory: install it beside reachability", status: 69)
     }
 
     @Test func `a reader that goes away is no failure`() async throws {

@@ -4,12 +4,12 @@ import Testing
 /// What every subcommand has in common, whichever there are.
 @Suite struct ShapeTests {
     @Test func `every subcommand is on the list of those tested`() async throws {
-        let names = try await CommandTree.subcommands().map(\.commandName)
+        let names = try await CommandTree.subcommands().map(\.name)
         #expect(Set(Subcommand.all.map(\.name)) == Set(names), "a new subcommand needs a line in Subcommand.all")
     }
 
     @Test func `help fits a screen of 24 lines and 80 columns, beside the prompt`() async throws {
-        for arguments in [[]] + (try await CommandTree.subcommands().map { [$0.commandName] }) {
+        for arguments in [[]] + (try await CommandTree.subcommands().map(\.path)) {
             let result = try await Command.run(arguments + ["--help"])
             #expect(result.status == 0)
             let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
@@ -20,9 +20,9 @@ import Testing
 
     @Test func `help shows two examples, which the command understands`() async throws {
         for command in [try await CommandTree.read()] + (try await CommandTree.subcommands()) {
-            let examples = try #require(command.paragraph("Examples: "), "\(command.commandName) shows no examples")
+            let examples = try #require(command.paragraph("Examples: "), "\(command.name) shows no examples")
             let lines = examples.split(separator: "\n")
-            #expect(lines.count == 2, "\(command.commandName)")
+            #expect(lines.count == 2, "\(command.name)")
             for line in lines { #expect(line.contains("reachability "), "\(line)") }
         }
     }
@@ -30,24 +30,24 @@ import Testing
     @Test func `help tells each exit status that is documented, and no other`() async throws {
         let document = try CommandDocument()
         for command in try await CommandTree.subcommands() {
-            let told = try #require(command.paragraph("Exit status: "), "\(command.commandName) tells no exit status")
-            let documented = try document.keys("Exit status", of: command.commandName).compactMap { Int($0) }
+            let told = try #require(command.paragraph("Exit status: "), "\(command.name) tells no exit status")
+            let documented = try document.keys("Exit status", of: command.name).compactMap { Int($0) }
             #expect(
                 Set(told.matches(of: #/\b\d+\b/#).compactMap { Int($0.output) }) == Set(documented),
-                "\(command.commandName)"
+                "\(command.name)"
             )
             // Every output has a section, and what it prints.
-            #expect(try document.section("reachability \(command.commandName)").contains("<!-- capture"))
+            #expect(try document.section("reachability \(command.name)").contains("<!-- capture"))
         }
     }
 
     @Test func `every option that takes a duration refuses what is none in the same words`() async throws {
         for command in try await CommandTree.subcommands() {
-            let arguments = Subcommand.all.first { $0.name == command.commandName }?.arguments ?? []
+            let arguments = Subcommand.all.first { $0.name == command.name }?.arguments ?? []
             for option in command.arguments ?? [] where option.valueName == "duration" {
                 let name = try #require(option.option)
                 for text in ["-1s", "--json", "1h", "1", "", "1.5s"] {
-                    try await Command.run([command.commandName, name, text] + arguments)
+                    try await Command.run(command.path + [name, text] + arguments)
                         .expectRefusal("\"\(text)\" is no duration: write 500ms, 2s or 1m, for example")
                 }
             }
@@ -58,7 +58,7 @@ import Testing
         let name = try await NamedNamespace.make()
         for command in try await CommandTree.subcommands()
         where command.arguments?.contains(where: { $0.option == "--netns" }) == true {
-            let arguments = ["---completion", command.commandName, "--", "--netns", "2", "0", ""]
+            let arguments = ["---completion"] + command.path + ["--", "--netns", "2", "0", ""]
             let result = try await Command.run(arguments)
             #expect(result.status == 0)
             #expect(result.lines.contains { $0 == name.name })
@@ -69,7 +69,7 @@ import Testing
     func `there are completions that their shell can read`(shell: String) async throws {
         let result = try await Command.run(["--generate-completion-script", shell])
         #expect(result.status == 0)
-        for subcommand in Subcommand.all { #expect(result.output.contains(subcommand.name)) }
+        for word in Subcommand.all.flatMap(\.words) { #expect(result.output.contains(word)) }
         guard Tools.has(shell) else { return }
         #expect(
             try await Command.run(script: "$R --generate-completion-script \(shell) | \(shell) -n /dev/stdin")

@@ -23,6 +23,12 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         // What becomes of its output does not end it.
         Subcommand(name: "record", prints: false, stays: true),
         Subcommand(name: "replay", arguments: [recording]),
+        Subcommand(name: "outbox", arguments: []),
+        Subcommand(name: "outbox add", arguments: SharedOutbox.arguments + ["--drop-oldest", "http://127.0.0.1/"]),
+        // The rest print nothing when there is nothing: their outputs are tested where there is.
+        Subcommand(name: "outbox list", arguments: SharedOutbox.arguments, prints: false),
+        Subcommand(name: "outbox flush", arguments: SharedOutbox.arguments + ["--with", "true"], prints: false),
+        Subcommand(name: "outbox drop", arguments: SharedOutbox.arguments + ["--all"], prints: false),
     ]
 
     private static let recording = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -33,6 +39,9 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
     static var busy: [Subcommand] { all.filter { !$0.manyArguments.isEmpty } }
 
     var testDescription: String { name }
+
+    /// `outbox` and `add`, for example.
+    var words: [String] { name.split(separator: " ").map(String.init) }
 
     /// What a signal makes of it: an exit status, or minus the number of the signal.
     func status(after signal: CInt) -> CInt {

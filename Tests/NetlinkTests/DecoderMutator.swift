@@ -1,18 +1,14 @@
-/// Spoils messages by chance that can be repeated (SplitMix64).
+import TestSupport
+
+/// Spoils messages by chance that can be repeated.
 struct DecoderMutator: RandomNumberGenerator {
-    private var state: UInt64
+    private var generator: SeededGenerator
 
     init(seed: UInt64) {
-        state = seed
+        generator = SeededGenerator(seed: seed)
     }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var bits = state
-        bits = (bits ^ bits >> 30) &* 0xbf58_476d_1ce4_e5b9
-        bits = (bits ^ bits >> 27) &* 0x94d0_49bb_1331_11eb
-        return bits ^ bits >> 31
-    }
+    mutating func next() -> UInt64 { generator.next() }
 
     /// A message with one to six things wrong; parts may come from `others`.
     mutating func spoiled(_ message: [UInt8], with others: [[UInt8]]) -> [UInt8] {

@@ -1,5 +1,6 @@
 import Foundation
 import NetworkReachability
+import TestSupport
 import Testing
 
 /// What a histogram says of values, beside what sorting them says.

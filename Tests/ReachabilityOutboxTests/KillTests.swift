@@ -1,5 +1,6 @@
 import Glibc
 import NetworkLab
+import TestSupport
 import Testing
 
 /// What a kill at any moment leaves. OUTBOX_KILLS says how many there are, OUTBOX_SEED which.
@@ -16,7 +17,7 @@ import Testing
         let server = try EffectServer(seed: Self.seed, faults: true)
         defer { server.stop() }
         try await LabThread.detached {
-            var generator = SeededGenerator(Self.seed)
+            var generator = SeededGenerator(seed: Self.seed)
             var (stored, unsure): (Set<String>, [String]) = ([], [])
             for round in 0..<Self.kills {
                 // What may have been stored or not is put in again, as a program would.

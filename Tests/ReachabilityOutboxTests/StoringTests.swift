@@ -86,6 +86,29 @@ import Testing
         guard case .added = try await outbox.enqueue(.named("d"), dedupeKey: "k") else { throw Unexpected() }
     }
 
+    @Test func `what was being sent when its time was over gets the time it is put in again with`() async throws {
+        let outbox = try await file.open(options)
+        try await outbox.enqueue(.named("a"), dedupeKey: "k", expiry: .seconds(1))
+        // As a process that was killed leaves it.
+        _ = try file.sqlite("UPDATE request SET isClaimed = 1;")
+        clock.advance(by: .seconds(2))
+        let again = try await outbox.enqueue(.named("b"), dedupeKey: "k", expiry: .seconds(10))
+        guard case .waiting(let entry) = again else { throw Unexpected() }
+        #expect(entry.expiresAt == clock.now + .seconds(10))
+        let sender = TestSender()
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(sender.bodies == ["a"])
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(-1)])
+    func `no expiry`(expiry: Duration) async throws {
+        let outbox = try await file.open(options)
+        await #expect(throws: OutboxError.invalidRequest("its expiry, \(expiry), is not longer than zero")) {
+            try await outbox.enqueue(.named("a"), expiry: expiry)
+        }
+        #expect(try await outbox.entries().isEmpty)
+    }
+
     @Test(arguments: [
         ("POST", "ftp://one.example/"), ("POST", "/path"), ("POST", "https://"),
         ("POST", "https://user:p@one.example/"),

@@ -1,5 +1,6 @@
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import ReachabilityRetry

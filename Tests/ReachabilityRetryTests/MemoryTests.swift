@@ -1,6 +1,7 @@
 import Glibc
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import ReachabilityRetry

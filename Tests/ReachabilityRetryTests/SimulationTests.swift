@@ -1,5 +1,6 @@
 import Netlink
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import ReachabilityRetry

@@ -1,6 +1,7 @@
 import Dispatch
 import Netlink
 import NetworkReachability
+import TestSupport
 import Testing
 
 @testable import ReachabilityRecording

@@ -1,4 +1,5 @@
 import Netlink
+import TestSupport
 import Testing
 
 @testable import ReachabilityRecording

@@ -1,5 +1,6 @@
 import Glibc
 import NetworkLab
+import TestSupport
 
 /// The `reachability` binary under test.
 enum Product {
@@ -8,17 +9,10 @@ enum Product {
         if let chosen = getenv("REACHABILITY_BINARY") {
             String(cString: chosen)
         } else {
-            directory + "/reachability"
+            BuiltProgram.path("reachability")
         }
 
     static var isMeasured: Bool { path != "none" }
-
-    private static let directory: String = {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        let path = String(decoding: buffer.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
-    }()
 
     /// Asks once, and returns the line and the exit status.
     static func ask(_ target: Target, in namespace: LabNamespace) throws -> (line: StatusLine, status: CInt) {

@@ -16,12 +16,12 @@ package struct OutboxAddArguments: OutboxArguments {
     @Argument(help: "An absolute http or https URL.")
     package var url: String
 
-    @Option(help: ArgumentHelp("POST unless told otherwise.", valueName: "method"))
+    @Option(help: ArgumentHelp("What to do with it.", valueName: "method"))
     package var method = "POST"
 
     @Option(
         name: .customLong("header"),
-        help: ArgumentHelp("\"Name: value\", or @FILE with one a line; may be repeated.", valueName: "header")
+        help: ArgumentHelp("\"Name: value\", or @FILE of such lines; repeatable.", valueName: "header")
     )
     package var headers: [String] = []
 
@@ -31,7 +31,7 @@ package struct OutboxAddArguments: OutboxArguments {
     @Option(help: ArgumentHelp("What it does, in a word: kept once for each.", valueName: "key"))
     package var key: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The higher, the sooner; 0 otherwise.", valueName: "number"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The higher, the sooner.", valueName: "number"))
     package var priority = 0
 
     @Option(

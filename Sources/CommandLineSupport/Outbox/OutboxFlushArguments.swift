@@ -12,13 +12,13 @@ package struct OutboxFlushArguments: OutboxArguments {
             Exit status: 0 nothing is left, 64 usage, 65 one was rejected or the file is
             corrupt, 66 no file, 74 disk, 75 something is left, or another process sends.
 
-            curl sends, or another program, which gets the request on its standard input and
-            ends with 0 for delivered, 65 for never, any other status for later.
+            curl sends, or another program, which gets the request on its standard input
+            and ends with 0 for delivered, 65 for never, any other status for later.
             """
     )
 
     @Option(
-        help: ArgumentHelp("What sends each request; curl otherwise.", valueName: "program"),
+        help: ArgumentHelp("What sends each request.", valueName: "program"),
         completion: .file()
     )
     package var with = "curl"

@@ -7,13 +7,14 @@ extension OutboxStore {
         let (file, options, now) = (file, options, now)
         return try await write { db in
             if let key = new.dedupeKey {
+                // What is being sent, or was when its process ended, holds its key when its time is over, and gets more.
+                try db.execute(
+                    sql: "UPDATE request SET expiresAt = ? WHERE dedupeKey = ? AND isClaimed AND expiresAt <= ?",
+                    arguments: [new.lifetime.map { now + $0.milliseconds }, key, now]
+                )
                 if let row = try Row.fetchOne(
                     db,
-                    // What is being sent holds its key, also when its time is over meanwhile.
-                    sql: """
-                        SELECT \(OutboxEntry.columns) FROM request
-                        WHERE dedupeKey = ? AND (isClaimed OR ifnull(expiresAt > ?, 1))
-                        """,
+                    sql: "SELECT \(OutboxEntry.columns) FROM request WHERE dedupeKey = ? AND ifnull(expiresAt > ?, 1)",
                     arguments: [key, now]
                 ) {
                     return .waiting(OutboxEntry(row))

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import NetworkLab
 import Synchronization
+import TestSupport
 
 /// An HTTP server on loopback that honours `Idempotency-Key`, and counts what it does: a body is done when its key is new.
 /// Of its answers, chosen by a seed, some never come and some are 503, before or after the work was done.
@@ -26,7 +27,7 @@ final class EffectServer: Sendable {
 
     init(seed: UInt64 = 1, faults: Bool = false) throws {
         self.faults = faults
-        state = Mutex(Counts(generator: SeededGenerator(seed)))
+        state = Mutex(Counts(generator: SeededGenerator(seed: seed)))
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -1,14 +1,10 @@
 import Glibc
 import NetworkLab
+import TestSupport
 
 /// The program to be killed, beside the running test bundle.
 enum Victim {
-    static let path: String = {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        let bundle = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return bundle.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/OutboxVictim"
-    }()
+    static let path = BuiltProgram.path("OutboxVictim")
 
     /// Runs it, kills it so long after its first line if at all, and returns the keys it has written: those are on the disk.
     static func run(_ file: ScratchFile, port: UInt16, keys: [String], killAfter: Duration?) throws -> Set<String> {
