@@ -131,7 +131,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-        .testTarget(name: "NetlinkTests", dependencies: ["Netlink", "NetworkLab", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "NetlinkTests",
+            dependencies: ["Netlink", "NetworkLab", "TestSupport"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "NetworkReachabilityTests",
             dependencies: [

@@ -8,7 +8,10 @@ struct HeaderArgument {
     var headers: [OutboxHeader] {
         get throws(ExitMessage) {
             guard text.hasPrefix("@") else { return [try Self.header(text)] }
-            let content = String(decoding: try ArgumentFile.bytes(String(text.dropFirst()), limit: 1 << 20), as: UTF8.self)
+            let content = String(
+                decoding: try ArgumentFile.bytes(String(text.dropFirst()), limit: 1 << 20),
+                as: UTF8.self
+            )
             // To Swift, CR and LF together are one character.
             var headers: [OutboxHeader] = []
             for line in content.split(whereSeparator: \.isNewline) { headers.append(try Self.header(line)) }

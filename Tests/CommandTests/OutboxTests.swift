@@ -246,9 +246,14 @@ import Testing
 
     @Test func `without its other program the command says what is missing`() async throws {
         let directory = try ScratchDirectory()
-        let result = try await Command.run(script: "cp $R \(directory.path)/reachability; \(directory.path)/reachability outbox list")
+        let result = try await Command.run(
+            script: "cp $R \(directory.path)/reachability; \(directory.path)/reachability outbox list"
+        )
         let path = directory.file("reachability-outbox")
-        result.expectRefusal("cannot run \(path): No such file or directory: install it beside reachability", status: 69)
+        result.expectRefusal(
+            "cannot run \(path): No such file or directory: install it beside reachability",
+            status: 69
+        )
     }
 
     @Test func `a reader that goes away is no failure`() async throws {

@@ -9,6 +9,8 @@ struct OutboxPart<Arguments: OutboxArguments>: ParsableCommand {
 
     func run() throws(ExitMessage) {
         // What was understood here is given on as it was written.
-        try OutboxProgram.become(Array(CommandLine.arguments.drop { $0 != Outbox.configuration.commandName }.dropFirst()))
+        try OutboxProgram.become(
+            Array(CommandLine.arguments.drop { $0 != Outbox.configuration.commandName }.dropFirst())
+        )
     }
 }
