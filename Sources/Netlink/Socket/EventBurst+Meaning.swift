@@ -2,7 +2,7 @@
 extension EventBurst {
     /// Whether nothing but routes was heard of, so that the destinations tell whom it concerns.
     package var isOnlyRoutes: Bool {
-        overruns == 0 && subjects.contains(.route)
+        !isIncomplete && subjects.contains(.route)
             && subjects.isSubset(of: [.route, .defaultRoute, .addition, .removal])
     }
 
@@ -10,20 +10,20 @@ extension EventBurst {
     package var leavesKnownSources: Bool {
         let mayAddSource = subjects.isSuperset(of: [.address, .addition])
         let known: Subjects = [.link, .address, .route, .addition, .removal]
-        return overruns == 0 && subjects.isSubset(of: known) && !mayAddSource
+        return !isIncomplete && subjects.isSubset(of: known) && !mayAddSource
     }
 
     /// Whether something went that whoever took it away may be about to replace. A link that goes down takes routes and
     /// addresses with it for good.
     package var mayBeReplaced: Bool {
-        overruns == 0 && subjects.contains(.removal) && !subjects.contains(.link)
+        !isIncomplete && subjects.contains(.removal) && !subjects.contains(.link)
     }
 
     /// Whether an interface may be another than before.
-    package var mayChangeInterfaces: Bool { overruns > 0 || subjects.contains(.link) }
+    package var mayChangeInterfaces: Bool { isIncomplete || subjects.contains(.link) }
 
     /// A new way may lead to other name servers; routes to elsewhere do not.
     package var mayChangeNames: Bool {
-        overruns > 0 || !subjects.isDisjoint(with: [.link, .address, .defaultRoute, .rule, .nextHop, .configuration])
+        isIncomplete || !subjects.isDisjoint(with: [.link, .address, .defaultRoute, .rule, .nextHop, .configuration])
     }
 }

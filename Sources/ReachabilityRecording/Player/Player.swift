@@ -77,7 +77,7 @@ package final class Player: Sendable {
             guard let first = state.missing.first else { return nil }
             let others = state.missing.count - 1
             let and = others == 0 ? "" : " and \(others) other question\(others == 1 ? "" : "s")"
-            return "\(first)\(and) was never asked in the recording: the nearest answer there was counts"
+            return "\(first)\(and) \(others == 0 ? "was" : "were") never asked in the recording: the nearest answer there was counts"
         }
     }
 
