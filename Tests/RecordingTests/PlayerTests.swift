@@ -69,7 +69,7 @@ import Testing
         let records = [Record(.turn(.start), at: .seconds(20)), Record(.turn(.woke), at: .seconds(30))]
         var state = Player.State(try Recording(SampleRecording.bytes(of: records)))
         state.enter(.seconds(20))
-        let (late, soon, over) = (OneAction {}, OneAction {}, OneAction {})
+        let (late, soon, over) = (OneShot {}, OneShot {}, OneShot {})
         state.wait(late, .schedule, .seconds(5))
         state.wait(soon, .soon, .zero)
         state.wait(over, .schedule, .seconds(1))
