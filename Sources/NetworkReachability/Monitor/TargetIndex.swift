@@ -15,7 +15,9 @@ struct TargetIndex {
     mutating func set(_ new: [WireAddress], of record: TargetRecord) -> Bool {
         let old = addresses(of: record)
         guard old != new else { return false }
-        for address in Set(old) { members[address] = RecordBundle((members[address]?.all ?? []).filter { $0 !== record }) }
+        for address in Set(old) {
+            members[address] = RecordBundle((members[address]?.all ?? []).filter { $0 !== record })
+        }
         for address in Set(new) { members[address] = RecordBundle((members[address]?.all ?? []) + [record]) }
         if record.target.fixedAddress == nil { addresses[ObjectIdentifier(record)] = new.isEmpty ? nil : new }
         return true
