@@ -35,7 +35,7 @@ import Testing
         #expect(!dropped.isEmpty)
         let (lines, diagnosis) = try PlayedLines.play(poorer, .status)
         #expect(
-            try #require(diagnosis).hasSuffix("was never asked in the recording: the nearest answer there was counts")
+            try #require(diagnosis).hasSuffix("were never asked in the recording: the nearest answer there was counts")
         )
         func states(_ lines: [String]) -> [Substring] { lines.map { $0.drop { $0 != " " } } }
         #expect(states(lines).first == states(whole.lines).first)
@@ -69,7 +69,7 @@ import Testing
         let records = [Record(.turn(.start), at: .seconds(20)), Record(.turn(.woke), at: .seconds(30))]
         var state = Player.State(try Recording(SampleRecording.bytes(of: records)))
         state.enter(.seconds(20))
-        let (late, soon, over) = (OneAction {}, OneAction {}, OneAction {})
+        let (late, soon, over) = (OneShot {}, OneShot {}, OneShot {})
         state.wait(late, .schedule, .seconds(5))
         state.wait(soon, .soon, .zero)
         state.wait(over, .schedule, .seconds(1))

@@ -76,6 +76,15 @@ package struct JSONObject: CustomStringConvertible {
 
     private mutating func append(quoted value: String) {
         text.append(UInt8(ascii: "\""))
+        if value.utf8.contains(where: Self.mustBeEscaped) { append(escaped: value) } else { text += value.utf8 }
+        text.append(UInt8(ascii: "\""))
+    }
+
+    private static func mustBeEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private mutating func append(escaped value: String) {
         for byte in value.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -90,6 +99,5 @@ package struct JSONObject: CustomStringConvertible {
                 text.append(byte)
             }
         }
-        text.append(UInt8(ascii: "\""))
     }
 }

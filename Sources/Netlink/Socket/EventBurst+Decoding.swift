@@ -16,6 +16,12 @@ extension EventBurst {
     /// Counts a loss of messages for want of buffer space: any destination may have changed.
     package mutating func noteLoss() {
         overruns += 1
+        noteSilentLoss()
+    }
+
+    /// Notes that messages may have been lost that no error tells of.
+    mutating func noteSilentLoss() {
+        isIncomplete = true
         prefixes = .everything
     }
 

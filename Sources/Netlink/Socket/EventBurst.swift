@@ -28,6 +28,8 @@ package struct EventBurst: Hashable, Sendable {
     package var messages = 0
     /// How often messages were lost for want of buffer space (ENOBUFS).
     package var overruns = 0
+    /// Whether messages may be missing, so that anything may have changed.
+    package var isIncomplete = false
     /// Messages of other processes, which were ignored.
     package var foreign = 0
     package var subjects: Subjects = []
@@ -50,6 +52,7 @@ package struct EventBurst: Hashable, Sendable {
     ) {
         self.messages = messages
         self.overruns = overruns
+        isIncomplete = overruns > 0
         self.foreign = foreign
         self.subjects = subjects
         self.prefixes = prefixes ?? (overruns > 0 || subjects.contains(.route) ? .everything : .none)
@@ -57,7 +60,7 @@ package struct EventBurst: Hashable, Sendable {
     }
 
     /// Whether anything may have changed.
-    package var isRelevant: Bool { messages > 0 || overruns > 0 }
+    package var isRelevant: Bool { messages > 0 || isIncomplete }
 
     /// Whether nothing was heard at all.
     package var isEmpty: Bool { !isRelevant && foreign == 0 }
@@ -65,6 +68,7 @@ package struct EventBurst: Hashable, Sendable {
     package mutating func add(_ other: EventBurst) {
         messages += other.messages
         overruns += other.overruns
+        isIncomplete = isIncomplete || other.isIncomplete
         foreign += other.foreign
         subjects.formUnion(other.subjects)
         prefixes.formUnion(other.prefixes)

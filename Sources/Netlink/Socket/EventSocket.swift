@@ -12,6 +12,9 @@ package final class EventSocket: @unchecked Sendable {
     private let buffer: UnsafeMutableRawBufferPointer
     /// Messages read in one go before the reader looks at what they mean; the rest stays readable.
     private static let burstLimit = 4096
+    /// After an overrun the kernel drops messages, and reports no other overrun, until all it kept has been read
+    /// (NETLINK_S_CONGESTED, net/netlink/af_netlink.c).
+    private var isCongested = false
     /// Hears every message; nil for nobody.
     private let tap: (any NetlinkTap)?
     /// A tap hears so much of a message, which is more than the kernel sends.
@@ -45,7 +48,8 @@ package final class EventSocket: @unchecked Sendable {
         for group in MulticastGroup.reachability { socket.leave(group) }
     }
 
-    /// Reads what is there, without waiting.
+    /// Reads what is there, without waiting; but when messages were lost, that is told before what the kernel kept is read,
+    /// and once more when it has been read.
     package func drain() -> EventBurst {
         var burst = EventBurst()
         while burst.messages + burst.foreign < Self.burstLimit {
@@ -57,7 +61,14 @@ package final class EventSocket: @unchecked Sendable {
             } catch .noBufferSpace {
                 tap?.lost()
                 burst.noteLoss()
+                isCongested = wait(atMost: .zero)
+                return burst
             } catch {
+                if isCongested {
+                    tap?.lost()
+                    burst.noteSilentLoss()
+                    isCongested = false
+                }
                 return burst
             }
         }

@@ -152,24 +152,9 @@ extension PathMonitor {
 }
 
 extension EventBurst {
-    /// Whether nothing else was heard of, so that the destinations tell whom it concerns.
-    fileprivate var isOnlyRoutes: Bool {
-        overruns == 0 && subjects.contains(.route)
-            && subjects.isSubset(of: [.route, .defaultRoute, .addition, .removal])
-    }
-
     /// What a look may leave out that the trailing look asks for.
     fileprivate var depth: LookDepth {
         if !isRelevant { return .whole }
-        let mayAddSource = subjects.isSuperset(of: [.address, .addition])
-        let known: Subjects = [.link, .address, .route, .addition, .removal]
-        return overruns == 0 && subjects.isSubset(of: known) && !mayAddSource ? .links(changed: prefixes) : .quick
-    }
-
-    fileprivate var mayChangeInterfaces: Bool { overruns > 0 || subjects.contains(.link) }
-
-    /// A new way may lead to other name servers; routes to elsewhere do not.
-    fileprivate var mayChangeNames: Bool {
-        overruns > 0 || !subjects.isDisjoint(with: [.link, .address, .defaultRoute, .rule, .nextHop, .configuration])
+        return leavesKnownSources ? .links(changed: prefixes) : .quick
     }
 }

@@ -58,10 +58,3 @@ extension PathMonitor {
         return isBusy ? connection.nextBurst(within: MonitorTiming.busyLossPause) : connection.nextBurst(within: .zero)
     }
 }
-
-extension EventBurst {
-    /// A link that goes down takes routes and addresses with it for good.
-    fileprivate var mayBeReplaced: Bool {
-        overruns == 0 && subjects.contains(.removal) && !subjects.contains(.link)
-    }
-}

@@ -2,25 +2,8 @@
 ///
 /// A dictionary with targets for keys would hold each target a second time.
 struct RecordTable {
-    /// By the hash of the target; of the few that have the same, one after the other.
-    private enum Entries {
-        case one(TargetRecord)
-        case several([TargetRecord])
-
-        var all: [TargetRecord] {
-            switch self {
-            case .one(let record): [record]
-            case .several(let records): records
-            }
-        }
-
-        init?(_ records: [TargetRecord]) {
-            guard let first = records.first else { return nil }
-            self = records.count == 1 ? .one(first) : .several(records)
-        }
-    }
-
-    private var records: [Int: Entries] = [:]
+    /// By the hash of the target, which few have in common.
+    private var records: [Int: RecordBundle] = [:]
 
     subscript(target: Target) -> TargetRecord? {
         records[target.hashValue]?.all.first { $0.target == target }
@@ -28,11 +11,11 @@ struct RecordTable {
 
     mutating func insert(_ record: TargetRecord) {
         let hash = record.target.hashValue
-        records[hash] = Entries((records[hash]?.all ?? []) + [record])
+        records[hash] = RecordBundle((records[hash]?.all ?? []) + [record])
     }
 
     mutating func remove(_ record: TargetRecord) {
         let hash = record.target.hashValue
-        records[hash] = Entries((records[hash]?.all ?? []).filter { $0 !== record })
+        records[hash] = RecordBundle((records[hash]?.all ?? []).filter { $0 !== record })
     }
 }

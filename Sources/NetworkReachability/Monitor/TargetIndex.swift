@@ -2,25 +2,7 @@ import Netlink
 
 /// Which targets the answer of a route lookup may matter to.
 struct TargetIndex {
-    /// Most addresses are those of one target, and there may be very many of them.
-    private enum Members {
-        case one(TargetRecord)
-        case several([TargetRecord])
-
-        var all: [TargetRecord] {
-            switch self {
-            case .one(let record): [record]
-            case .several(let records): records
-            }
-        }
-
-        init?(_ records: [TargetRecord]) {
-            guard let first = records.first else { return nil }
-            self = records.count == 1 ? .one(first) : .several(records)
-        }
-    }
-
-    private var members = AddressTrie<Members>()
+    private var members = AddressTrie<RecordBundle>()
     /// The addresses of targets that are no address themselves.
     private var addresses: [ObjectIdentifier: [WireAddress]] = [:]
     /// The far ends of tunnels that targets are reached through; a route to one of them may matter to any target.
@@ -33,8 +15,10 @@ struct TargetIndex {
     mutating func set(_ new: [WireAddress], of record: TargetRecord) -> Bool {
         let old = addresses(of: record)
         guard old != new else { return false }
-        for address in Set(old) { members[address] = Members((members[address]?.all ?? []).filter { $0 !== record }) }
-        for address in Set(new) { members[address] = Members((members[address]?.all ?? []) + [record]) }
+        for address in Set(old) {
+            members[address] = RecordBundle((members[address]?.all ?? []).filter { $0 !== record })
+        }
+        for address in Set(new) { members[address] = RecordBundle((members[address]?.all ?? []) + [record]) }
         if record.target.fixedAddress == nil { addresses[ObjectIdentifier(record)] = new.isEmpty ? nil : new }
         return true
     }

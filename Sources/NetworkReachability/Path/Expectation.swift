@@ -7,6 +7,8 @@ struct Expectation: Hashable, Sendable {
     private(set) var links: [UInt32] = []
     /// The source address that IPv4 packets had last.
     private(set) var source: WireAddress?
+    /// Whether IPv6 led anywhere when it was last asked about; true until then.
+    var leadsOverIPv6 = true
 
     private static let linkLimit = 3
 

@@ -79,7 +79,10 @@ struct PathEvaluator {
     mutating func judge(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Verdict] {
         var judge = RouteJudge(kernel: kernel, links: links, expectation: expectation)
         defer { links = judge.links }
-        return try judge.judge(questions)
+        let verdicts = try judge.judge(questions)
+        let overIPv6 = verdicts.lazy.filter(\.destination.isIPv6)
+        if !overIPv6.isEmpty { expectation.leadsOverIPv6 = overIPv6.contains(where: \.isSatisfied) }
+        return verdicts
     }
 
     mutating func evaluation(of result: PollResult) throws(NetlinkError) -> Evaluation {

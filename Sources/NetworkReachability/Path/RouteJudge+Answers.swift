@@ -44,7 +44,9 @@ extension RouteJudge {
     }
 
     private func expectedSecond(_ query: RouteQuery) -> RouteQuery? {
-        query.destination.isLoopback ? nil : second(query, source: expectation.source)
+        if query.destination.isLoopback { return nil }
+        if query.destination.family == .ipv6, !expectation.leadsOverIPv6 { return nil }
+        return second(query, source: expectation.source)
     }
 
     private func second(_ query: RouteQuery, source: WireAddress?) -> RouteQuery? {

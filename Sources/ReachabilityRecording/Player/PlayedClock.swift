@@ -18,13 +18,13 @@ struct PlayedClock: Timekeeper {
         on queue: DispatchQueue,
         _ action: @escaping @Sendable () -> Void
     ) -> Cancellation {
-        let action = OneAction(action)
+        let action = OneShot(action)
         player.state.withLock { $0.wait(action, .schedule, max(.zero, delay)) }
         return Cancellation { action.cancel() }
     }
 
     func soon(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
-        let action = OneAction(action)
+        let action = OneShot(action)
         player.state.withLock { $0.wait(action, .soon, .zero) }
     }
 

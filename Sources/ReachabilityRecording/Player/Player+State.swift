@@ -20,10 +20,10 @@ extension Player {
         private(set) var missing: [String] = []
 
         /// By the number they have in the recording.
-        var timers: [UInt64: OneAction] = [:]
+        var timers: [UInt64: OneShot] = [:]
         var questions: [UInt64: Completion] = [:]
         /// What the recording knows nothing of.
-        private var unrecorded: [(deadline: Duration, action: OneAction)] = []
+        private var unrecorded: [(deadline: Duration, action: OneShot)] = []
 
         var ring: (@Sendable (EventBurst) -> Void)?
         var namespaceChanged: (@Sendable () -> Void)?
@@ -139,7 +139,7 @@ extension Player.State {
 
 extension Player.State {
     /// An action that is to have its time: when it had in the recording, or else after `delay`.
-    mutating func wait(_ action: OneAction, _ subject: RecordedQuestion.Subject, _ delay: Duration) {
+    mutating func wait(_ action: OneShot, _ subject: RecordedQuestion.Subject, _ delay: Duration) {
         guard let number = number(of: subject, delay), timers[number] == nil else {
             unrecorded.append((now + delay, action))
             return
@@ -164,7 +164,7 @@ extension Player.State {
         }
         if number == nil { note(missing: "the addresses of \(name)") }
         let names = number.flatMap { recorded.names[$0] } ?? .unavailable("the recording does not tell")
-        unrecorded.append((now, OneAction { completion(names.result) }))
+        unrecorded.append((now, OneShot { completion(names.result) }))
     }
 
     private mutating func number(of subject: RecordedQuestion.Subject, _ delay: Duration) -> UInt64? {
@@ -187,7 +187,7 @@ extension Player.State {
     }
 
     /// The first of what the recording knows nothing of, if its time comes up to `time`.
-    mutating func takeUnrecorded(until time: Duration) -> OneAction? {
+    mutating func takeUnrecorded(until time: Duration) -> OneShot? {
         unrecorded.removeAll { $0.action.isOver }
         guard let first = unrecorded.indices.min(by: { unrecorded[$0].deadline < unrecorded[$1].deadline }),
             unrecorded[first].deadline <= time

@@ -76,8 +76,8 @@ package final class Player: Sendable {
         state.withLock { state in
             guard let first = state.missing.first else { return nil }
             let others = state.missing.count - 1
-            let and = others == 0 ? "" : " and \(others) other question\(others == 1 ? "" : "s")"
-            return "\(first)\(and) was never asked in the recording: the nearest answer there was counts"
+            let and = others == 0 ? " was" : " and \(others) other question\(others == 1 ? "" : "s") were"
+            return "\(first)\(and) never asked in the recording: the nearest answer there was counts"
         }
     }
 

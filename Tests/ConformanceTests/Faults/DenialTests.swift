@@ -60,9 +60,7 @@ import Testing
     func questionsFailForAWhile(fault: FakeKernel.Fault) async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             world.settle()
             world.kernel.failQuestions(fault)
             checks.expect(manager.status, is: .unknown)
@@ -87,9 +85,7 @@ import Testing
     @Test func listenersRecoverAfterAFailedQuestionOfSomebodyElse() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             world.settle()
             world.kernel.failQuestions()
             checks.expect(manager.status, is: .unknown)
@@ -106,9 +102,7 @@ import Testing
     @Test func theNamespaceIsReplaced() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             world.settle()
             world.kernel.replaceNamespace()
             world.flush()

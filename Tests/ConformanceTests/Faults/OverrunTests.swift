@@ -7,9 +7,7 @@ import Testing
     @Test func aLossOfMessagesIsOneMoreRing() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             world.settle()
             try world.kernel.overrun { try world.apply(.lose) }
             world.flush()
@@ -61,9 +59,7 @@ import Testing
     @Test func aRealOverrun() async throws {
         try await WorldKind.real.play { world, checks in
             try world.apply(Change.ipv4Uplink)
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             checks.expect(in: world, listener.values, becomes: [.wired])
             // Held up, so that the buffer runs over: the monitor's queue waits for a listener without a queue.
             let gate = RecordingListener<Void>()
@@ -90,9 +86,7 @@ import Testing
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.kernel.delayState()
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             world.flush()
             var expected = [NetworkReachabilityStatus.wired]
             for change in [Change.lose, .regain, .down("c0"), .up("c0"), .regain, .unplug("c0"), .plug("c0")] {
@@ -132,9 +126,7 @@ import Testing
     @Test func foreignMessagesAreIgnored() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             world.settle()
             let messages = manager.statistics.messages
             for _ in 0..<10 { world.kernel.sendForeignMessage() }

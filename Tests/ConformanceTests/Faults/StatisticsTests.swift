@@ -46,9 +46,7 @@ import Testing
     @Test func lagEndsWhenTheListenerIsCalledOnItsQueue() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             world.settle()
             listener.queue.suspend()
             try world.apply(.lose)
@@ -98,9 +96,7 @@ import Testing
     @Test func whatATimerTellsHasNoLag() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.cable() + [.route(RouteChange("::/0", via: "fd01::1").expiring(after: 60))])
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             world.settle()
             world.clock.advance(by: .seconds(61))
             world.flush()
@@ -114,9 +110,7 @@ import Testing
     func everyCallThatANotificationLedToIsMeasured(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             checks.expect(in: world, listener.values, becomes: [.wired])
             try world.apply(.lose)
             checks.expect(in: world, listener.values, becomes: [.wired, .notReachable])

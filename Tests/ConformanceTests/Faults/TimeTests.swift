@@ -88,9 +88,7 @@ import Testing
     @Test func aRealBatchThatSwaps() async throws {
         try await WorldKind.real.play { world, checks in
             try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             checks.expect(in: world, listener.values, becomes: [.wired])
             try world.batch([.lose, .route(RouteChange("0.0.0.0/0", via: "10.2.0.1"))])
             checks.expect(PathLine(manager.path).description, is: PathCase.hostThroughSecond)

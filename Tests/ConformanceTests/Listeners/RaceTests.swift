@@ -42,9 +42,7 @@ import Testing
     func questionsFromManyThreadsAgreeWithTheListener(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             checks.expect(in: world, listener.values, becomes: [.wired])
             DispatchQueue.concurrentPerform(iterations: 4) { thread in
                 for round in 0..<50 {

@@ -34,6 +34,13 @@ extension World {
         try manager(of: host, options: NetworkReachabilityOptions())
     }
 
+    /// A manager of the network at large, and what it tells a listener.
+    func listeningManager() throws -> (NetworkReachabilityManager, Listener) {
+        let (manager, listener) = (try manager(), Listener())
+        manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+        return (manager, listener)
+    }
+
     /// A monitor of these hosts.
     func targets(_ hosts: [String] = []) throws(NetworkReachabilityError) -> NetworkReachabilityMonitor {
         let targets = try targets(options: NetworkReachabilityOptions())

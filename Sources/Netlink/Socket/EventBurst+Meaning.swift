@@ -1,0 +1,29 @@
+/// What a burst may have changed. Here, beside the subjects, so that sets of them are compared as the numbers they are.
+extension EventBurst {
+    /// Whether nothing but routes was heard of, so that the destinations tell whom it concerns.
+    package var isOnlyRoutes: Bool {
+        !isIncomplete && subjects.contains(.route)
+            && subjects.isSubset(of: [.route, .defaultRoute, .addition, .removal])
+    }
+
+    /// Whether only links have changed, addresses went, and routes to elsewhere came or went.
+    package var leavesKnownSources: Bool {
+        let mayAddSource = subjects.isSuperset(of: [.address, .addition])
+        let known: Subjects = [.link, .address, .route, .addition, .removal]
+        return !isIncomplete && subjects.isSubset(of: known) && !mayAddSource
+    }
+
+    /// Whether something went that whoever took it away may be about to replace. A link that goes down takes routes and
+    /// addresses with it for good.
+    package var mayBeReplaced: Bool {
+        !isIncomplete && subjects.contains(.removal) && !subjects.contains(.link)
+    }
+
+    /// Whether an interface may be another than before.
+    package var mayChangeInterfaces: Bool { isIncomplete || subjects.contains(.link) }
+
+    /// A new way may lead to other name servers; routes to elsewhere do not.
+    package var mayChangeNames: Bool {
+        isIncomplete || !subjects.isDisjoint(with: [.link, .address, .defaultRoute, .rule, .nextHop, .configuration])
+    }
+}
