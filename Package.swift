@@ -82,7 +82,7 @@ let package = Package(
         .executableTarget(
             name: "reachability",
             dependencies: [
-                "NetworkReachability", "ReachabilityRecording", "Netlink",
+                "NetworkReachability", "ReachabilityRecording", "ReachabilityRetry", "Netlink",
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ArgumentParser",

@@ -14,7 +14,7 @@ struct ReachabilityCommand: ParsableCommand {
             Exit status: as each subcommand tells; 64 usage, 74 output failed.
             """,
         subcommands: [
-            Watch.self, Status.self, Why.self, Wait.self, Run.self, List.self, Record.self, Replay.self,
+            Watch.self, Status.self, Why.self, Wait.self, Run.self, Retry.self, List.self, Record.self, Replay.self,
         ]
     )
 

@@ -5,6 +5,8 @@ struct RetryRun<Value: Sendable>: Sendable {
     let coordinator: RetryCoordinator
     /// Begins with the call.
     let clock: Timeline
+    /// Told of each wait as it begins.
+    let waiting: (@Sendable (RetryAttempt, Duration?) -> Void)?
     let operation: @Sendable (Int) async throws -> Value
 
     /// On `clock`.
@@ -72,11 +74,12 @@ struct RetryRun<Value: Sendable>: Sendable {
                 counts.paid += 1
             }
             if reason == .backoff { counts.backoffs += 1 }
+            attempts[attempts.count - 1].reason = reason
+            waiting?(attempts[attempts.count - 1], reason == .unreachable ? nil : pause ?? .zero)
             let began = clock.now
             let wait = pause.map { (duration: $0, endsWithNewPath: reason == .backoff) }
             let end = await coordinator.wait(wait, for: target, until: deadline, on: clock)
             attempts[attempts.count - 1].wait = clock.now - began
-            attempts[attempts.count - 1].reason = reason
             if case .ended(let ending) = end { throw error(ending, attempts) }
         }
     }

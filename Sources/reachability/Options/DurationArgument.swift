@@ -11,6 +11,8 @@ struct DurationArgument: ExpressibleByArgument {
         text = argument
     }
 
+    var defaultValueDescription: String { text }
+
     /// - Throws: ``ExitMessage`` when the text is no such length, which is said in one sentence.
     var value: Duration {
         get throws {
