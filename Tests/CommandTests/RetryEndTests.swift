@@ -23,10 +23,10 @@ import Testing
     }
 
     @Test func `the deadline passes before the next attempt: the status of the last`() async throws {
-        let arguments = ["retry", "--target", "127.0.0.1", "--deadline", "1s", "--attempts", "1000", "--", "sh", "-c"]
+        let arguments = ["retry", "--target", "127.0.0.1", "--deadline", "4s", "--attempts", "1000", "--", "sh", "-c"]
         let result = try await Command.run(arguments + ["exit 3"])
         #expect(result.status == 3)
-        #expect(result.errors.hasSuffix("\nreachability: the deadline of 1s passed before the next attempt\n"))
+        #expect(result.errors.hasSuffix("\nreachability: the deadline of 4s passed before the next attempt\n"))
     }
 
     @Test func `the deadline ends what runs, and its children`() async throws {
@@ -62,7 +62,11 @@ import Testing
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `signals go on to the command as they are, and end it all`(signal: CInt) async throws {
-        let script = "for s in INT TERM HUP; do trap \"echo $s; exit 7\" $s; done; echo ready; while :; do sleep 0.1; done"
+        let scratch = try ScratchDirectory()
+        try scratch.makeFifo("fifo")
+        // It waits without a child, of whose end the shell would speak.
+        let script =
+            "for s in INT TERM HUP; do trap \"echo $s; exit 7\" $s; done; exec 3<>\(scratch.file("fifo")); echo ready; read line <&3"
         let retry = try await start([], script)
         #expect(try await retry.line() == "ready")
         retry.signal(signal)
@@ -88,11 +92,12 @@ import Testing
     }
 
     @Test func `a reader that goes away concerns the command alone`() async throws {
-        let retry = try await start([], "echo first; read line <&3; while echo more; do :; done")
+        let retry = try await start([], "echo first; while echo more; do :; done")
         #expect(try await retry.line() == "first")
         await retry.closeOutput()
         let result = try await retry.result(reading: false)
-        #expect(result.status == 128 + SIGPIPE || result.status == 0)
+        // Ended by a signal: not retried, for the reader will not return.
+        #expect(result.status == 128 + SIGPIPE)
     }
 
     @Test func `nobody's standard input is read, so that each attempt finds the same`() async throws {

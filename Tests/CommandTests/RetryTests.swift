@@ -60,24 +60,6 @@ import Testing
         )
     }
 
-    @Test func `the network that changes cuts a wait short`() async throws {
-        let uplink = try await Uplink.make()
-        let script = "echo $REACHABILITY_GATEWAY; [ $REACHABILITY_GATEWAY = 192.0.2.9 ] || exit 7"
-        let retry = try await RunningCommand.start(
-            ["retry", "--target", "203.0.113.9", "--attempts", "1000", "--", "sh", "-c", script],
-            in: uplink.namespace
-        )
-        // Waits of seconds on average, from the sixth on.
-        for _ in 0..<6 { #expect(try await retry.line() == "192.0.2.1") }
-        try await uplink.ip("-4 route replace default via 192.0.2.9")
-        while true {
-            let line = try await retry.line()
-            if line == "192.0.2.9" { break }
-            #expect(line == "192.0.2.1")
-        }
-        #expect(try await retry.result().status == 0)
-    }
-
     @Test func `output passes through, and what is known is in the environment`() async throws {
         let uplink = try await Uplink.make()
         let script = """

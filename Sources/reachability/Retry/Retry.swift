@@ -15,8 +15,7 @@ struct Retry: ParsableCommand {
             Examples: reachability retry --target example.org -- git pull
                       reachability retry --on-exit 6,7,28 -- curl -fO example.org/file
             Exit status: 0 done, 64 usage, 75 deadline passed offline, 77 no permission,
-            126 not executable, 127 not found, 129, 130, 143 ended by a signal, or that of
-            the last attempt.
+            126 not executable, 127 not found, 129, 130, 143 signal; else the command's.
             """
     )
 
