@@ -115,7 +115,12 @@ import Testing
         (["--on-exit", "1-5,7-9"], "exit 7", 7, 3), (["--on-exit", "1-6"], "exit 7", 7, 1), ([], "exit 255", 255, 3),
         ([], "kill -9 $$", 137, 1), (["--on-exit", "137"], "kill -9 $$", 137, 3),
     ])
-    func `--on-exit chooses what is retried`(options: [String], script: String, status: CInt, attempts: Int) async throws {
+    func `--on-exit chooses what is retried`(
+        options: [String],
+        script: String,
+        status: CInt,
+        attempts: Int
+    ) async throws {
         let arguments = ["retry", "--quiet", "--attempts", "3"] + options + ["--", "sh", "-c", "echo; \(script)"]
         let result = try await Command.run(arguments, in: try await Uplink.make().namespace)
         #expect(result == CommandResult(status: status, output: String(repeating: "\n", count: attempts), errors: ""))
@@ -124,7 +129,8 @@ import Testing
     @Test func `another network namespace is asked in, and the command stays here`() async throws {
         let name = try await NamedNamespace.make()
         let result = try await Command.run([
-            "retry", "--netns", name.name, "--attempts", "1", "--", "sh", "-c", "echo $REACHABILITY_INTERFACE; ip link show u0",
+            "retry", "--netns", name.name, "--attempts", "1", "--", "sh", "-c",
+            "echo $REACHABILITY_INTERFACE; ip link show u0",
         ])
         #expect(result.status == 1 || result.status == 255)
         #expect(result.lines.first == "u0")
