@@ -129,7 +129,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ReachabilityRetryTests",
-            dependencies: ["ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink"],
+            dependencies: [
+                "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

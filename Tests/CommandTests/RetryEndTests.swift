@@ -65,8 +65,8 @@ import Testing
         let scratch = try ScratchDirectory()
         try scratch.makeFifo("fifo")
         // It waits without a child, of whose end the shell would speak.
-        let script =
-            "for s in INT TERM HUP; do trap \"echo $s; exit 7\" $s; done; exec 3<>\(scratch.file("fifo")); echo ready; read line <&3"
+        let traps = "for s in INT TERM HUP; do trap \"echo $s; exit 7\" $s; done"
+        let script = "\(traps); exec 3<>\(scratch.file("fifo")); echo ready; read line <&3"
         let retry = try await start([], script)
         #expect(try await retry.line() == "ready")
         retry.signal(signal)
