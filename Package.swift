@@ -113,7 +113,8 @@ let package = Package(
         .executableTarget(
             name: "reachability",
             dependencies: [
-                "CommandLineSupport", "NetworkReachability", "ReachabilityRecording", "Netlink",
+                "CommandLineSupport", "NetworkReachability", "ReachabilityRecording", "ReachabilityRetry",
+                "Netlink",
                 .product(name: "Logging", package: "swift-log"),
             ] + commandLine,
             swiftSettings: safe
@@ -172,7 +173,8 @@ let package = Package(
         .testTarget(
             name: "ReachabilityRetryTests",
             dependencies: [
-                "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "TestSupport",
+                "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
+                "TestSupport",
             ],
             swiftSettings: strict
         ),

@@ -16,6 +16,8 @@
 ///   - target: Where the work goes, and whether it may be done twice.
 ///   - coordinator: What is shared with other requests.
 ///   - clock: What measures the deadline and the history.
+///   - waiting: Called when a retry begins to be waited for, with the attempt that failed, its reason set, and with how long the
+///     wait is to be: nil for as long as the target is not reachable. It is for telling of it, and must not block.
 ///   - isolation: Where this runs; the caller's own unless told otherwise.
 ///   - operation: The work, called once for each attempt with its number, beginning with 1. It runs in a child task, is cancelled at
 ///     the deadline, and has to end when it is cancelled: this returns only then. An error that is no ``RetryableError``, and that
@@ -27,6 +29,7 @@ public func withRetry<Value: Sendable>(
     target: RetryTarget,
     coordinator: RetryCoordinator = .shared,
     clock: some Clock<Duration> = ContinuousClock(),
+    waiting: (@Sendable (_ after: RetryAttempt, _ pause: Duration?) -> Void)? = nil,
     isolation: isolated (any Actor)? = #isolation,
     operation: @escaping @Sendable (_ attempt: Int) async throws -> Value
 ) async throws(RetryError) -> RetryOutcome<Value> {
@@ -35,6 +38,7 @@ public func withRetry<Value: Sendable>(
         target: target,
         coordinator: coordinator,
         clock: Timeline(clock),
+        waiting: waiting,
         operation: operation
     )
     return try await run.run()

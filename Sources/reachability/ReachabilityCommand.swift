@@ -12,7 +12,7 @@ struct ReachabilityCommand: ParsableCommand {
                       reachability watch example.org
             """,
         subcommands: [
-            Watch.self, Status.self, Why.self, Wait.self, Run.self, List.self, Record.self, Replay.self,
+            Watch.self, Status.self, Why.self, Wait.self, Run.self, Retry.self, List.self, Record.self, Replay.self,
             Outbox.self,
         ]
     )

@@ -19,6 +19,7 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         Subcommand(name: "why"),
         Subcommand(name: "wait", arguments: ["--json", "127.0.0.1"]),
         Subcommand(name: "run", arguments: ["--", "true"], prints: false, stays: true),
+        Subcommand(name: "retry", arguments: ["--", "true"], prints: false),
         Subcommand(name: "list", arguments: []),
         // What becomes of its output does not end it.
         Subcommand(name: "record", prints: false, stays: true),

@@ -32,18 +32,6 @@ import Testing
         return (world.time - offline, attempts.values.filter { !$0 }.count)
     }
 
-    /// The same by Alamofire's delays, with as many retries as it takes: with its limit of 2 it would have given up after 1.5 s.
-    private func alamofire(offline: Duration) throws -> Duration {
-        let policy = try RetryPolicy(retryLimit: 100)
-        var time = Duration.zero
-        var retry = 0
-        while time < offline {
-            retry += 1
-            time += policy.delay(beforeRetry: retry)
-        }
-        return time - offline
-    }
-
     @Test func `the first success after the network is back`() throws {
         var random = SeededGenerator(seed: 7)
         var delays: [Duration] = []
@@ -53,7 +41,7 @@ import Testing
             let (delay, attempts) = try ours(offline: offline, seed: UInt64(seed))
             #expect(attempts == 1)
             delays.append(delay)
-            theirs.append(try alamofire(offline: offline))
+            theirs.append(try AlamofireArithmetic.delay(afterOutage: offline))
         }
         let median = delays.sorted()[delays.count / 2]
         let theirMedian = theirs.sorted()[theirs.count / 2]

@@ -11,6 +11,8 @@ package struct DurationArgument: ExpressibleByArgument {
         text = argument
     }
 
+    package var defaultValueDescription: String { text }
+
     /// - Throws: ``ExitMessage`` when the text is no such length, which is said in one sentence.
     package var value: Duration {
         get throws {

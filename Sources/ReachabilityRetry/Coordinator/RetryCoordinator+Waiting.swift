@@ -26,6 +26,8 @@ extension RetryCoordinator {
         case .success(let added): ticket = added
         case .failure(let refusal): return .ended(refusal.ending)
         }
+        let sleeper = state.withLock { $0.alarms.makeID() }
+        defer { leave(sleeper) }
         var rings = bells.makeAsyncIterator()
         while true {
             let (step, isShutDown) = step(ticket, of: target.host)
@@ -43,8 +45,32 @@ extension RetryCoordinator {
                 return .ended(ending)
             }
             if step == .go { continue }
-            await Self.sleep(until: alarm(step, deadline, clock), on: clock, bell, &rings)
+            await sleep(sleeper, until: alarm(step, deadline, clock), on: clock, bell, &rings)
         }
+    }
+
+    /// Waits for what cuts an attempt short; nil when the task was cancelled.
+    ///
+    /// - Parameters:
+    ///   - deadline: The latest time on `clock`; nil for none.
+    ///   - clock: What measures the deadline.
+    ///   - bells: What a shutdown rings.
+    ///   - bell: What is heard in `bells`.
+    func end(
+        ofAttemptUntil deadline: Duration?,
+        on clock: Timeline,
+        _ bells: AsyncStream<Void>,
+        _ bell: HostLane.Bell
+    ) async -> RetryError.Ending? {
+        let sleeper = state.withLock { $0.alarms.makeID() }
+        defer { leave(sleeper) }
+        var rings = bells.makeAsyncIterator()
+        while !Task.isCancelled {
+            if state.withLock({ $0.shutdown == .cancel }) { return .shutDown }
+            if let deadline, clock.now >= deadline { return .deadlineExpired }
+            await sleep(sleeper, until: deadline, on: clock, bell, &rings)
+        }
+        return nil
     }
 
     /// When to look again on `clock` if no bell rings.
@@ -55,14 +81,21 @@ extension RetryCoordinator {
         return deadline.map { min($0, turn) } ?? turn
     }
 
+    private func leave(_ sleeper: UInt64) {
+        let wake = state.withLock { $0.alarms.leave(sleeper) }
+        wake?.yield()
+    }
+
     /// Sleeps until the bell rings, the time is up, or the task is cancelled.
-    private static func sleep(
+    private func sleep(
+        _ sleeper: UInt64,
         until time: Duration?,
         on clock: Timeline,
         _ bell: HostLane.Bell,
         _ rings: inout AsyncStream<Void>.Iterator
     ) async {
-        guard let time else {
+        if time == nil { leave(sleeper) }
+        guard let time, keepsTime(sleeper, until: time, on: clock, bell) else {
             _ = await rings.next(isolation: #isolation)
             return
         }
@@ -75,6 +108,20 @@ extension RetryCoordinator {
             _ = await rings.next(isolation: #isolation)
             group.cancelAll()
         }
+    }
+
+    /// Whether nobody else will ring the bell at that time.
+    private func keepsTime(
+        _ sleeper: UInt64,
+        until time: Duration,
+        on clock: Timeline,
+        _ bell: HostLane.Bell
+    ) -> Bool {
+        // The other clock may be any.
+        let time = timeline.now + (time - clock.now)
+        let (keepsTime, wake) = state.withLock { $0.alarms.sleep(sleeper, until: time, bell: bell) }
+        wake?.yield()
+        return keepsTime
     }
 }
 

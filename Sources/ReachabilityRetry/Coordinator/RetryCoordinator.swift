@@ -6,7 +6,8 @@ import Netlink
 /// per process is right for most, ``shared``; make another for other limits, or for tests. Two coordinators know nothing of each
 /// other: the limits of both add up.
 ///
-/// It runs no tasks and no timers of its own: whoever waits does so in its own task, and the first in line keeps the time for all.
+/// It runs no tasks and no timers of its own: whoever waits does so in its own task, and who is to be woken first keeps the time for
+/// all.
 /// Nothing is watched while nothing has failed. Hosts that are not in use are forgotten, those with a spent budget beyond a
 /// thousand too.
 ///
@@ -17,6 +18,8 @@ public final class RetryCoordinator: Sendable {
 
     struct State {
         var lanes: [String?: HostLane] = [:]
+        /// Of all that wait, at whichever host.
+        var alarms = AlarmList<HostLane.Bell>()
         /// How many calls of `withRetry` are under way.
         var active = 0
         var shutdown: RetryShutdown?

@@ -14,19 +14,9 @@ extension RetryRun {
                     return .ended(.failure(error))
                 }
             }
-            if let deadline {
-                group.addTask { [clock] in
-                    do {
-                        try await clock.sleep(until: deadline)
-                        return .cut(.deadlineExpired)
-                    } catch {
-                        return .nothing
-                    }
-                }
-            }
-            group.addTask {
-                for await _ in bells { return .cut(.shutDown) }
-                return .nothing
+            group.addTask { [coordinator, deadline, clock] in
+                let ending = await coordinator.end(ofAttemptUntil: deadline, on: clock, bells, bell)
+                return ending.map { .cut($0) } ?? .nothing
             }
             var cut: RetryError.Ending?
             var result: Result<Value, any Error> = .failure(CancellationError())

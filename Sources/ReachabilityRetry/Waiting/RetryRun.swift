@@ -1,88 +1,138 @@
-/// One call of `withRetry`.
-struct RetryRun<Value: Sendable>: Sendable {
+/// One call of `withRetry`. An object, so that what waits in many functions at once has it once.
+final class RetryRun<Value: Sendable> {
     let policy: ReachabilityRetryPolicy
     let target: RetryTarget
     let coordinator: RetryCoordinator
     /// Begins with the call.
     let clock: Timeline
+    /// Told of each wait as it begins.
+    let waiting: (@Sendable (RetryAttempt, Duration?) -> Void)?
     let operation: @Sendable (Int) async throws -> Value
+
+    private var attempts: [RetryAttempt] = []
+    private var counts = Counts()
+    /// Whether the coordinator watches the host for it.
+    private var hasEntered = false
+    private var waitBegan = Duration.zero
+
+    init(
+        policy: ReachabilityRetryPolicy,
+        target: RetryTarget,
+        coordinator: RetryCoordinator,
+        clock: Timeline,
+        waiting: (@Sendable (RetryAttempt, Duration?) -> Void)?,
+        operation: @escaping @Sendable (Int) async throws -> Value
+    ) {
+        self.policy = policy
+        self.target = target
+        self.coordinator = coordinator
+        self.clock = clock
+        self.waiting = waiting
+        self.operation = operation
+    }
 
     /// On `clock`.
     var deadline: Duration? { policy.deadline }
 
     /// Tries until it succeeds or has to end.
+    ///
+    /// While it waits, this and `coordinator.wait` are all that is on the stack of the task: of them there may be very many.
     func run() async throws(RetryError) -> RetryOutcome<Value> {
-        var attempts: [RetryAttempt] = []
-        guard coordinator.begin() else { throw error(.shutDown, attempts) }
+        guard coordinator.begin() else { throw error(.shutDown) }
         defer { coordinator.end() }
-        var hasEntered = false
         defer { if hasEntered { coordinator.leave(target.host) } }
-        var counts = Counts()
         while true {
-            if Task.isCancelled { throw error(.cancelled, attempts) }
-            let generation = coordinator.knownVerdict(of: target.host)?.generation
-            let began = clock.now
-            let end = await attempt(attempts.count + 1)
-            if case .success(let value) = end.result {
-                coordinator.deposit(for: target.host, paid: counts.paid)
-                attempts.append(RetryAttempt(attempts.count + 1, began, clock.now))
-                return RetryOutcome(value: value, attempts: attempts)
+            if Task.isCancelled { throw error(.cancelled) }
+            switch await tryOnce() {
+            case .succeed(let value): return RetryOutcome(value: value, attempts: attempts)
+            case .end(let ending): throw error(ending)
+            case .wait(let pause):
+                if case .ended(let ending) = await wait(pause) { throw error(ending) }
             }
-            guard case .failure(let failure) = end.result else { continue }
-            if !hasEntered {
-                coordinator.enter(target.host)
-                hasEntered = true
-            }
-            let verdict = coordinator.ask(target.host)
-            // That it was cancelled says nothing of the request.
-            let stage = failure is CancellationError ? nil : policy.classify(failure, verdict)
-            attempts.append(RetryAttempt(attempts.count + 1, began, clock.now, failure, stage, verdict))
-            if Task.isCancelled { throw error(.cancelled, attempts) }
-            if let cut = end.cut { throw error(cut, attempts) }
-            if stage?.wasSent == true { counts.sent += 1 }
-            let situation = RetryDecision.Situation(
-                stage: stage,
-                verdict: verdict,
-                generationAtBegin: generation,
-                attempts: attempts.count,
-                sent: counts.sent,
-                backoffs: counts.backoffs,
-                timeLeft: deadline.map { $0 - clock.now }
-            )
-            try await follow(
-                RetryDecision(after: situation, of: target, by: policy, chance: coordinator.chance),
-                &counts,
-                &attempts
-            )
         }
     }
 
-    /// Waits as decided, or ends.
-    private func follow(
-        _ decision: RetryDecision,
-        _ counts: inout Counts,
-        _ attempts: inout [RetryAttempt]
-    ) async throws(RetryError) {
+    /// Makes an attempt, and says what follows.
+    private func tryOnce() async -> Step {
+        let generation = coordinator.knownVerdict(of: target.host)?.generation
+        let began = clock.now
+        let end = await attempt(attempts.count + 1)
+        switch end.result {
+        case .success(let value):
+            coordinator.deposit(for: target.host, paid: counts.paid)
+            attempts.append(RetryAttempt(attempts.count + 1, began, clock.now))
+            return .succeed(value)
+        case .failure(let failure):
+            return step(after: failure, cut: end.cut, began: began, generation)
+        }
+    }
+
+    private func step(
+        after failure: any Error,
+        cut: RetryError.Ending?,
+        began: Duration,
+        _ generation: UInt64?
+    ) -> Step {
+        if !hasEntered {
+            coordinator.enter(target.host)
+            hasEntered = true
+        }
+        let verdict = coordinator.ask(target.host)
+        // That it was cancelled says nothing of the request.
+        let stage = failure is CancellationError ? nil : policy.classify(failure, verdict)
+        attempts.append(RetryAttempt(attempts.count + 1, began, clock.now, failure, stage, verdict))
+        if Task.isCancelled { return .end(.cancelled) }
+        if let cut { return .end(cut) }
+        if stage?.wasSent == true { counts.sent += 1 }
+        let situation = RetryDecision.Situation(
+            stage: stage,
+            verdict: verdict,
+            generationAtBegin: generation,
+            attempts: attempts.count,
+            sent: counts.sent,
+            backoffs: counts.backoffs,
+            timeLeft: deadline.map { $0 - clock.now }
+        )
+        return follow(RetryDecision(after: situation, of: target, by: policy, chance: coordinator.chance))
+    }
+
+    /// Pays for what was decided, and tells of it.
+    private func follow(_ decision: RetryDecision) -> Step {
         switch decision {
         case .end(let ending):
-            throw error(ending, attempts)
+            return .end(ending)
         case .retry(let reason, let pause, let isFree):
             if !isFree {
-                guard coordinator.withdraw(from: target.host) else { throw error(.budgetExhausted, attempts) }
+                guard coordinator.withdraw(from: target.host) else { return .end(.budgetExhausted) }
                 counts.paid += 1
             }
             if reason == .backoff { counts.backoffs += 1 }
-            let began = clock.now
-            let wait = pause.map { (duration: $0, endsWithNewPath: reason == .backoff) }
-            let end = await coordinator.wait(wait, for: target, until: deadline, on: clock)
-            attempts[attempts.count - 1].wait = clock.now - began
             attempts[attempts.count - 1].reason = reason
-            if case .ended(let ending) = end { throw error(ending, attempts) }
+            waiting?(attempts[attempts.count - 1], reason == .unreachable ? nil : pause ?? .zero)
+            return .wait(pause)
         }
     }
 
-    private func error(_ ending: RetryError.Ending, _ attempts: [RetryAttempt]) -> RetryError {
+    /// Waits for the turn.
+    private func wait(_ pause: Duration?) async -> WaitEnd {
+        waitBegan = clock.now
+        let endsWithNewPath = attempts.last?.reason == .backoff
+        let wait = pause.map { (duration: $0, endsWithNewPath: endsWithNewPath) }
+        let end = await coordinator.wait(wait, for: target, until: deadline, on: clock)
+        attempts[attempts.count - 1].wait = clock.now - waitBegan
+        return end
+    }
+
+    private func error(_ ending: RetryError.Ending) -> RetryError {
         RetryError(ending: ending, target: target, attempts: attempts)
+    }
+
+    /// What follows an attempt.
+    private enum Step {
+        case succeed(Value)
+        case end(RetryError.Ending)
+        /// Nil for no pause before getting in line.
+        case wait(Duration?)
     }
 }
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What is left of a process group whose leader has ended.
+/// The processes of a program: its group, also when the leader has ended.
 struct ProcessGroup: Sendable {
     private let identifier: pid_t
 
@@ -8,19 +8,18 @@ struct ProcessGroup: Sendable {
         self.identifier = identifier
     }
 
-    /// Tells who is left to end, waits until nobody is, and kills who still is after `limit`; also in a task that is
-    /// cancelled.
+    /// Tells all to end, waits until nobody is left, and kills who still is after `limit`. For a task that is not cancelled:
+    /// one that is cannot wait.
     ///
     /// The kernel gives the number to nobody else while the group has a member, and goes through all others first.
-    func finish(within limit: Duration) async {
-        // A task of its own, for one that is cancelled cannot wait.
-        await Task {
-            kill(-identifier, SIGTERM)
-            if await isGone(within: limit) { return }
-            kill(-identifier, SIGKILL)
-            // It takes a moment; what the kernel holds, nobody can end.
-            _ = await isGone(within: .seconds(1))
-        }.value
+    func finish(by signal: CInt, within limit: Duration) async {
+        kill(-identifier, signal)
+        // Who is stopped hears nothing.
+        kill(-identifier, SIGCONT)
+        if await isGone(within: limit) { return }
+        kill(-identifier, SIGKILL)
+        // It takes a moment; what the kernel holds, nobody can end.
+        _ = await isGone(within: .seconds(1))
     }
 
     private func isGone(within limit: Duration) async -> Bool {

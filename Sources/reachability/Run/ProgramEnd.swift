@@ -1,10 +1,18 @@
 /// How a run of a program ended, as one line for standard error.
-struct ProgramEnd: CustomStringConvertible {
+struct ProgramEnd: Sendable, CustomStringConvertible {
     enum Cause: Hashable, Sendable {
         case exited(CInt)
         case signalled(CInt)
         /// It was not started: the status a shell would give, and why.
         case notStarted(CInt, String)
+
+        /// As a shell has it: 128 and the number for a signal.
+        var status: CInt {
+            switch self {
+            case .exited(let status), .notStarted(let status, _): status
+            case .signalled(let signal): 128 + signal
+            }
+        }
     }
 
     /// What was watched; nil for the network at large.
@@ -31,7 +39,7 @@ struct ProgramEnd: CustomStringConvertible {
 
 extension Duration {
     /// Seconds with three decimals, for example `1.204s`.
-    fileprivate var secondsText: String {
+    var secondsText: String {
         let milliseconds = String(components.attoseconds / 1_000_000_000_000_000)
         return "\(components.seconds).\(String(repeating: "0", count: 3 - milliseconds.utf8.count))\(milliseconds)s"
     }

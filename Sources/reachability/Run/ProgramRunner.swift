@@ -1,17 +1,21 @@
 import CommandLineSupport
 import Glibc
+import Netlink
 import Subprocess
 
 /// Runs programs, each to its end, and writes to standard error how it ended.
 ///
-/// A program leads a process group of its own and reads nothing; its output is ours. When its time is up, or the task is
-/// cancelled, the whole group is told to end with SIGTERM, and killed when it has not after ``grace``.
+/// A program leads a session and process group of its own and reads nothing, from no terminal either; its output is ours. When
+/// its time is up, or the task is cancelled, the whole group is told to end, and killed when it has not after ``grace``.
 struct ProgramRunner: Sendable {
-    /// How long what was told to end may take to do so.
-    static let grace = Duration.seconds(5)
-
     /// How long a program may run, and how that was written; nil for as long as it takes.
-    let limit: (duration: Duration, text: String)?
+    var limit: (duration: Duration, text: String)?
+
+    /// How long what was told to end may take to do so.
+    var grace = Duration.seconds(5)
+
+    /// By which signal a program is told to end; asked when it is.
+    var endSignal: @Sendable () -> CInt = { SIGTERM }
 
     /// Runs a program, and returns when it has ended.
     func run(_ program: Program, _ surroundings: RunEnvironment) async {
@@ -30,7 +34,7 @@ struct ProgramRunner: Sendable {
     /// How the program ended, and whether it had to because of the limit.
     private func end(of program: Program, _ environment: Environment) async -> (cause: ProgramEnd.Cause, isLate: Bool) {
         await withTaskGroup { group in
-            group.addTask { Optional(await spawn(program, environment)) }
+            group.addTask { Optional(await cause(of: program, environment)) }
             if let limit {
                 group.addTask {
                     try? await Task.sleep(for: limit.duration)
@@ -48,14 +52,15 @@ struct ProgramRunner: Sendable {
         }
     }
 
-    private func spawn(_ program: Program, _ environment: Environment) async -> ProgramEnd.Cause {
-        var options = PlatformOptions()
-        options.processGroupID = 0
-        options.teardownSequence = [
-            .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: Self.grace)
-        ]
-        do {
-            let result = try await Subprocess.run(
+    /// Runs a program to its end. When the task is cancelled the whole group is told to end, and waited for.
+    func cause(of program: Program, _ environment: Environment) async -> ProgramEnd.Cause {
+        let (leaders, leader) = AsyncStream.makeStream(of: pid_t.self)
+        // A task of its own, which nobody cancels: by which signal the program ends is ours to say.
+        let running = Task {
+            defer { leader.finish() }
+            var options = PlatformOptions()
+            options.createSession = true
+            return try await Subprocess.run(
                 program.executable,
                 arguments: Arguments(program.arguments),
                 environment: environment,
@@ -63,9 +68,20 @@ struct ProgramRunner: Sendable {
                 input: .none,
                 output: .currentStandardOutput,
                 error: .currentStandardError
-            )
-            if Task.isCancelled { await ProcessGroup(result.processIdentifier.value).finish(within: Self.grace) }
-            return switch result.terminationStatus {
+            ) { leader.yield($0.processIdentifier.value) }
+        }
+        let ending = Locked<Task<Void, Never>?>(nil)
+        let result = await withTaskCancellationHandler {
+            await running.result
+        } onCancel: {
+            let task = Task {
+                for await leader in leaders { await ProcessGroup(leader).finish(by: endSignal(), within: grace) }
+            }
+            ending.withLock { $0 = task }
+        }
+        await ending.withLock { $0 }?.value
+        do {
+            return switch try result.get().terminationStatus {
             case .exited(let status): .exited(status)
             case .signaled(let signal): .signalled(signal)
             }

@@ -8,13 +8,15 @@ struct RunEnvironment {
     /// The name of the network namespace that was asked in; nil for the current one.
     let namespace: String?
     let change: StateChange
+    /// What is told besides.
+    var others: [(name: String, value: String)] = []
 
     /// Each variable and its value, in the order of the documentation.
     var variables: [(name: String, value: String)] {
         let path = change.path
         var connectionType = ""
         if case .reachable(let type) = path.status { connectionType = type.rawValue }
-        return [
+        let variables = [
             ("STATUS", path.status.word),
             ("PREVIOUS", change.previous?.word ?? ""),
             ("TARGET", target ?? ""),
@@ -28,7 +30,8 @@ struct RunEnvironment {
             ("FLAGS", path.flags?.names.joined(separator: " ") ?? ""),
             ("GENERATION", String(path.generation)),
             ("NAMESPACE", namespace ?? ""),
-        ].map { ("REACHABILITY_" + $0, $1) }
+        ]
+        return (variables + others).map { ("REACHABILITY_" + $0, $1) }
     }
 
     /// Our own environment, with the variables.

@@ -58,9 +58,10 @@ struct Watch: ParsableCommand {
         StandardOutput.endWhenReaderLeaves()
         if let watcher {
             Task { await watcher.run(targets) }
-            return signals.waitForEnd {
+            signals.waitForEnd {
                 for target in targets.prefix(1) { StandardError.write("reachability: \(target.manager.statistics)") }
             }
+            return
         }
         let namespace = options.netns
         let tokens = targets.map { name, manager in

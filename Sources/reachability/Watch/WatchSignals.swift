@@ -1,6 +1,6 @@
 import Glibc
 
-/// The signals `watch` and `run` obey, waited for instead of handled: nothing runs in a handler, and nothing is cut short.
+/// The signals `watch`, `run` and `retry` obey, waited for instead of handled: nothing runs in a handler, and nothing is cut short.
 ///
 /// C counterpart: `sigwait(3)`.
 struct WatchSignals: ~Copyable {
@@ -28,15 +28,16 @@ struct WatchSignals: ~Copyable {
     }
 
     /// Blocks the calling thread until SIGINT or SIGTERM comes, and calls `report` on it for each SIGUSR1 and `reload` for
-    /// each SIGHUP until then. Of those that come while one is served, one is left.
-    mutating func waitForEnd(report: () -> Void, reload: () -> Void = {}) {
+    /// each SIGHUP until then. Of those that come while one is served, one is left. Returns the one that came.
+    @discardableResult
+    mutating func waitForEnd(report: () -> Void, reload: () -> Void = {}) -> CInt {
         while true {
             var signal: CInt = 0
             guard unsafe sigwait(&set, &signal) == 0 else { continue }
             switch signal {
             case SIGUSR1: report()
             case SIGHUP where reloads: reload()
-            default: return
+            default: return signal
             }
         }
     }

@@ -1,0 +1,18 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+let package = Package(
+    name: "waiting",
+    dependencies: [
+        // Without traits nothing but swift-log is fetched.
+        .package(name: "network-reachability", path: "../..", traits: [])
+    ],
+    targets: [
+        .executableTarget(
+            name: "waiting",
+            dependencies: [.product(name: "ReachabilityRetry", package: "network-reachability")],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+        )
+    ]
+)
