@@ -237,6 +237,14 @@ import Testing
         )
     }
 
+    @Test(arguments: [("true", 0, "1: delivered"), ("false", 75, "1: not delivered, attempt 1")])
+    func `a program need not read the request`(program: String, status: CInt, line: String) async throws {
+        let outbox = try OutboxScratch()
+        _ = try await outbox.run("add --body /bin/sh http://127.0.0.1/")
+        let result = try await outbox.run("flush --with \(program)")
+        #expect(result.status == status && result.output == line + "\n", "\(result)")
+    }
+
     @Test func `a body that never ends is refused`() async throws {
         try await OutboxScratch().run("add --body - http://127.0.0.1/", after: "cat /dev/zero |")
             .expectRefusal("cannot take standard input: it has more than 67108864 bytes")

@@ -15,12 +15,13 @@ struct CurlSender: OutboxSender {
             let body = delivery.request.body.isEmpty ? nil : try MemoryFile(delivery.request.body)
             let path = body.map { "/proc/\(getpid())/fd/\($0.descriptor)" }
             let configuration = CurlConfiguration(request: delivery.request, bodyPath: path, limit: limit)
+            let settings = try MemoryFile(Array(configuration.text.utf8)).opened()
             let result = try await Subprocess.run(
                 program.executable,
                 // The first keeps the user's own settings out.
                 arguments: ["--disable", "--config", "-"],
                 platformOptions: .ended,
-                input: .string(configuration.text),
+                input: .fileDescriptor(settings, closeAfterSpawningProcess: true),
                 output: .string(limit: 4096),
                 error: .currentStandardError
             )
@@ -29,8 +30,7 @@ struct CurlSender: OutboxSender {
         } catch let error as SubprocessError {
             return program.couldNotRun(error)
         } catch {
-            StandardError.write("reachability: cannot hold a request in memory: \(error)")
-            return .retry(after: nil)
+            return program.couldNotHold(error)
         }
     }
 

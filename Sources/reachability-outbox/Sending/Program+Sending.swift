@@ -10,6 +10,14 @@ extension Program {
     }
 }
 
+extension Program {
+    /// Says that there was no room to hand the request over.
+    func couldNotHold(_ error: any Error) -> OutboxResult {
+        StandardError.write("reachability: cannot hold a request in memory: \(error)")
+        return .retry(after: nil)
+    }
+}
+
 extension PlatformOptions {
     /// A program that is told to end gets SIGTERM, and SIGKILL five seconds later.
     static var ended: PlatformOptions {

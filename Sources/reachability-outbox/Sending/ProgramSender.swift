@@ -1,4 +1,5 @@
 import CommandLineSupport
+import Netlink
 import ReachabilityOutbox
 import Subprocess
 
@@ -34,10 +35,11 @@ struct ProgramSender: OutboxSender {
 
     private func run(_ message: [UInt8], _ entry: OutboxEntry) async -> OutboxResult {
         do {
+            let input = try MemoryFile(message).opened()
             let result = try await Subprocess.run(
                 program.executable,
                 platformOptions: .ended,
-                input: .array(message),
+                input: .fileDescriptor(input, closeAfterSpawningProcess: true),
                 output: .currentStandardError,
                 error: .currentStandardError
             )
@@ -51,7 +53,7 @@ struct ProgramSender: OutboxSender {
         } catch let error as SubprocessError {
             return program.couldNotRun(error)
         } catch {
-            return .retry(after: nil)
+            return program.couldNotHold(error)
         }
     }
 }
