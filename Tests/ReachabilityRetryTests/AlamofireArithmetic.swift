@@ -1,4 +1,5 @@
 import ReachabilityRetry
+import TestSupport
 
 /// How late Alamofire's delays are, by arithmetic.
 enum AlamofireArithmetic {

@@ -3,6 +3,7 @@ import NetworkLab
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityRetry
+import TestSupport
 import Testing
 
 /// The retrier with the kernel's verdicts and real packets, over a cable that is pulled and put back.
