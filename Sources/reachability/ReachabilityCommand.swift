@@ -11,7 +11,6 @@ struct ReachabilityCommand: ParsableCommand {
         discussion: """
             Examples: reachability status
                       reachability watch example.org
-            Exit status: as each subcommand tells; 64 usage, 74 output failed.
             """,
         subcommands: [
             Watch.self, Status.self, Why.self, Wait.self, Run.self, Retry.self, List.self, Record.self, Replay.self,
