@@ -8,8 +8,7 @@ struct ReachabilityCommand: ParsableCommand {
         commandName: "reachability",
         abstract: "Tells whether packets would get through, and when that changes.",
         discussion: """
-            Examples: reachability status
-                      reachability watch example.org
+            Examples: reachability status; reachability watch example.org
             """,
         subcommands: [
             Watch.self, Status.self, Why.self, Wait.self, Run.self, Retry.self, List.self, Record.self, Replay.self,
