@@ -6,14 +6,14 @@ import Testing
 @Suite struct RetryEndTests {
     @Test func `the deadline passes offline`() async throws {
         let uplink = try await Uplink.make(isConnected: false)
-        let arguments = ["retry", "--deadline", "1s", "--", "sh", "-c", "exit 6"]
+        let arguments = ["retry", "--deadline", "5s", "--", "sh", "-c", "exit 6"]
         let result = try await Command.run(arguments, in: uplink.namespace)
         #expect(result.status == 75 && result.output.isEmpty)
         #expect(
             result.errorsWithoutDurations
                 == """
                 reachability: network: sh: exit status 6 after TIME, attempt 1 of 10, waits until reachable: no route
-                reachability: the deadline of 1s passed while the network was not reachable: no route
+                reachability: the deadline of 5s passed while the network was not reachable: no route
 
                 """
         )
