@@ -34,6 +34,7 @@ import Testing
             let recorder = ChangeRecorder()
             let token = targets.listen(recorder)
             world.flush()
+            checks.expect(recorder.lines.count, is: 1)
             // The trailing look is still to come.
             try world.apply(.addRoute(RouteChange("192.0.2.0/24", .blackhole)))
             world.flush()
@@ -54,6 +55,7 @@ import Testing
             let recorder = ChangeRecorder()
             let token = targets.listen(recorder)
             world.flush()
+            checks.expect(recorder.latest.count, is: TargetEndTests.hosts.count)
             try world.apply(.addRoute(RouteChange("192.0.2.0/24", .blackhole)))
             world.flush()
             checks.expect(recorder.latest["192.0.2.1"], is: .notReachable)
