@@ -177,23 +177,30 @@ import Testing
     }
 
     @Test func `--redact leaves nothing of an address in the file`() async throws {
-        let (uplink, directory) = (try await Uplink.make(), try RecordingDirectory())
-        let file = directory.file("a")
-        let record = try await RunningCommand.start(
-            ["record", "--redact", file, "203.0.113.9", "example.invalid"],
-            in: uplink.namespace
-        )
-        _ = try await record.status(of: "203.0.113.9")
-        record.signal(SIGTERM)
-        let result = try await record.result()
-        #expect(result.output.contains("192.0.2.1"))
-        let bytes = try directory.bytes(of: "a")
-        for piece in [[192, 0, 2, 1], [192, 0, 2, 2], [203, 0, 113, 9], Array("example.invalid".utf8)] as [[UInt8]] {
-            #expect(bytes.firstRange(of: piece) == nil)
+        let uplink = try await Uplink.make()
+        let addresses: [[UInt8]] = [[192, 0, 2, 1], [192, 0, 2, 2], [203, 0, 113, 9]]
+        // An address of a documentation network becomes another of its 256, once in a while one that is looked for here. What is
+        // left by mistake is left each time.
+        var isLeft = true
+        for _ in 0..<5 where isLeft {
+            let directory = try RecordingDirectory()
+            let file = directory.file("a")
+            let record = try await RunningCommand.start(
+                ["record", "--redact", file, "203.0.113.9", "example.invalid"],
+                in: uplink.namespace
+            )
+            _ = try await record.status(of: "203.0.113.9")
+            record.signal(SIGTERM)
+            let result = try await record.result()
+            #expect(result.output.contains("192.0.2.1"))
+            let bytes = try directory.bytes(of: "a")
+            isLeft = addresses.contains { bytes.firstRange(of: $0) != nil }
+            #expect(bytes.firstRange(of: Array("example.invalid".utf8)) == nil)
+            let replay = try await Command.run(["replay", file])
+            #expect(replay.lines.count == result.lines.count)
+            #expect(replay.errors.isEmpty)
+            #expect(isLeft || !replay.output.contains("192.0.2.1,"))
         }
-        let replay = try await Command.run(["replay", file])
-        #expect(replay.lines.count == result.lines.count)
-        #expect(replay.errors.isEmpty)
-        #expect(!replay.output.contains("192.0.2.1,"))
+        #expect(!isLeft)
     }
 }

@@ -110,6 +110,7 @@ import Testing
             try world.change(.lose)
             world.pass(.seconds(1))
             checks.expect(world.clock.scheduledCount, is: 1)
+            checks.expect(listener.values, is: [.wired])
             token.cancel()
             checks.expect(world.clock.scheduledCount, is: 0)
             world.pass(.seconds(5))
@@ -130,6 +131,7 @@ import Testing
                 listener.record
             )
             world.flush()
+            checks.expect(listener.values, is: [.wired])
             try world.change(.lose)
             checks.expect(token != nil, "no token")
             token = nil
