@@ -36,6 +36,7 @@ public final class Outbox: Sendable {
     /// Puts a request in. When this returns it is on the disk.
     ///
     /// - Parameters:
+    ///   - request: What is to be sent.
     ///   - dedupeKey: A name of what the request does. Of requests with the same name only the first is kept, while it
     ///     waits and for ``OutboxOptions/dedupeWindow`` after it was delivered: after a crash all may be put in again.
     ///   - priority: The higher, the sooner.

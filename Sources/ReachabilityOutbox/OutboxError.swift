@@ -17,7 +17,7 @@ public enum OutboxError: Error, Hashable, Sendable {
     case cannotOpen(file: String, cause: String)
     /// Another process, or another outbox of this one, is sending what is in the file.
     case alreadySending(file: String)
-    /// Other processes kept the file locked for five seconds.
+    /// Other processes kept the file locked for half a minute.
     case busy(file: String)
     /// Reading or writing failed; `cause` is what SQLite said.
     case failed(file: String, cause: String)

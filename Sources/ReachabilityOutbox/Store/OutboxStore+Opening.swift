@@ -52,7 +52,8 @@ extension OutboxStore {
         var configuration = Configuration()
         configuration.label = "ReachabilityOutbox"
         configuration.journalMode = .wal
-        configuration.busyMode = .timeout(5)
+        // SQLite lets nobody stand in line: beside a process that writes without a pause, a slow one may have bad luck for long.
+        configuration.busyMode = .timeout(30)
         configuration.prepareDatabase { db in
             // What is deleted held secrets.
             try db.execute(sql: "PRAGMA secure_delete = ON")
