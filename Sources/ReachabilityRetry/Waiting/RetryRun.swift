@@ -5,6 +5,8 @@ struct RetryRun<Value: Sendable>: Sendable {
     let coordinator: RetryCoordinator
     /// Begins with the call.
     let clock: Timeline
+    /// Called when a retry is decided on, before it is waited for.
+    var willRetry: @Sendable () async -> Void = {}
     let operation: @Sendable (Int) async throws -> Value
 
     /// On `clock`.
@@ -73,6 +75,7 @@ struct RetryRun<Value: Sendable>: Sendable {
             }
             if reason == .backoff { counts.backoffs += 1 }
             let began = clock.now
+            await willRetry()
             let wait = pause.map { (duration: $0, endsWithNewPath: reason == .backoff) }
             let end = await coordinator.wait(wait, for: target, until: deadline, on: clock)
             attempts[attempts.count - 1].wait = clock.now - began
@@ -97,7 +100,7 @@ private struct Counts {
 }
 
 extension RetryAttempt {
-    fileprivate init(
+    init(
         _ number: Int,
         _ began: Duration,
         _ ended: Duration,
