@@ -37,7 +37,11 @@ let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1"].map {
     .product(name: $0, package: "swift-nio", condition: .when(traits: ["HTTP"]))
 }
 let nioTLS = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["HTTP"]))
-let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["HTTP"]))
+let nioHTTP2 = Target.Dependency.product(
+    name: "NIOHTTP2",
+    package: "swift-nio-http2",
+    condition: .when(traits: ["HTTP"])
+)
 
 let package = Package(
     name: "network-reachability",
@@ -102,7 +106,8 @@ let package = Package(
         .target(name: "ReachabilityRetry", dependencies: ["NetworkReachability", "Netlink"], swiftSettings: safe),
         .target(
             name: "ReachabilityHTTP",
-            dependencies: ["ReachabilityRetry", "NetworkReachability", "Netlink", asyncHTTPClient, nioTLS, nioHTTP2] + nio,
+            dependencies: ["ReachabilityRetry", "NetworkReachability", "Netlink", asyncHTTPClient, nioTLS, nioHTTP2]
+                + nio,
             swiftSettings: safe
         ),
         // Without a trait: FoundationNetworking comes with the toolchain, and nothing is fetched for it.

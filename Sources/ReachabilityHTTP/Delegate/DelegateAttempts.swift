@@ -77,7 +77,7 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
             return try await delegate.answer(task)
         } catch let error as HTTPClientError where error == .cancelled && Task.isCancelled {
             throw CancellationError()
-        } catch where Self.leavesSendingOpen(error) {
+        } catch  where Self.leavesSendingOpen(error) {
             await settle(task.eventLoop)
             throw delegate.hasSent ? error : UnsentRequest(cause: error)
         }

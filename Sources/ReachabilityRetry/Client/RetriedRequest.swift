@@ -76,7 +76,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
             guard policy.statuses.contains(answer.status) else { return answer.value }
             held.hold(answer.value)
             throw StatusFailure(status: answer.status, retryAfter: answer.retryAfter, date: answer.date)
-        } catch where !(error is CancellationError) && isBodyLost(error) {
+        } catch  where !(error is CancellationError) && isBodyLost(error) {
             throw BodyNotReplayable(cause: error)
         }
     }

@@ -18,6 +18,10 @@ enum Fault: Hashable, Sendable {
     case slow(Int)
     /// Answers what is no HTTP.
     case garbage
+    /// Not the server's doing: the attempt goes to a port where nobody listens.
+    case refuse
+    /// Not the server's doing: the attempt goes to a name that does not exist.
+    case noName
 }
 
 extension Fault {

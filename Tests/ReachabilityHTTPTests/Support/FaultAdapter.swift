@@ -23,7 +23,14 @@ struct FaultAdapter: RequestAdapter {
         var request = request
         request["X-ID"] = id
         request["X-Attempt"] = String(number)
-        request["X-Fault"] = faults.isEmpty ? nil : faults[min(number, faults.count) - 1].text
+        guard !faults.isEmpty else { return request }
+        let fault = faults[min(number, faults.count) - 1]
+        switch fault {
+        // Port 1 is nobody's.
+        case .refuse: request.url = "http://127.0.0.1:1/"
+        case .noName: request.url = "http://nothing.invalid/"
+        default: request["X-Fault"] = fault.text
+        }
         return request
     }
 }

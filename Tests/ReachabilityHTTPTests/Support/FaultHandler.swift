@@ -67,7 +67,7 @@ final class FaultHandler: ChannelInboundHandler {
             answer(context, status, HTTPHeaders(headers), body: "status \(status)")
         case .body(let count, let status):
             answer(context, status, HTTPHeaders(), body: String(repeating: "x", count: count))
-        case .resetBeforeHead: break
+        case .resetBeforeHead, .refuse, .noName: break
         case .resetAfterBody: reset(context)
         case .closeAfterBody: context.close(promise: nil)
         case .resetMidBody:

@@ -44,7 +44,8 @@ final class FaultServer: Sendable {
                     }
                     channel.closeFuture.whenComplete { _ in state.withLock { $0.closed += 1 } }
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: false)
-                    let handler = FaultHandler(connection: number) { sight in state.withLock { $0.sights.append(sight) } }
+                    let handler = FaultHandler(connection: number) { sight in state.withLock { $0.sights.append(sight) }
+                    }
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }
@@ -84,13 +85,4 @@ func withFaultServer<Value>(_ body: (FaultServer) async throws -> Value) async t
         try await server.close()
         throw error
     }
-}
-
-/// A port of the loopback address where nobody listens.
-func closedPort() async throws -> Int {
-    let group = MultiThreadedEventLoopGroup.singleton
-    let channel = try await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).get()
-    let port = channel.localAddress?.port ?? 1
-    try await channel.close()
-    return port
 }

@@ -41,7 +41,7 @@ struct HTTPLab: Sendable {
     static var configuration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .follow(max: 5, allowCycles: false),
-            timeout: .init(connect: .milliseconds(500), read: .seconds(20))
+            timeout: .init(connect: .seconds(10), read: .seconds(20))
         )
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .http1Only
