@@ -60,7 +60,7 @@ import Testing
         let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts(options: options))
         // Threads are in the namespace of the thread that makes them, and sockets in that of theirs.
         let group = try await client.perform { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
-        let loop = group.any()
+        let executor = LoopExecutor(group.any())
         var configuration = HTTPLab.configuration
         configuration.timeout.connect = .milliseconds(200)
         var delays: [Duration] = []
@@ -75,7 +75,7 @@ import Testing
                 let retry = RequestRetryOptions(coordinator: coordinator)
                 let began = ContinuousClock.now
                 // The client makes a socket in the thread that asks for it.
-                async let outcome = withTaskExecutorPreference(loop.taskExecutor) { [request] in
+                async let outcome = withTaskExecutorPreference(executor) { [request] in
                     try await client.execute(request, retry: .standard, options: retry)
                 }
                 let isWaiting = try await eventually(within: .seconds(10), every: .milliseconds(1)) {
