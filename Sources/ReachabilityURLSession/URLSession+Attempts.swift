@@ -6,12 +6,14 @@ extension URLSession {
     /// Sends a request until there is an answer to keep.
     ///
     /// - Parameters:
+    ///   - hasBody: Whether it has a body, be it its own or one that is uploaded.
     ///   - letGo: Lets go of what an attempt has brought that is to be retried.
     ///   - send: Makes one attempt in a session.
     func retry<Value: Sendable>(
         _ request: URLRequest,
         _ policy: ReachabilityRetryPolicy,
         _ options: RequestRetryOptions,
+        hasBody: Bool,
         letGo: @escaping @Sendable (Value) async -> Void = { _ in },
         send: @escaping @Sendable (URLSession, URLRequest) async throws -> (Value, URLResponse)
     ) async throws(RetryError) -> RetryOutcome<(Value, URLResponse)> {
@@ -28,7 +30,7 @@ extension URLSession {
                 let adapted = try AdapterFailure.wrapping {
                     try request.adapted(to: plain, timeout: options.attemptTimeout)
                 }
-                let session = isRepeatable ? self : self.unpooled()
+                let session = isRepeatable && !hasBody ? self : self.unpooled()
                 defer { if session !== self { session.finishTasksAndInvalidate() } }
                 do {
                     return ClientAnswer(try await send(session, adapted))
@@ -41,7 +43,7 @@ extension URLSession {
     }
 
     /// A session that has no connection yet. libcurl sends a request again by itself, whatever its method, where a connection that
-    /// was used before breaks without an answer; on a new connection it does not.
+    /// was used before breaks without an answer, and then has no body for it and hangs; on a new connection it does not.
     private func unpooled() -> URLSession {
         URLSession(configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
     }

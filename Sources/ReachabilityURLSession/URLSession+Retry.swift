@@ -15,9 +15,9 @@ extension URLSession {
     /// What is retried is in the tables of `ReachabilityRetryPolicy`. URLSession reads an answer to its end before it tells of it;
     /// that of one that is retried is thrown away. A body that breaks off is a failed attempt.
     ///
-    /// A request that must not be repeated gets a session of its own for each attempt, with the same configuration and delegate: on
-    /// a connection that was used before, URLSession on Linux may send a request twice without being asked. The delegate is told
-    /// when such a session becomes invalid.
+    /// A request that must not be repeated, or that has a body, gets a session of its own for each attempt, with the same
+    /// configuration and delegate: where a connection that was used before breaks, URLSession on Linux sends a request a second time
+    /// without being asked, and with a body it then hangs. The delegate is told when such a session becomes invalid.
     ///
     /// - Parameters:
     ///   - request: What to send; method, idempotency key and host decide how it is retried. A body that is a stream is read once.
@@ -32,7 +32,8 @@ extension URLSession {
         retry policy: ReachabilityRetryPolicy,
         options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
-        try await retry(request, policy, options) { try await $0.data(for: $1) }
+        let hasBody = request.httpBody != nil || request.httpBodyStream != nil
+        return try await retry(request, policy, options, hasBody: hasBody) { try await $0.data(for: $1) }
     }
 
     /// Uploads data, as ``data(for:retry:options:)``.
@@ -44,7 +45,7 @@ extension URLSession {
         retry policy: ReachabilityRetryPolicy,
         options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
-        try await retry(request, policy, options) { try await $0.upload(for: $1, from: data) }
+        try await retry(request, policy, options, hasBody: true) { try await $0.upload(for: $1, from: data) }
     }
 
     /// Uploads a file, as ``data(for:retry:options:)``.
@@ -56,7 +57,7 @@ extension URLSession {
         retry policy: ReachabilityRetryPolicy,
         options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
-        try await retry(request, policy, options) { try await $0.upload(for: $1, fromFile: file) }
+        try await retry(request, policy, options, hasBody: true) { try await $0.upload(for: $1, fromFile: file) }
     }
 
     /// Downloads into a file, as ``data(for:retry:options:)``.
@@ -69,6 +70,9 @@ extension URLSession {
         options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(URL, URLResponse)> {
         let letGo: @Sendable (URL) async -> Void = { try? FileManager.default.removeItem(at: $0) }
-        return try await retry(request, policy, options, letGo: letGo) { try await $0.download(for: $1) }
+        let hasBody = request.httpBody != nil || request.httpBodyStream != nil
+        return try await retry(request, policy, options, hasBody: hasBody, letGo: letGo) {
+            try await $0.download(for: $1)
+        }
     }
 }

@@ -3,9 +3,12 @@ public import ReachabilityRetry
 
 /// A stream of HTTP/2 was reset, or its connection closed (RFC 9113, sections 5.4.2 and 6.8).
 ///
+/// A stream beyond the last one of a GOAWAY has not been looked at either, but swift-nio closes it with CANCEL, which a server may
+/// send too: it counts as one that may have been processed.
+///
 /// | Error code | Stage |
 /// |---|---|
-/// | REFUSED_STREAM, also what lies beyond the last stream of a GOAWAY (RFC 9113, section 8.7) | never sent: the server has not looked at it |
+/// | REFUSED_STREAM (RFC 9113, section 8.7) | never sent: the server has not looked at it |
 /// | HTTP_1_1_REQUIRED, INADEQUATE_SECURITY | not retried |
 /// | all others | may have been processed |
 extension NIOHTTP2Errors.StreamClosed: RetryableError {

@@ -5,20 +5,20 @@ import ReachabilityRetry
 struct FaultAdapter: RequestAdapter {
     private let faults: [Fault]
     private let id: String
-    private let count = Locked(0)
+    private let asked = Locked<[ContinuousClock.Instant]>([])
 
     init(_ faults: [Fault], id: String) {
         self.faults = faults
         self.id = id
     }
 
-    /// How often it was asked.
-    var attempts: Int { count.withLock { $0 } }
+    /// When it was asked.
+    var times: [ContinuousClock.Instant] { asked.withLock { $0 } }
 
     func adapt(_ request: PlainRequest) async throws -> PlainRequest {
-        let number = count.withLock { count in
-            count += 1
-            return count
+        let number = asked.withLock { asked in
+            asked.append(.now)
+            return asked.count
         }
         var request = request
         request["X-ID"] = id
