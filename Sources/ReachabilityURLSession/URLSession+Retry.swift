@@ -38,7 +38,11 @@ extension URLSession {
 
     /// Uploads data, as ``data(for:retry:options:)``.
     ///
-    /// - Parameter data: The body, sent whole with each attempt.
+    /// - Parameters:
+    ///   - request: What to send; method, idempotency key and host decide how it is retried.
+    ///   - data: The body, sent whole with each attempt.
+    ///   - policy: When to try again.
+    ///   - options: Adapter, timeout of an attempt, priority, coordinator, clock.
     public func upload(
         for request: URLRequest,
         from data: Data,
@@ -50,7 +54,11 @@ extension URLSession {
 
     /// Uploads a file, as ``data(for:retry:options:)``.
     ///
-    /// - Parameter file: The body, read from its beginning for each attempt. It must not change meanwhile.
+    /// - Parameters:
+    ///   - request: What to send; method, idempotency key and host decide how it is retried.
+    ///   - file: The body, read from its beginning for each attempt. It must not change meanwhile.
+    ///   - policy: When to try again.
+    ///   - options: Adapter, timeout of an attempt, priority, coordinator, clock.
     public func upload(
         for request: URLRequest,
         fromFile file: URL,
