@@ -38,6 +38,23 @@ let commandLine: [Target.Dependency] = [
     .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["CommandLineTool"])),
     .product(name: "SystemPackage", package: "swift-system", condition: .when(traits: ["CommandLineTool"])),
 ]
+/// Only with the trait HTTP.
+let asyncHTTPClient = Target.Dependency.product(
+    name: "AsyncHTTPClient",
+    package: "async-http-client",
+    condition: .when(traits: ["HTTP"])
+)
+
+/// Only with the trait HTTP; what async-http-client is built on, in the versions it asks for.
+let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1"].map {
+    .product(name: $0, package: "swift-nio", condition: .when(traits: ["HTTP"]))
+}
+let nioTLS = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["HTTP"]))
+let nioHTTP2 = Target.Dependency.product(
+    name: "NIOHTTP2",
+    package: "swift-nio-http2",
+    condition: .when(traits: ["HTTP"])
+)
 
 let package = Package(
     name: "network-reachability",
@@ -47,6 +64,8 @@ let package = Package(
         .library(name: "NetworkReachabilityMetrics", targets: ["NetworkReachabilityMetrics"]),
         .library(name: "ReachabilityRetry", targets: ["ReachabilityRetry"]),
         .library(name: "ReachabilityOutbox", targets: ["ReachabilityOutbox"]),
+        .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
+        .library(name: "ReachabilityURLSession", targets: ["ReachabilityURLSession"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
     ],
@@ -57,13 +76,18 @@ let package = Package(
         ),
         .trait(name: "Metrics", description: "The product NetworkReachabilityMetrics; needs swift-metrics."),
         .trait(name: "Outbox", description: "The product ReachabilityOutbox; needs GRDB and SQLite."),
-        .default(enabledTraits: ["CommandLineTool", "Metrics", "Outbox"]),
+        .trait(name: "HTTP", description: "The product ReachabilityHTTP; needs async-http-client and swift-nio."),
+        .default(enabledTraits: ["CommandLineTool", "Metrics", "Outbox", "HTTP"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.36.0"),
         // Without its trait SubprocessFoundation, which brings Foundation.
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
         // Paths and error numbers, in which swift-subprocess speaks.
@@ -97,6 +121,18 @@ let package = Package(
             swiftSettings: safe
         ),
         .target(name: "ReachabilityRetry", dependencies: ["NetworkReachability", "Netlink"], swiftSettings: safe),
+        .target(
+            name: "ReachabilityHTTP",
+            dependencies: ["ReachabilityRetry", "NetworkReachability", "Netlink", asyncHTTPClient, nioTLS, nioHTTP2]
+                + nio,
+            swiftSettings: safe
+        ),
+        // Without a trait: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
+        .target(
+            name: "ReachabilityURLSession",
+            dependencies: ["ReachabilityRetry", "NetworkReachability", "Netlink"],
+            swiftSettings: safe
+        ),
         .target(
             name: "ReachabilityOutbox",
             dependencies: [
@@ -176,6 +212,14 @@ let package = Package(
                 "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
                 "TestSupport",
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ReachabilityHTTPTests",
+            dependencies: [
+                "ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry", "NetworkReachability",
+                "NetworkReachabilityTesting", "Netlink", "NetworkLab", "TestSupport", asyncHTTPClient, nioTLS, nioHTTP2,
+            ] + nio,
             swiftSettings: strict
         ),
         .testTarget(

@@ -17,6 +17,11 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
         ),
         .target(
+            name: "DownstreamURLSession",
+            dependencies: [.product(name: "ReachabilityURLSession", package: "network-reachability")],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+        ),
+        .target(
             name: "DownstreamSwift5",
             dependencies: [.product(name: "NetworkReachability", package: "network-reachability")],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]

@@ -7,6 +7,8 @@ final class RetryRun<Value: Sendable> {
     let clock: Timeline
     /// Told of each wait as it begins.
     let waiting: (@Sendable (RetryAttempt, Duration?) -> Void)?
+    /// Told of each wait before it begins, and awaited.
+    let willWait: (@Sendable () async -> Void)?
     let operation: @Sendable (Int) async throws -> Value
 
     private var attempts: [RetryAttempt] = []
@@ -20,7 +22,8 @@ final class RetryRun<Value: Sendable> {
         target: RetryTarget,
         coordinator: RetryCoordinator,
         clock: Timeline,
-        waiting: (@Sendable (RetryAttempt, Duration?) -> Void)?,
+        waiting: (@Sendable (RetryAttempt, Duration?) -> Void)? = nil,
+        willWait: (@Sendable () async -> Void)? = nil,
         operation: @escaping @Sendable (Int) async throws -> Value
     ) {
         self.policy = policy
@@ -28,6 +31,7 @@ final class RetryRun<Value: Sendable> {
         self.coordinator = coordinator
         self.clock = clock
         self.waiting = waiting
+        self.willWait = willWait
         self.operation = operation
     }
 
@@ -116,6 +120,7 @@ final class RetryRun<Value: Sendable> {
     /// Waits for the turn.
     private func wait(_ pause: Duration?) async -> WaitEnd {
         waitBegan = clock.now
+        if let willWait { await willWait() }
         let endsWithNewPath = attempts.last?.reason == .backoff
         let wait = pause.map { (duration: $0, endsWithNewPath: endsWithNewPath) }
         let end = await coordinator.wait(wait, for: target, until: deadline, on: clock)
@@ -147,7 +152,7 @@ private struct Counts {
 }
 
 extension RetryAttempt {
-    fileprivate init(
+    init(
         _ number: Int,
         _ began: Duration,
         _ ended: Duration,

@@ -1,0 +1,82 @@
+public import AsyncHTTPClient
+public import Logging
+import NIOCore
+import NIOHTTP1
+public import ReachabilityRetry
+
+extension HTTPClient {
+    /// As ``execute(_:retry:options:body:logger:isolation:)``, with the answer read as a part of the attempt: where its body
+    /// breaks off the request is retried, if it may be repeated.
+    ///
+    /// ```swift
+    /// let request = HTTPClientRequest(url: "https://example.org/")
+    /// let outcome = try await client.execute(request, retry: .standard) { response in
+    ///     try await response.body.collect(upTo: 1 << 20)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - request: What to send; method, idempotency key and host decide how it is retried.
+    ///   - policy: When to try again.
+    ///   - options: Adapter, timeout of an attempt, priority, coordinator, clock. The timeout ends where the answer begins.
+    ///   - body: Makes the body for each attempt, in the place of the request's own. What it throws ends the request.
+    ///   - logger: The client's logger for the attempts.
+    ///   - isolation: Where this runs; the caller's own unless told otherwise.
+    ///   - read: Reads an answer that is not retried. What it throws is classified as an error of the client is; one that is not
+    ///     known ends the request.
+    /// - Returns: What `read` returned, and every attempt.
+    /// - Throws: `RetryError`, with every attempt.
+    public func execute<Value: Sendable>(
+        _ request: HTTPClientRequest,
+        retry policy: ReachabilityRetryPolicy,
+        options: RequestRetryOptions = RequestRetryOptions(),
+        body: (@Sendable () throws -> HTTPClientRequest.Body)? = nil,
+        logger: Logger? = nil,
+        isolation: isolated (any Actor)? = #isolation,
+        reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
+    ) async throws(RetryError) -> RetryOutcome<Value> {
+        let send: @Sendable (HTTPClientRequest) async throws -> HTTPClientResponse = { request in
+            try await self.execute(request, deadline: NIODeadline(after: options.attemptTimeout), logger: logger)
+        }
+        let retried = try request.retried(policy, options, body, letGo: ReadAnswer.discard) { request in
+            let response = try await send(request)
+            let isKept = !policy.statuses.contains(Int(response.status.code))
+            let answer = isKept ? ReadAnswer.read(try await response.read(with: read)) : .unread(response)
+            return ClientAnswer(answer, status: response.status, headers: response.headers)
+        }
+        let (outcome, ending) = try await retried.run()
+        switch outcome.value {
+        case .read(let value): return RetryOutcome(value: value, attempts: outcome.attempts)
+        case .unread(let response):
+            // That it cannot be read changes nothing: what was to be retried, and is not any more, stays the failure.
+            do {
+                return RetryOutcome(value: try await read(response), attempts: outcome.attempts)
+            } catch {
+                throw ending ?? RetryError(refused: error, priority: options.priority)
+            }
+        }
+    }
+}
+
+/// An answer that was read, or that is not to be read yet for it may be retried.
+private enum ReadAnswer<Value: Sendable>: Sendable {
+    case read(Value)
+    case unread(HTTPClientResponse)
+
+    static func discard(_ answer: ReadAnswer) async {
+        if case .unread(let response) = answer { await response.discard() }
+    }
+}
+
+extension HTTPClientResponse {
+    /// Reads it; there is an answer, so no error of the reading means that the request was never sent.
+    fileprivate func read<Value: Sendable>(
+        with read: @Sendable (HTTPClientResponse) async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await read(self)
+        } catch let error as any RetryableError where error.failureStage == .neverSent {
+            throw BrokenAnswer(cause: error)
+        }
+    }
+}

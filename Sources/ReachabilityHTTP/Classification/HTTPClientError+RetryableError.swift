@@ -1,0 +1,38 @@
+public import AsyncHTTPClient
+public import ReachabilityRetry
+
+/// What an error of async-http-client's own says of the request.
+///
+/// | Error | Stage |
+/// |---|---|
+/// | connectTimeout, getConnectionFromPoolTimeout, tlsHandshakeTimeout, socksHandshakeTimeout, httpProxyHandshakeTimeout, invalidProxyResponse | never sent |
+/// | readTimeout, writeTimeout, deadlineExceeded, remoteConnectionClosed, uncleanShutdown, requestStreamCancelled | may have been processed |
+/// | cancelled, alreadyShutdown, what is wrong with the URL, the header, the body or the configuration, too many redirects, a proxy or server that wants something else | not retried |
+///
+/// `deadlineExceeded` and `remoteConnectionClosed` can also mean that there never was a connection. The asynchronous request does not
+/// tell, so they count as sent; the request with a delegate does (``UnsentRequest``).
+extension HTTPClientError: RetryableError {
+    /// See the table; nil for "not retried".
+    public var failureStage: FailureStage? {
+        switch self {
+        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .socksHandshakeTimeout,
+            .httpProxyHandshakeTimeout, .invalidProxyResponse:
+            .neverSent
+        case .readTimeout, .writeTimeout, .deadlineExceeded, .remoteConnectionClosed, .uncleanShutdown,
+            .requestStreamCancelled:
+            .mayHaveBeenProcessed
+        default:
+            nil
+        }
+    }
+}
+
+extension HTTPClientError {
+    /// Whether the body may have been begun when this is thrown, although no retry would help.
+    var mayFollowBody: Bool {
+        switch self {
+        case .cancelled, .bodyLengthMismatch, .writeAfterRequestSent: true
+        default: failureStage == .mayHaveBeenProcessed
+        }
+    }
+}

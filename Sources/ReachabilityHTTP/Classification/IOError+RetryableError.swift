@@ -1,0 +1,18 @@
+public import NIOCore
+public import ReachabilityRetry
+
+/// What a failed system call says of the request, see `FailureStage.init(errorNumber:during:)`.
+///
+/// For an address, and not a name, swift-nio throws the error of `connect(2)` as it is: only its text tells it from that of a
+/// connection in use. Text that is not known counts as a connection in use.
+extension IOError: RetryableError {
+    /// By its error number; nil for "not retried".
+    public var failureStage: FailureStage? {
+        FailureStage(errorNumber: errnoCode, during: isOfConnect ? .connecting : .exchanging)
+    }
+
+    private var isOfConnect: Bool {
+        let text = description
+        return text.hasPrefix("connect(") || text.hasPrefix("finishing a non-blocking connect failed")
+    }
+}

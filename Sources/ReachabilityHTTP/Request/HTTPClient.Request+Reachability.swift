@@ -1,0 +1,22 @@
+import AsyncHTTPClient
+import ReachabilityRetry
+
+extension HTTPClient.Request {
+    /// Whose reachability a request depends on: its host without the brackets of an IPv6 address; for a Unix domain socket, which
+    /// needs no network, the loopback address.
+    var reachableHost: String {
+        guard !host.isEmpty else { return "127.0.0.1" }
+        return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    }
+}
+
+extension HTTPClient.Request {
+    /// Reads a URL as the client will.
+    static func checked(_ url: String, _ options: RequestRetryOptions) throws(RetryError) -> HTTPClient.Request {
+        do {
+            return try HTTPClient.Request(url: url)
+        } catch {
+            throw RetryError(refused: error, priority: options.priority)
+        }
+    }
+}

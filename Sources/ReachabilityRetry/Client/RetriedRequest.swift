@@ -1,0 +1,111 @@
+import NetworkReachability
+
+/// A request of an HTTP client that is retried: what async-http-client and URLSession have in common.
+package struct RetriedRequest<Value: Sendable>: Sendable {
+    /// The request as the caller made it.
+    package let request: PlainRequest
+    /// The host of its URL, without brackets; empty or nil for none.
+    package let host: String?
+    package let policy: ReachabilityRetryPolicy
+    package let options: RequestRetryOptions
+    /// Whether the body has been used up by an attempt that failed with this error.
+    package let isBodyLost: @Sendable (any Error) -> Bool
+    /// Lets go of an answer that is to be retried, whose body nobody will read.
+    package let letGo: @Sendable (Value) async -> Void
+    /// Makes one attempt with the adapted request, and returns when the answer has begun.
+    package let send: @Sendable (PlainRequest) async throws -> ClientAnswer<Value>
+
+    package init(
+        _ request: PlainRequest,
+        host: String?,
+        policy: ReachabilityRetryPolicy,
+        options: RequestRetryOptions,
+        isBodyLost: @escaping @Sendable (any Error) -> Bool = { _ in false },
+        letGo: @escaping @Sendable (Value) async -> Void = { _ in },
+        send: @escaping @Sendable (PlainRequest) async throws -> ClientAnswer<Value>
+    ) {
+        self.request = request
+        self.host = host
+        self.policy = policy
+        self.options = options
+        self.isBodyLost = isBodyLost
+        self.letGo = letGo
+        self.send = send
+    }
+
+    /// Sends it until there is an answer to keep.
+    ///
+    /// - Returns: The answer: one that is not to be retried, or the last one where no retry is allowed any more; then also how it
+    ///   ended.
+    /// - Throws: ``RetryError`` where the last attempt had no answer, or its answer was let go of for a retry that was not made.
+    package func run() async throws(RetryError) -> (outcome: RetryOutcome<Value>, ending: RetryError?) {
+        let target = try target()
+        let held = HeldAnswer<Value>()
+        do throws(RetryError) {
+            return (try await retry(target, held, on: options.clock), nil)
+        } catch {
+            guard let answer = held.take() else { throw error }
+            guard error.ending.leavesAnswer else {
+                await letGo(answer)
+                throw error
+            }
+            return (RetryOutcome(value: answer, attempts: error.attempts), error)
+        }
+    }
+
+    private func retry(
+        _ target: RetryTarget,
+        _ held: HeldAnswer<Value>,
+        on clock: some Clock<Duration>
+    ) async throws(RetryError) -> RetryOutcome<Value> {
+        let run = RetryRun(
+            policy: policy,
+            target: target,
+            coordinator: options.coordinator,
+            clock: Timeline(clock),
+            willWait: { if let answer = held.take() { await letGo(answer) } },
+            operation: { _ in try await attempt(held) }
+        )
+        return try await run.run()
+    }
+
+    private func attempt(_ held: HeldAnswer<Value>) async throws -> Value {
+        let adapted = try await adapt()
+        do {
+            let answer = try await send(adapted)
+            guard policy.statuses.contains(answer.status) else { return answer.value }
+            held.hold(answer.value)
+            throw StatusFailure(status: answer.status, retryAfter: answer.retryAfter, date: answer.date)
+        } catch  where !(error is CancellationError) && isBodyLost(error) {
+            throw BodyNotReplayable(cause: error)
+        }
+    }
+
+    private func adapt() async throws -> PlainRequest {
+        do {
+            return try await options.adapter?.adapt(request) ?? request
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw AdapterFailure(cause: error)
+        }
+    }
+
+    private func target() throws(RetryError) -> RetryTarget {
+        do throws(NetworkReachabilityError) {
+            return try RetryTarget(
+                host: options.host ?? host ?? "",
+                method: request.method,
+                idempotencyKey: request.idempotencyKey,
+                priority: options.priority
+            )
+        } catch {
+            throw RetryError(refused: error, priority: options.priority)
+        }
+    }
+}
+
+extension RetryError.Ending {
+    /// Whether the answer of the last attempt is what the caller gets.
+    fileprivate var leavesAnswer: Bool { self != .cancelled && self != .shutDown }
+}

@@ -1,0 +1,286 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@testable import ReachabilityHTTP
+@testable import ReachabilityRetry
+
+/// HTTPClientRequest against a real server.
+@Suite(.timeLimit(.minutes(1))) struct AsyncRequestTests {
+    private let lab: HTTPLab
+
+    init() throws {
+        lab = try HTTPLab()
+    }
+
+    /// What came of a request with one fault after the other, and what the server saw.
+    private func send(
+        _ faults: [Fault],
+        method: HTTPMethod = .GET,
+        key: String? = nil,
+        body: HTTPClientRequest.Body? = nil,
+        policy: ReachabilityRetryPolicy? = nil,
+        timeout: Duration? = nil
+    ) async throws -> (result: Result<RetryOutcome<HTTPClientResponse>, RetryError>, seen: [FaultServer.Sight]) {
+        let policy = try policy ?? lab.policy()
+        return try await withFaultServer { server in
+            try await withClient { client in
+                var request = HTTPClientRequest(url: server.url())
+                request.method = method
+                request.body = body
+                if let key { request.headers.add(name: "Idempotency-Key", value: key) }
+                let options = lab.options(faults, id: "1", timeout: timeout)
+                do throws(RetryError) {
+                    let outcome = try await client.execute(request, retry: policy, options: options)
+                    return (.success(outcome), server.sights)
+                } catch {
+                    return (.failure(error), server.sights)
+                }
+            }
+        }
+    }
+
+    private static func ending(_ result: Result<RetryOutcome<HTTPClientResponse>, RetryError>) -> RetryError.Ending? {
+        if case .failure(let error) = result { error.ending } else { nil }
+    }
+
+    @Test(arguments: [Fault.resetBeforeHead, .resetAfterBody, .closeAfterBody, .garbage])
+    func `a connection that breaks is retried for GET`(fault: Fault) async throws {
+        let (result, seen) = try await send([fault, .answer(200)])
+        let outcome = try result.get()
+        #expect(outcome.value.status == .ok && outcome.attempts.count == 2)
+        #expect(outcome.attempts[0].stage == .mayHaveBeenProcessed && outcome.attempts[0].reason == .backoff)
+        #expect(seen.count == 2)
+    }
+
+    @Test(arguments: [Fault.resetBeforeHead, .resetAfterBody, .closeAfterBody, .garbage])
+    func `a connection that breaks ends a POST without a key`(fault: Fault) async throws {
+        let (result, seen) = try await send(
+            [fault, .answer(200)],
+            method: .POST,
+            body: .bytes(ByteBuffer(string: "one"))
+        )
+        #expect(Self.ending(result) == .unsafeToRepeat)
+        #expect(seen.count == 1)
+    }
+
+    @Test(arguments: [Fault.resetBeforeHead, .resetAfterBody, .closeAfterBody])
+    func `a connection that breaks is retried for a POST with a key, with the whole body`(fault: Fault) async throws {
+        let body = HTTPClientRequest.Body.bytes(ByteBuffer(string: "all of it"))
+        let (result, seen) = try await send([fault, .answer(201)], method: .POST, key: "k", body: body)
+        #expect(try result.get().value.status == .created)
+        #expect(seen.last?.body == "all of it" && seen.last?.headers["idempotency-key"] == "k")
+    }
+
+    @Test(arguments: [408, 425, 429, 503])
+    func `a status that says nothing was done is retried for any method`(status: Int) async throws {
+        let (result, seen) = try await send([.answer(status), .answer(200)], method: .POST)
+        let outcome = try result.get()
+        #expect(outcome.value.status == .ok && seen.count == 2)
+        #expect(outcome.attempts[0].stage == .answered(status: status))
+    }
+
+    @Test(arguments: [500, 502, 504])
+    func `other statuses are retried where that does no harm`(status: Int) async throws {
+        #expect(try await send([.answer(status), .answer(200)]).seen.count == 2)
+        let (result, seen) = try await send([.answer(status), .answer(200)], method: .POST)
+        // The last answer is the caller's, body and all.
+        let outcome = try result.get()
+        #expect(Int(outcome.value.status.code) == status && seen.count == 1)
+        #expect((outcome.attempts[0].error as? StatusFailure)?.status == status)
+        #expect(outcome.attempts[0].reason == nil)
+    }
+
+    @Test(arguments: [200, 204, 301, 401, 404, 501])
+    func `a status that is not retried is an answer`(status: Int) async throws {
+        let (result, seen) = try await send([.answer(status)])
+        let outcome = try result.get()
+        #expect(Int(outcome.value.status.code) == status && outcome.attempts.count == 1 && seen.count == 1)
+        #expect(outcome.attempts[0].error == nil)
+    }
+
+    @Test func `the last of too many answers is the caller's, unread`() async throws {
+        try await withFaultServer { server in
+            try await withClient { client in
+                let request = HTTPClientRequest(url: server.url())
+                let options = lab.options([.body(3000, status: 503)])
+                let outcome = try await client.execute(request, retry: lab.policy(), options: options)
+                #expect(outcome.value.status == .serviceUnavailable && outcome.attempts.count == 3)
+                #expect(try await outcome.value.body.collect(upTo: 4000).readableBytes == 3000)
+                // What was let go of before was read to its end: one connection was enough.
+                #expect(server.connections.made == 1 && server.sights.count == 3)
+            }
+        }
+    }
+
+    @Test func `of a long answer that is retried the connection is closed`() async throws {
+        try await withFaultServer { server in
+            try await withClient { client in
+                let request = HTTPClientRequest(url: server.url())
+                let options = lab.options([.body(4_000_000, status: 503), .answer(200)])
+                let outcome = try await client.execute(request, retry: lab.policy(), options: options)
+                #expect(outcome.value.status == .ok)
+                #expect(server.connections.made == 2)
+                while server.connections.closed == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            }
+        }
+    }
+
+    @Test func `Retry-After is waited for, up to the cap`() async throws {
+        let (result, _) = try await send([.answer(429, retryAfter: "3600"), .answer(200)])
+        let first = try result.get().attempts[0]
+        #expect(first.stage == .answered(status: 429, retryAfter: .seconds(3600)))
+        #expect(first.reason == .retryAfter && first.wait >= .milliseconds(20) && first.wait < .seconds(60))
+    }
+
+    @Test func `Retry-After beyond the deadline gives the answer at once`() async throws {
+        let policy = try lab.policy(deadline: .seconds(10), retryAfterCap: .seconds(60))
+        let (result, seen) = try await send([.answer(503, retryAfter: "30")], policy: policy)
+        let outcome = try result.get()
+        #expect(outcome.value.status == .serviceUnavailable && seen.count == 1)
+        #expect(outcome.value.headers.first(name: "Retry-After") == "30")
+    }
+
+    @Test func `a refused connection is never sent, and retried for any method`() async throws {
+        let port = 1
+        try await withClient { client in
+            var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/")
+            request.method = .POST
+            let policy = try lab.policy(attempts: 4)
+            let error = try await #require(throws: RetryError.self) {
+                try await client.execute(request, retry: policy, options: lab.options([]))
+            }
+            #expect(error.ending == .attemptsExhausted && error.attempts.count == 4)
+            #expect(error.attempts.allSatisfy { $0.stage == .neverSent })
+            request.url = "http://localhost:\(port)/"
+            let named = try await #require(throws: RetryError.self) {
+                try await client.execute(request, retry: policy, options: lab.options([]))
+            }
+            #expect(named.attempts.allSatisfy { $0.stage == .neverSent } && named.attempts.count == 4)
+        }
+    }
+
+    @Test func `a name that does not exist is never sent`() async throws {
+        try await withClient { client in
+            var request = HTTPClientRequest(url: "http://nothing.invalid/")
+            request.method = .POST
+            let policy = try lab.policy(attempts: 2)
+            let error = try await #require(throws: RetryError.self) {
+                try await client.execute(request, retry: policy, options: lab.options([]))
+            }
+            #expect(error.ending == .attemptsExhausted)
+            #expect(error.attempts.allSatisfy { $0.stage == .neverSent } && error.attempts.count == 2)
+        }
+    }
+
+    @Test func `an attempt that hangs is over after its timeout`() async throws {
+        let (result, seen) = try await send([.hang, .answer(200)], timeout: .milliseconds(200))
+        let outcome = try result.get()
+        #expect(outcome.value.status == .ok && seen.count == 2)
+        #expect(outcome.attempts[0].error as? HTTPClientError == .deadlineExceeded)
+        let (post, posted) = try await send([.hang, .answer(200)], method: .POST, timeout: .milliseconds(200))
+        #expect(Self.ending(post) == .unsafeToRepeat && posted.count == 1)
+    }
+
+    @Test func `the deadline ends an attempt that hangs`() async throws {
+        let policy = try lab.policy(deadline: .seconds(3))
+        let begin = ContinuousClock.now
+        let (result, seen) = try await send([.resetAfterBody, .hang], policy: policy)
+        #expect(Self.ending(result) == .deadlineExpired, "\(result)")
+        #expect(ContinuousClock.now - begin < .seconds(20))
+        // The last error that says something is that of the reset.
+        if case .failure(let error) = result, seen.count == 2 { #expect(!(error.lastError is CancellationError)) }
+    }
+
+    @Test func `a slow answer is an answer`() async throws {
+        let (result, seen) = try await send([.slow(100)], method: .POST)
+        #expect(try result.get().value.status == .ok && seen.count == 1)
+    }
+
+    @Test func `cancellation ends it at once`() async throws {
+        try await withFaultServer { server in
+            try await withClient { client in
+                let policy = try lab.policy()
+                let task = Task { [lab] () throws(RetryError) in
+                    let request = HTTPClientRequest(url: server.url())
+                    return try await client.execute(request, retry: policy, options: lab.options([.hang]))
+                }
+                while server.sights.isEmpty { await Task.yield() }
+                task.cancel()
+                guard case .failure(let error as RetryError) = await task.result else {
+                    Issue.record("not cancelled")
+                    return
+                }
+                #expect(error.ending == .cancelled && error.attempts.count == 1)
+                // Its connection is let go of.
+                while server.connections.closed == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            }
+        }
+    }
+
+    @Test func `what is wrong with the URL ends it without an attempt`() async throws {
+        try await withClient { client in
+            for url in ["", "example.org", "http://", "ftp://example.org/", "http://a b/"] {
+                let error = try await #require(throws: RetryError.self) {
+                    try await client.execute(HTTPClientRequest(url: url), retry: lab.policy())
+                }
+                #expect(error.ending == .notRetryable && error.attempts.count == 1, "\(url)")
+            }
+        }
+    }
+
+    @Test func `adapters are asked before each attempt, with the request as it was made`() async throws {
+        let (_, seen) = try await send([.answer(503), .answer(503), .answer(200)])
+        #expect(seen.map { $0.headers["x-attempt"] } == ["1", "2", "3"])
+    }
+
+    @Test func `an adapter that fails ends it`() async throws {
+        struct Refusal: Error {}
+        try await withFaultServer { server in
+            try await withClient { client in
+                let adapter = Adapter { _, completion in completion(.failure(Refusal())) }
+                let options = RequestRetryOptions(adapter: adapter, coordinator: lab.coordinator)
+                let error = try await #require(throws: RetryError.self) {
+                    try await client.execute(
+                        HTTPClientRequest(url: server.url()),
+                        retry: lab.policy(),
+                        options: options
+                    )
+                }
+                #expect(error.ending == .notRetryable && error.attempts.count == 1)
+                #expect((error.lastError as? AdapterFailure)?.cause is Refusal)
+                #expect(server.sights.isEmpty)
+            }
+        }
+    }
+
+    @Test func `a body that breaks off is retried where it is read within`() async throws {
+        try await withFaultServer { server in
+            try await withClient { client in
+                let options = lab.options([.resetMidBody, .body(10)])
+                let request = HTTPClientRequest(url: server.url())
+                let outcome = try await client.execute(request, retry: lab.policy(), options: options) { response in
+                    try await response.body.collect(upTo: 1000)
+                }
+                #expect(outcome.value.readableBytes == 10 && outcome.attempts.count == 2)
+                #expect(outcome.attempts[0].stage == .mayHaveBeenProcessed)
+
+                var post = request
+                post.method = .POST
+                let error = try await #require(throws: RetryError.self) {
+                    try await client.execute(post, retry: lab.policy(), options: lab.options([.resetMidBody])) {
+                        try await $0.body.collect(upTo: 1000)
+                    }
+                }
+                #expect(error.ending == .unsafeToRepeat && error.attempts.count == 1)
+
+                let last = try await client.execute(request, retry: lab.policy(), options: lab.options([.answer(503)]))
+                {
+                    String(buffer: try await $0.body.collect(upTo: 1000))
+                }
+                #expect(last.value == "status 503" && last.attempts.count == 3)
+            }
+        }
+    }
+}

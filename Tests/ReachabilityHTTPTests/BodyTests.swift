@@ -1,0 +1,105 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@testable import ReachabilityHTTP
+@testable import ReachabilityRetry
+
+/// Bodies of HTTPClientRequest: sent again whole, or not at all.
+@Suite(.timeLimit(.minutes(1))) struct BodyTests {
+    private let lab: HTTPLab
+
+    init() throws {
+        lab = try HTTPLab()
+    }
+
+    /// A stream that can be read once, as `AsyncStream` is.
+    private static func stream(_ parts: [String]) -> HTTPClientRequest.Body {
+        let (stream, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
+        for part in parts { continuation.yield(ByteBuffer(string: part)) }
+        continuation.finish()
+        return .stream(stream, length: .unknown)
+    }
+
+    @Test func `what can be replayed is known of each kind of body`() {
+        let bytes = Array("bytes".utf8)
+        #expect(HTTPClientRequest.Body.bytes(ByteBuffer(bytes: bytes)).isReplayable)
+        #expect(HTTPClientRequest.Body.bytes(bytes).isReplayable)
+        #expect(HTTPClientRequest.Body.bytes("bytes".utf8, length: .known(Int64(5))).isReplayable)
+        #expect(HTTPClientRequest.Body.bytes(Set(bytes), length: .unknown).isReplayable)
+        #expect(!HTTPClientRequest.Body.bytes(stride(from: UInt8(0), to: 5, by: 1), length: .unknown).isReplayable)
+        #expect(!Self.stream(["a"]).isReplayable)
+    }
+
+    private func put(
+        _ body: HTTPClientRequest.Body?,
+        _ faults: [Fault],
+        make: (@Sendable () throws -> HTTPClientRequest.Body)? = nil
+    ) async throws -> (result: Result<RetryOutcome<HTTPClientResponse>, RetryError>, seen: [FaultServer.Sight]) {
+        try await withFaultServer { server in
+            try await withClient { client in
+                var request = HTTPClientRequest(url: server.url())
+                request.method = .PUT
+                request.body = body
+                let options = lab.options(faults, id: "1")
+                do throws(RetryError) {
+                    let policy = (try? lab.policy()) ?? .standard
+                    let outcome = try await client.execute(request, retry: policy, options: options, body: make)
+                    return (.success(outcome), server.sights)
+                } catch {
+                    return (.failure(error), server.sights)
+                }
+            }
+        }
+    }
+
+    @Test func `a stream that was begun is not sent again`() async throws {
+        let (result, seen) = try await put(Self.stream(["one", "two"]), [.resetAfterBody, .answer(200)])
+        guard case .failure(let error) = result else {
+            Issue.record("sent again")
+            return
+        }
+        #expect(error.ending == .notRetryable && error.attempts.count == 1)
+        #expect(error.lastError is BodyNotReplayable)
+        #expect(seen.map(\.body) == ["onetwo"])
+    }
+
+    @Test func `the answer to a stream that was begun is the caller's`() async throws {
+        let (result, seen) = try await put(Self.stream(["one", "two"]), [.answer(503), .answer(200)])
+        let outcome = try result.get()
+        #expect(outcome.value.status == .serviceUnavailable && seen.count == 1)
+        #expect(outcome.attempts[0].error is BodyNotReplayable)
+    }
+
+    @Test func `a stream that was not begun is sent later`() async throws {
+        let (result, seen) = try await put(Self.stream(["one", "two"]), [.refuse, .noName, .answer(200)])
+        #expect(try result.get().attempts.count == 3)
+        #expect(seen.map(\.body) == ["onetwo"])
+    }
+
+    @Test func `a body that is made anew is sent again`() async throws {
+        let (result, seen) = try await put(nil, [.resetAfterBody, .answer(503), .answer(200)]) {
+            Self.stream(["one", "two"])
+        }
+        #expect(try result.get().attempts.count == 3)
+        #expect(seen.map(\.body) == ["onetwo", "onetwo", "onetwo"])
+    }
+
+    @Test func `a body that cannot be made ends it`() async throws {
+        struct NoFile: Error {}
+        let (result, seen) = try await put(nil, [.answer(200)]) { throw NoFile() }
+        guard case .failure(let error) = result else {
+            Issue.record("sent without a body")
+            return
+        }
+        #expect((error.lastError as? AdapterFailure)?.cause is NoFile && seen.isEmpty)
+    }
+
+    @Test func `bytes are sent again`() async throws {
+        let faults = [Fault.resetAfterBody, .resetBeforeHead, .answer(200)]
+        let (result, seen) = try await put(.bytes(Array("bytes".utf8)), faults)
+        #expect(try result.get().attempts.count == 3)
+        #expect(seen.filter(\.isComplete).map(\.body) == ["bytes", "bytes"])
+    }
+}

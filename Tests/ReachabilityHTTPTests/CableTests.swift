@@ -1,0 +1,116 @@
+import AsyncHTTPClient
+import Glibc
+import NIOCore
+import NIOPosix
+import NetworkLab
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityHTTP
+@testable import ReachabilityRetry
+
+/// A real cable, a veth between two network namespaces, is pulled and put back while a request is under way.
+@Suite(.timeLimit(.minutes(3))) struct CableTests {
+    private let client: LabNamespace
+    private let server: LabNamespace
+
+    init() throws {
+        client = try LabNamespace()
+        server = try LabNamespace()
+        try client.ip("link set lo up", "link add c0 type veth peer name s0 netns \(server.path)", "link set c0 up")
+        try client.ip("addr add 10.9.0.1/24 dev c0")
+        try server.ip("link set lo up", "link set s0 up", "addr add 10.9.0.2/24 dev s0")
+    }
+
+    /// A socket that listens at 10.9.0.2.
+    private func listen() throws -> CInt {
+        try server.perform {
+            let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = UInt16(8080).bigEndian
+            inet_pton(AF_INET, "10.9.0.2", &address.sin_addr)
+            let result = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            guard result == 0, Glibc.listen(number, 128) == 0 else { throw LabError.system("bind") }
+            return number
+        }
+    }
+
+    /// How long after its first failure Alamofire's delays make the first attempt that is after the return, with as many retries
+    /// as it takes.
+    private static func alamofire(_ outage: Duration) throws -> Duration {
+        let policy = try RetryPolicy(retryLimit: 100)
+        var time = Duration.zero
+        var retry = 0
+        while time < outage {
+            retry += 1
+            time += policy.delay(beforeRetry: retry)
+        }
+        return time - outage
+    }
+
+    @Test func `nothing is tried while the cable is out, and at once when it is back`() async throws {
+        let faults = try await FaultServer(socket: listen())
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = .path(client.path)
+        let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts(options: options))
+        // Threads are in the namespace of the thread that makes them, and sockets in that of theirs.
+        let group = try await client.perform { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
+        let executor = LoopExecutor(group.any())
+        var configuration = HTTPLab.configuration
+        configuration.timeout.connect = .milliseconds(200)
+        var delays: [Duration] = []
+        var theirs: [Duration] = []
+        try await withClient(configuration, group: group) { client in
+            for round in 0..<7 {
+                let outage = Duration.milliseconds(700 + 350 * round)
+                try server.ip("link set s0 down")
+                let adapter = FaultAdapter([], id: "")
+                var request = HTTPClientRequest(url: "http://10.9.0.2:8080/")
+                // The next round is not to find a connection in the pool.
+                request.headers.add(name: "Connection", value: "close")
+                let retry = RequestRetryOptions(adapter: adapter, coordinator: coordinator)
+                // The client makes a socket in the thread that asks for it.
+                async let outcome = withTaskExecutorPreference(executor) { [request] in
+                    try await client.execute(request, retry: .standard, options: retry)
+                }
+                let isWaiting = try await eventually(within: .seconds(10), every: .milliseconds(1)) {
+                    coordinator.waitingCount(for: "10.9.0.2") == 1
+                }
+                #expect(isWaiting)
+                let failed = ContinuousClock.now
+                try await Task.sleep(until: failed + outage)
+                // As late as can be: not before this packets flow again.
+                let back = ContinuousClock.now
+                try server.ip("link set s0 up")
+                let (response, attempts) = try await (outcome.value, outcome.attempts)
+                let arrival = try #require(faults.sights.last?.time)
+                #expect(response.status == .ok)
+                // A connection that is made too early may need a second attempt; none may be made while the cable is out.
+                let times = adapter.times
+                #expect(times.count == attempts.count && times.dropFirst().allSatisfy { $0 >= back })
+                #expect(attempts.first?.stage == .neverSent && attempts.first?.reason == .unreachable)
+                #expect(attempts.first?.verdict?.reason == .noCarrier)
+                #expect(arrival >= back)
+                #expect(faults.sights.count == round + 1)
+                delays.append(arrival - back)
+                theirs.append(try Self.alamofire(back - failed))
+                _ = try await response.body.collect(upTo: 1000)
+            }
+        }
+        try await group.shutdownGracefully()
+        try await faults.close()
+        let median = delays.sorted()[delays.count / 2]
+        let theirMedian = theirs.sorted()[theirs.count / 2]
+        print(
+            "cable back in to the request at the server, median of \(delays.count): \(median),",
+            "Alamofire's arithmetic without its limit: \(theirMedian), \((theirMedian / median).rounded()) times"
+        )
+        client.close()
+        server.close()
+    }
+}

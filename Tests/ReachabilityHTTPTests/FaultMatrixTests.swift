@@ -1,0 +1,196 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import Netlink
+import NetworkLab
+import TestSupport
+import Testing
+
+@testable import ReachabilityHTTP
+@testable import ReachabilityRetry
+
+/// A thousand schedules of trouble, the same for the same seed, through async-http-client against a real server.
+@Suite(.timeLimit(.minutes(5))) struct FaultMatrixTests {
+    private static let schedules = 1000
+
+    /// One request and what will happen to it.
+    private struct Schedule: Sendable {
+        let seed: UInt64
+        let faults: [Fault]
+        let method: HTTPMethod
+        let key: String?
+        let hasDelegate: Bool
+        /// Whether the network goes when the first attempt has failed, and for how long; by another path it is back.
+        let outage: Duration?
+        let deadline: Duration
+
+        var id: String { "request-\(seed)" }
+        var isRepeatable: Bool { method != .POST || key != nil }
+
+        init(seed: UInt64) {
+            var random = SeededGenerator(seed: seed)
+            self.seed = seed
+            let kinds: [Fault] = [
+                .answer(200), .answer(200), .answer(404), .answer(408), .answer(425), .answer(429, retryAfter: "1"),
+                .answer(500), .answer(502), .answer(503), .answer(503, retryAfter: "120"), .answer(504),
+                .body(100_000, status: 503), .resetBeforeHead, .resetAfterBody, .closeAfterBody, .resetMidBody, .hang,
+                .slow(5), .garbage, .refuse, .refuse, .noName,
+            ]
+            faults = (0..<20).map { _ in kinds[Int.random(in: 0..<kinds.count, using: &random)] }
+            method = [HTTPMethod.GET, .POST, .POST, .PUT][Int.random(in: 0..<4, using: &random)]
+            key = Int.random(in: 0..<3, using: &random) == 0 ? "key-\(seed)" : nil
+            hasDelegate = Bool.random(using: &random)
+            outage =
+                Int.random(in: 0..<4, using: &random) == 0 ? .milliseconds(Int.random(in: 1...30, using: &random)) : nil
+            deadline = .milliseconds(Int.random(in: 1000...4000, using: &random))
+        }
+    }
+
+    /// How one ended.
+    private struct End: Sendable {
+        let attempts: [RetryAttempt]
+        let status: Int?
+        let ending: RetryError.Ending?
+        let elapsed: Duration
+    }
+
+    @Test func `a thousand schedules`() async throws {
+        let server = try await FaultServer()
+        var configuration = HTTPLab.configuration
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        let ends = try await withClient(configuration) { client in
+            try await withThrowingTaskGroup(of: (UInt64, End).self) { group in
+                var ends: [UInt64: End] = [:]
+                for seed in 0..<UInt64(Self.schedules) {
+                    if seed >= 16, let (seed, end) = try await group.next() { ends[seed] = end }
+                    group.addTask { (seed, try await Self.play(Schedule(seed: seed), client, server)) }
+                }
+                for try await (seed, end) in group { ends[seed] = end }
+                return ends
+            }
+        }
+        #expect(ends.count == Self.schedules)
+        var tally: [String: Int] = [:]
+        let effects = Dictionary(grouping: server.sights.filter(\.isComplete), by: \.id)
+        for (seed, end) in ends {
+            let schedule = Schedule(seed: seed)
+            check(end, of: schedule, effects[schedule.id] ?? [])
+            tally[end.ending?.rawValue ?? "answered", default: 0] += 1
+        }
+        print("endings of a thousand schedules:", tally.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
+        #expect(try await eventually(within: .seconds(10)) { server.connections.made == server.connections.closed })
+        try await server.close()
+    }
+
+    private static func play(_ schedule: Schedule, _ client: HTTPClient, _ server: FaultServer) async throws -> End {
+        let verdicts = PlayedVerdicts()
+        let lab = try HTTPLab(verdicts: verdicts, seed: schedule.seed)
+        let options = lab.options(schedule.faults, id: schedule.id, timeout: .milliseconds(400))
+        let policy = try lab.policy(deadline: schedule.deadline)
+        let begin = ContinuousClock.now
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            if let outage = schedule.outage {
+                verdicts.set(reachable: false)
+                group.addTask {
+                    try await Task.sleep(for: outage)
+                    verdicts.set(reachable: true)
+                }
+            }
+            let body = schedule.method == .GET ? nil : "the body"
+            var headers = HTTPHeaders()
+            if let key = schedule.key { headers.add(name: "Idempotency-Key", value: key) }
+            let end: End
+            do throws(RetryError) {
+                let (status, attempts) = try await send(schedule, body, headers, client, server.url(), policy, options)
+                end = End(attempts: attempts, status: status, ending: nil, elapsed: .now - begin)
+            } catch {
+                end = End(attempts: error.attempts, status: nil, ending: error.ending, elapsed: .now - begin)
+            }
+            #expect(lab.coordinator.waitingCount(for: "127.0.0.1") == 0)
+            try await group.waitForAll()
+            return end
+        }
+    }
+
+    private static func send(
+        _ schedule: Schedule,
+        _ body: String?,
+        _ headers: HTTPHeaders,
+        _ client: HTTPClient,
+        _ url: String,
+        _ policy: ReachabilityRetryPolicy,
+        _ options: RequestRetryOptions
+    ) async throws(RetryError) -> (Int, [RetryAttempt]) {
+        if schedule.hasDelegate {
+            guard
+                let request = try? HTTPClient.Request(
+                    url: url,
+                    method: schedule.method,
+                    headers: headers,
+                    body: body.map { .string($0) }
+                )
+            else { return (0, []) }
+            let outcome = try await client.execute(request: request, retry: policy, options: options)
+            return (Int(outcome.value.status.code), outcome.attempts)
+        }
+        var request = HTTPClientRequest(url: url)
+        request.method = schedule.method
+        request.headers = headers
+        request.body = body.map { .bytes(ByteBuffer(string: $0)) }
+        let outcome = try await client.execute(request, retry: policy, options: options) { response in
+            _ = try await response.body.collect(upTo: 1 << 20)
+            return Int(response.status.code)
+        }
+        return (outcome.value, outcome.attempts)
+    }
+
+    private func check(_ end: End, of schedule: Schedule, _ processed: [FaultServer.Sight]) {
+        let comment = Comment("seed \(schedule.seed): \(end.ending?.rawValue ?? "answered")")
+        // What the server itself says that it has not done does not count.
+        let untouched: Set = [408, 425, 429, 503]
+        let effects = processed.filter { sight in
+            switch Fault(sight.headers["x-fault"] ?? "") {
+            case .answer(let status, _), .body(_, let status): !untouched.contains(status)
+            default: true
+            }
+        }
+        if !schedule.isRepeatable { #expect(effects.count <= 1, comment) }
+        #expect(processed.count <= end.attempts.count, comment)
+        // An attempt under way is cancelled at the deadline; how long that takes is the machine's.
+        #expect(end.attempts.allSatisfy { $0.began <= schedule.deadline }, comment)
+        for (attempt, fault) in zip(end.attempts, schedule.faults) where attempt.error != nil {
+            #expect(Self.fits(attempt, fault), "\(comment): \(fault) was \(String(describing: attempt.error))")
+        }
+        if let status = end.status, end.attempts.last?.error == nil {
+            #expect([200, 404].contains(status), comment)
+        }
+        switch end.ending {
+        case .unsafeToRepeat:
+            #expect(!schedule.isRepeatable && end.attempts.last?.stage == .mayHaveBeenProcessed, comment)
+        case .attemptsExhausted: #expect(end.attempts.filter { $0.stage?.wasSent == true }.count == 3, comment)
+        case .deadlineExpired: #expect(end.elapsed >= schedule.deadline, comment)
+        case nil: break
+        default: Issue.record(comment)
+        }
+    }
+
+    /// Whether an attempt was put in the class of what was done to it.
+    private static func fits(_ attempt: RetryAttempt, _ fault: Fault) -> Bool {
+        // Cut off by the deadline, or by the timeout of the attempt on a machine that is busy.
+        if attempt.error is CancellationError { return attempt.stage == nil }
+        if attempt.error is UnsentRequest { return attempt.stage == .neverSent }
+        if let error = attempt.error as? HTTPClientError {
+            if error == .deadlineExceeded { return attempt.stage == .mayHaveBeenProcessed }
+            if [.connectTimeout, .getConnectionFromPoolTimeout].contains(error) { return attempt.stage == .neverSent }
+        }
+        switch fault {
+        case .answer(let status, let wait):
+            let seconds = wait.flatMap { Int($0) }.map { Duration.seconds($0) }
+            return attempt.stage == .answered(status: status, retryAfter: seconds)
+        case .body(_, let status): return attempt.stage == .answered(status: status)
+        case .refuse, .noName: return attempt.stage == .neverSent
+        case .slow: return false
+        default: return attempt.stage == .mayHaveBeenProcessed
+        }
+    }
+}

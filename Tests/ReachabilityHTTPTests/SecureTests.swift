@@ -1,0 +1,82 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOSSL
+import Testing
+
+@testable import ReachabilityHTTP
+@testable import ReachabilityRetry
+
+/// TLS and HTTP/2 against a real server.
+@Suite(.enabled(if: Certificate.isPossible), .timeLimit(.minutes(1))) struct SecureTests {
+    private let lab: HTTPLab
+    private let certificate: Certificate
+
+    init() throws {
+        lab = try HTTPLab()
+        certificate = try Certificate()
+    }
+
+    /// What a POST without a key comes to, and how many streams there were.
+    private func post(
+        _ deeds: [SecureServer.Deed],
+        verification: CertificateVerification = .none
+    ) async throws -> (result: Result<RetryOutcome<HTTPClientResponse>, RetryError>, streams: Int) {
+        let server = try await SecureServer(deeds, certificate: certificate)
+        var configuration = HTTPLab.configuration
+        configuration.httpVersion = .automatic
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.certificateVerification = verification
+        configuration.tlsConfiguration = tls
+        let policy = try lab.policy(attempts: 4)
+        let result = try await withClient(configuration) { client in
+            var request = HTTPClientRequest(url: server.url)
+            request.method = .POST
+            request.body = .bytes(ByteBuffer(string: "one"))
+            do throws(RetryError) {
+                let outcome = try await client.execute(request, retry: policy, options: lab.options([]))
+                return Result<RetryOutcome<HTTPClientResponse>, RetryError>.success(outcome)
+            } catch {
+                return .failure(error)
+            }
+        }
+        let streams = server.streams
+        try await server.close()
+        return (result, streams)
+    }
+
+    private static func error(_ result: Result<RetryOutcome<HTTPClientResponse>, RetryError>) -> RetryError? {
+        if case .failure(let error) = result { error } else { nil }
+    }
+
+    @Test func `it speaks HTTP/2`() async throws {
+        let (result, streams) = try await post([])
+        let response = try result.get().value
+        #expect(response.status == .ok && response.version == .http2 && streams == 1)
+    }
+
+    @Test func `a stream the server has not looked at is sent again`() async throws {
+        let (result, streams) = try await post([.reset(7)])
+        let outcome = try result.get()
+        #expect(outcome.value.status == .ok && streams == 2)
+        #expect(outcome.attempts[0].stage == .neverSent)
+    }
+
+    @Test(arguments: [SecureServer.Deed.reset(2), .reset(8), .reset(11), .goAway, .close])
+    func `a stream that breaks ends a POST`(deed: SecureServer.Deed) async throws {
+        let (result, streams) = try await post([deed])
+        let error = try #require(Self.error(result))
+        #expect(error.ending == .unsafeToRepeat && streams == 1, "\(error)")
+    }
+
+    @Test func `a handshake that is cut off was never sent`() async throws {
+        let (result, streams) = try await post([.noHandshake, .noHandshake])
+        let outcome = try result.get()
+        #expect(outcome.attempts.map(\.stage) == [.neverSent, .neverSent, nil] && streams == 1)
+    }
+
+    @Test func `a certificate that does not verify is not retried`() async throws {
+        let (result, streams) = try await post([], verification: .fullVerification)
+        let error = try #require(Self.error(result))
+        #expect(error.ending == .notRetryable && error.attempts.count == 1 && streams == 0, "\(error)")
+    }
+}
