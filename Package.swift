@@ -25,6 +25,19 @@ let metrics = Target.Dependency.product(
     condition: .when(traits: ["Metrics"])
 )
 
+/// Only with the trait `ServerTrust`.
+func trust(_ product: String, of package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["ServerTrust"]))
+}
+
+/// X.509, its encoding, and the algorithms below.
+let certificates = [
+    trust("X509", of: "swift-certificates"),
+    trust("SwiftASN1", of: "swift-asn1"),
+    trust("Crypto", of: "swift-crypto"),
+    trust("CryptoExtras", of: "swift-crypto"),
+]
+
 let package = Package(
     name: "network-reachability",
     products: [
@@ -32,6 +45,7 @@ let package = Package(
         .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
         .library(name: "NetworkReachabilityMetrics", targets: ["NetworkReachabilityMetrics"]),
         .library(name: "ReachabilityRetry", targets: ["ReachabilityRetry"]),
+        .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
@@ -40,7 +54,11 @@ let package = Package(
             description: "The `reachability` command; needs swift-argument-parser and swift-subprocess."
         ),
         .trait(name: "Metrics", description: "The product NetworkReachabilityMetrics; needs swift-metrics."),
-        .default(enabledTraits: ["CommandLineTool", "Metrics"]),
+        .trait(
+            name: "ServerTrust",
+            description: "The product ServerTrust; needs swift-certificates, swift-asn1 and swift-crypto."
+        ),
+        .default(enabledTraits: ["CommandLineTool", "Metrics", "ServerTrust"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -50,6 +68,9 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
         // Paths and error numbers, in which swift-subprocess speaks.
         .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
     targets: [
         .systemLibrary(
@@ -79,6 +100,11 @@ let package = Package(
             swiftSettings: safe
         ),
         .target(name: "ReachabilityRetry", dependencies: ["NetworkReachability", "Netlink"], swiftSettings: safe),
+        .target(
+            name: "ServerTrust",
+            dependencies: ["Netlink", .product(name: "Logging", package: "swift-log")] + certificates,
+            swiftSettings: safe
+        ),
         .executableTarget(
             name: "reachability",
             dependencies: [
@@ -130,6 +156,11 @@ let package = Package(
         .testTarget(
             name: "ReachabilityRetryTests",
             dependencies: ["ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ServerTrustTests",
+            dependencies: ["ServerTrust", "NetworkLab", .product(name: "Logging", package: "swift-log")] + certificates,
             swiftSettings: strict
         ),
         .testTarget(
