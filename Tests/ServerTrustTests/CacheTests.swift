@@ -1,8 +1,12 @@
-@testable import ServerTrust
 import Testing
 
+@testable import ServerTrust
+
 @Suite struct CacheTests {
-    private static func trust(_ cache: ValidatedChainCache, _ change: (inout ServerTrust) -> Void = { _ in }) throws -> ServerTrust {
+    private static func trust(
+        _ cache: ValidatedChainCache,
+        _ change: (inout ServerTrust) -> Void = { _ in }
+    ) throws -> ServerTrust {
         var trust = try TrustCase("good") { _ in }.trust(cache: cache)
         change(&trust)
         return trust

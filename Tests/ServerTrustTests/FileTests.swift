@@ -87,7 +87,8 @@ import Testing
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/etc/ssl/certs/ca-certificates.crt")))
     func everyRootOfThisMachine() throws {
         let file = "/etc/ssl/certs/ca-certificates.crt"
-        let blocks = try String(contentsOfFile: file, encoding: .utf8).components(separatedBy: "BEGIN CERTIFICATE").count - 1
+        let blocks =
+            try String(contentsOfFile: file, encoding: .utf8).components(separatedBy: "BEGIN CERTIFICATE").count - 1
         #expect(try CertificateFiles.read(file).count == blocks)
     }
 }

@@ -16,8 +16,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "", ".", "..", "a..b", ".a", "-a.example", "a-.example", "1.2.3", "1.2.3.4.5", "256.1.1.1", "0x7f000001", "a.0x1",
-        "a b", "a/b", "a:1", "[192.0.2.1]", "[example.org]", "[::1", "::1]", "ｅxample.org", "☃.example", "\u{301}a.example",
+        "", ".", "..", "a..b", ".a", "-a.example", "a-.example", "1.2.3", "1.2.3.4.5", "256.1.1.1", "0x7f000001",
+        "a.0x1",
+        "a b", "a/b", "a:1", "[192.0.2.1]", "[example.org]", "[::1", "::1]", "ｅxample.org", "☃.example",
+        "\u{301}a.example",
         "ab--cü.example", "ü-.example", String(repeating: "a", count: 64) + ".example",
         Array(repeating: "abcdefg", count: 32).joined(separator: "."), "a\0b", "*.example.org",
     ])
@@ -26,7 +28,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("example.com", "example.com", true), ("EXAMPLE.com", "example.COM.", true), ("example.com", "a.example.com", false),
+        ("example.com", "example.com", true), ("EXAMPLE.com", "example.COM.", true),
+        ("example.com", "a.example.com", false),
         ("*.example.com", "a.example.com", true), ("*.example.com", "example.com", false),
         ("*.example.com", "a.b.example.com", false), ("**.example.com", "example.com", true),
         ("**.example.com", "a.example.com", true), ("**.example.com", "a.b.example.com", true),
@@ -37,7 +40,9 @@ import Testing
         #expect(try HostPattern(pattern).matches(try ServerHost(host)) == matches)
     }
 
-    @Test(arguments: ["", "*", "**", "*.", "a.*.example", "***.example.com", "*example.com", "*.192.0.2.1", "http://a.b"])
+    @Test(arguments: [
+        "", "*", "**", "*.", "a.*.example", "***.example.com", "*example.com", "*.192.0.2.1", "http://a.b",
+    ])
     func invalidPatterns(_ pattern: String) {
         #expect(throws: TrustFailure.invalidPattern(pattern)) { try HostPattern(pattern) }
     }

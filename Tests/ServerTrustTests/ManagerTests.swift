@@ -32,13 +32,20 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a.b.example.com", "a.b.example.com"), ("c.b.example.com", "*.b.example.com"), ("b.example.com", "**.b.example.com"),
-        ("d.c.b.example.com", "**.b.example.com"), ("x.example.com", "*.example.com"), ("x.y.example.com", "**.example.com"),
+        ("a.b.example.com", "a.b.example.com"), ("c.b.example.com", "*.b.example.com"),
+        ("b.example.com", "**.b.example.com"),
+        ("d.c.b.example.com", "**.b.example.com"), ("x.example.com", "*.example.com"),
+        ("x.y.example.com", "**.example.com"),
         ("example.com", "**.example.com"), ("192.0.2.1", "192.0.2.1"), ("A.B.Example.COM.", "a.b.example.com"),
     ])
     func theMostSpecificDecides(_ host: String, _ pattern: String) throws {
         let manager = Self.manager(
-            "**.example.com", "*.example.com", "**.b.example.com", "*.b.example.com", "a.b.example.com", "192.0.2.1"
+            "**.example.com",
+            "*.example.com",
+            "**.b.example.com",
+            "*.b.example.com",
+            "a.b.example.com",
+            "192.0.2.1"
         )
         #expect(try Self.reason(manager, host) == .custom(pattern))
     }
@@ -85,7 +92,9 @@ import Testing
 
     @Test func policyManager() throws {
         let manager = ServerTrustPolicyManager(
-            policies: ["*.example.org": .performDefaultEvaluation(validateHost: true), "example.org": .disableEvaluation]
+            policies: [
+                "*.example.org": .performDefaultEvaluation(validateHost: true), "example.org": .disableEvaluation,
+            ]
         ) { $0 == "x" ? .disableEvaluation : nil }
         guard case .performDefaultEvaluation = manager.serverTrustPolicy(forHost: "a.example.org") else {
             Issue.record("a.example.org has another policy")

@@ -39,7 +39,9 @@ import Testing
 
     @Test func damagedTextsAreReadOrRefused() {
         var generator = SeededGenerator(seed: 4)
-        let texts = ["bücher.example.org", "[2001:db8::1%eth0]", "192.0.2.1", "**.example.org", "xn--bcher-kva.example"]
+        let texts = [
+            "bücher.example.org", "[2001:db8::1%eth0]", "192.0.2.1", "**.example.org", "xn--bcher-kva.example",
+        ]
         for round in 0..<Self.count {
             let bytes = DamagedBytes.make(from: Array(texts[round % texts.count].utf8), using: &generator)
             let text = String(decoding: bytes, as: UTF8.self)

@@ -49,7 +49,13 @@ import Testing
         ("own", World.host, true, true, [false, false, true, false]),
         ("own", World.host, true, false, [false, false, true, true]),
     ])
-    func alamofire4(_ name: String, _ host: String, _ validateHost: Bool, _ validateChain: Bool, _ expected: [Bool]) throws {
+    func alamofire4(
+        _ name: String,
+        _ host: String,
+        _ validateHost: Bool,
+        _ validateChain: Bool,
+        _ expected: [Bool]
+    ) throws {
         let trust = try Self.trust(name)
         let policies = Self.policies(validateHost: validateHost, validateChain: validateChain)
         #expect(policies.map { $0.evaluate(trust, forHost: host) } == expected)

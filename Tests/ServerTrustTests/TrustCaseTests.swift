@@ -26,6 +26,9 @@ import Testing
 
     @Test func names() {
         #expect(TrustCase.all.count >= 150)
-        #expect(Set(TrustCase.groups.flatMap { group in group.cases.map { "\(group.title): \($0.name)" } }).count == TrustCase.all.count)
+        #expect(
+            Set(TrustCase.groups.flatMap { group in group.cases.map { "\(group.title): \($0.name)" } }).count
+                == TrustCase.all.count
+        )
     }
 }

@@ -10,7 +10,7 @@
 /// | `certificate` | yes | ``PinnedCertificatesTrustEvaluator`` with the pinned certificates as the only anchors |
 public struct AFSecurityPolicy: Sendable {
     /// What is pinned.
-    public var SSLPinningMode: AFSSLPinningMode
+    public var sslPinningMode: AFSSLPinningMode
     /// The pinned certificates, or those whose keys are.
     public var pinnedCertificates: [TrustCertificate]
     /// Whether servers without a valid chain are trusted, if the pins say so.
@@ -18,8 +18,9 @@ public struct AFSecurityPolicy: Sendable {
     /// Whether the certificate must be for the host.
     public var validatesDomainName = true
 
+    /// A policy that validates chains and domain names.
     public init(pinningMode: AFSSLPinningMode = .none, withPinnedCertificates certificates: [TrustCertificate] = []) {
-        SSLPinningMode = pinningMode
+        sslPinningMode = pinningMode
         pinnedCertificates = certificates
     }
 
@@ -30,7 +31,7 @@ public struct AFSecurityPolicy: Sendable {
 
     /// The same as an evaluator.
     public var evaluator: any ServerTrustEvaluating {
-        switch (SSLPinningMode, allowInvalidCertificates) {
+        switch (sslPinningMode, allowInvalidCertificates) {
         case (.none, false):
             return DefaultTrustEvaluator(validateHost: validatesDomainName)
         case (.none, true):

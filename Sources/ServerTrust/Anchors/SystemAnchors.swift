@@ -46,7 +46,8 @@ public struct SystemAnchors: Sendable {
         for file in files { found.formUnion((try? CertificateFiles.read(file)) ?? []) }
         for place in places { found.formUnion((try? CertificateFiles.read(directory: place, anyName: true)) ?? []) }
         let looked = (files + places).isEmpty ? Self.files.map { root + $0 } : files + places
-        let problem = "no certificate was found in \(looked.joined(separator: ", "));"
+        let problem =
+            "no certificate was found in \(looked.joined(separator: ", "));"
             + " install ca-certificates, or set SSL_CERT_FILE"
         anchors = TrustAnchors(index: AnchorIndex(found, problem: found.isEmpty ? problem : nil))
     }

@@ -29,10 +29,12 @@ public struct TrustAnchors: Sendable {
 }
 
 extension TrustAnchors: Hashable {
+    /// Whether the same certificates are trusted.
     public static func == (one: TrustAnchors, other: TrustAnchors) -> Bool {
         one.index === other.index || one.index.all == other.index.all
     }
 
+    /// Only the number, for others are seldom compared.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(index.all.count)
     }

@@ -8,6 +8,9 @@ public enum TrustCertificateError: Error, Hashable, Sendable {
     /// It is signed with an algorithm that is broken, MD5 for example.
     case brokenSignatureAlgorithm(String)
 
+    /// Its RSA key is too short: the cryptography here reads none below 2048 bits.
+    case weakKey(bits: Int)
+
     /// A file or directory cannot be read. `cause` is what the system said.
     case file(path: String, cause: String)
 
@@ -21,10 +24,13 @@ public enum TrustCertificateError: Error, Hashable, Sendable {
 }
 
 extension TrustCertificateError: CustomStringConvertible {
+    /// What was tried, and what is wrong.
     public var description: String {
         switch self {
         case .unreadable(let detail): "cannot read the certificate: \(detail)"
-        case .brokenSignatureAlgorithm(let name): "the certificate is signed with \(name), which is broken: get a new one"
+        case .brokenSignatureAlgorithm(let name):
+            "the certificate is signed with \(name), which is broken: get a new one"
+        case .weakKey(let bits): "the certificate's key has \(bits) bits, which are too few: get a new one"
         case .file(let path, let cause): "cannot read certificates from \(path): \(cause)"
         }
     }

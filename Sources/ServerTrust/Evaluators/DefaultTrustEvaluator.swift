@@ -8,6 +8,7 @@ public struct DefaultTrustEvaluator: ServerTrustEvaluating {
         self.validateHost = validateHost
     }
 
+    /// A chain, and the host.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         _ = try trust.validatedChain(forHost: host, validateHost: validateHost)
     }

@@ -18,6 +18,7 @@ public struct PinSetTrustEvaluator: ServerTrustEvaluating {
         self.validateHost = validateHost
     }
 
+    /// A chain, then the pins.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         let isEnforced = pins.isEnforced(at: trust.time)
         // A set that does not count any more leaves the rest as strict as it would be without pins.

@@ -24,6 +24,7 @@ public struct PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
         self.validateHost = validateHost
     }
 
+    /// A chain, then the certificates.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         guard !certificates.isEmpty else {
             throw ServerTrustError(reason: .noPins, host: host, chain: trust.certificates)

@@ -1,7 +1,4 @@
 /// A valid chain, the right host, and no certificate of it revoked, as ``ServerTrust/revocation`` tells.
-///
-/// A chain is needed to ask about: `performDefaultValidation: false` leaves out nothing here but that the host is not checked by
-/// default validation, only by `validateHost`.
 public struct RevocationTrustEvaluator: ServerTrustEvaluating {
     /// The name in Alamofire.
     public typealias Options = RevocationFlags
@@ -19,11 +16,13 @@ public struct RevocationTrustEvaluator: ServerTrustEvaluating {
         self.options = options
     }
 
+    /// A chain, then what is known at once.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         let chain = try trust.validatedChain(forHost: host, validateHost: validateHost)
         try judge(trust.revocation?.knownStatus(of: chain, in: trust, flags: options), of: chain, forHost: host)
     }
 
+    /// A chain, then what can be asked.
     public func evaluateOnline(_ trust: ServerTrust, forHost host: String) async throws(ServerTrustError) {
         let chain = try trust.validatedChain(forHost: host, validateHost: validateHost)
         try judge(await trust.revocation?.status(of: chain, in: trust, flags: options), of: chain, forHost: host)

@@ -16,6 +16,7 @@ public protocol ServerTrustEvaluating: Sendable {
 }
 
 extension ServerTrustEvaluating {
+    /// Asks nobody.
     public func evaluateOnline(_ trust: ServerTrust, forHost host: String) async throws(ServerTrustError) {
         try evaluate(trust, forHost: host)
     }

@@ -9,6 +9,7 @@ public enum PinError: Error, Hashable, Sendable {
 }
 
 extension PinError: CustomStringConvertible {
+    /// What is wrong, and what to do.
     public var description: String {
         switch self {
         case .notAPin(let text):

@@ -10,7 +10,7 @@ struct HostPolicy: TrustPolicy {
 
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
         guard let leaf = chain.first else { throw .noCertificates }
-        for name in try leaf.alternativeNames() ?? SubjectAlternativeNames() {
+        for name in try leaf.readableAlternativeNames() {
             switch (name, host.form) {
             case (.dnsName(let pattern), .name(let wanted)):
                 if wanted.isMatched(byCertificate: pattern) { return }

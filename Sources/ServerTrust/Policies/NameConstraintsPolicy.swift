@@ -14,7 +14,8 @@ struct NameConstraintsPolicy: TrustPolicy {
             guard let constraints = try authority.nameConstraints() else { continue }
             for (below, certificate) in chain[..<index].enumerated() where below == 0 || !certificate.isSelfIssued {
                 let names = try names(of: certificate)
-                comparisons += names.count
+                comparisons +=
+                    names.count
                     * (constraints.permittedSubtrees.count + constraints.excludedSubtrees.count)
                 guard comparisons <= maximumComparisons else {
                     throw .tooComplex("\(authority) has very many name constraints")
@@ -31,7 +32,7 @@ struct NameConstraintsPolicy: TrustPolicy {
     }
 
     private func names(of certificate: TrustCertificate) throws(TrustFailure) -> [GeneralName] {
-        var names = Array(try certificate.alternativeNames() ?? SubjectAlternativeNames())
+        var names = try certificate.readableAlternativeNames()
         if !certificate.x509.subject.isEmpty { names.append(.directoryName(certificate.x509.subject)) }
         return names
     }

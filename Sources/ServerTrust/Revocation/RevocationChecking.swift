@@ -14,6 +14,7 @@ public protocol RevocationChecking: Sendable {
 }
 
 extension RevocationChecking {
+    /// Asks nobody.
     public func status(
         of chain: ValidatedChain,
         in trust: ServerTrust,

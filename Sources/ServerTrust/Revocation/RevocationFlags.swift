@@ -1,7 +1,9 @@
 /// How revocation is looked into: the names and raw values of Apple's `kSecRevocation` constants (`SecPolicy.h`).
 public struct RevocationFlags: OptionSet, Hashable, Sendable {
+    /// Apple's `CFOptionFlags`.
     public let rawValue: UInt
 
+    /// The flags with these bits.
     public init(rawValue: UInt) {
         self.rawValue = rawValue
     }

@@ -6,7 +6,7 @@ struct CertificateFields {
     private(set) var subjectPublicKeyInfo: [UInt8] = []
     private(set) var notBefore = TrustTime(secondsSinceEpoch: 0)
     private(set) var notAfter = TrustTime(secondsSinceEpoch: 0)
-    private(set) var signatureAlgorithm: ASN1ObjectIdentifier = []
+    private(set) var signatureAlgorithm: ASN1ObjectIdentifier?
     /// The signature's bytes.
     private(set) var signature: ArraySlice<UInt8> = []
 
@@ -50,7 +50,7 @@ struct CertificateFields {
         }
     }
 
-    private static func identifier(of algorithm: ASN1Node) throws -> ASN1ObjectIdentifier {
+    static func identifier(of algorithm: ASN1Node) throws -> ASN1ObjectIdentifier {
         try DER.sequence(algorithm, identifier: .sequence) { nodes in
             let identifier = try ASN1ObjectIdentifier(derEncoded: &nodes)
             while nodes.next() != nil {}
@@ -71,14 +71,22 @@ struct CertificateFields {
         if node.identifier == .utcTime {
             let time = try UTCTime(derEncoded: node)
             return TrustTime(
-                year: time.year, month: time.month, day: time.day,
-                hour: time.hours, minute: time.minutes, second: time.seconds
+                year: time.year,
+                month: time.month,
+                day: time.day,
+                hour: time.hours,
+                minute: time.minutes,
+                second: time.seconds
             )
         }
         let time = try GeneralizedTime(derEncoded: node)
         return TrustTime(
-            year: time.year, month: time.month, day: time.day,
-            hour: time.hours, minute: time.minutes, second: time.seconds
+            year: time.year,
+            month: time.month,
+            day: time.day,
+            hour: time.hours,
+            minute: time.minutes,
+            second: time.seconds
         )
     }
 }

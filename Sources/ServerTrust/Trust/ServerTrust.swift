@@ -36,7 +36,10 @@ public struct ServerTrust: Sendable {
     public var cache: ValidatedChainCache?
 
     /// Where evaluations that anybody should hear of are logged at `warning`: disabled ones, pins that only report.
-    public var logger = Logger(label: "ServerTrust")
+    public var logger = Self.log
+
+    /// Made once, for each handshake has a trust.
+    private static let log = Logger(label: "ServerTrust")
 
     /// The peer's own certificate.
     public var leaf: TrustCertificate { certificates[0] }
@@ -55,7 +58,8 @@ public struct ServerTrust: Sendable {
     ///   - host: Whom the connection was meant for.
     ///   - cache: Remembers what was read before, too; it becomes ``cache``.
     /// - Throws: ``ServerTrustError`` with ``TrustFailure/noCertificates``, ``TrustFailure/unreadableCertificate(_:)``,
-    ///   ``TrustFailure/weakSignature(subject:algorithm:)`` or ``TrustFailure/tooComplex(_:)``.
+    ///   ``TrustFailure/weakSignature(subject:algorithm:)``, ``TrustFailure/weakKey(subject:bits:)`` or
+    ///   ``TrustFailure/tooComplex(_:)``.
     public init(
         derEncodedChain: [[UInt8]],
         host: String? = nil,
@@ -84,8 +88,12 @@ public struct ServerTrust: Sendable {
             return [try TrustCertificate(derEncoded: first)]
                 + derEncodedChain.dropFirst().compactMap { try? TrustCertificate(derEncoded: $0) }
         } catch {
-            guard case .brokenSignatureAlgorithm(let name) = error else { throw .unreadableCertificate("\(error)") }
-            throw .weakSignature(subject: "the server's certificate", algorithm: name)
+            let subject = "the server's certificate"
+            switch error {
+            case .brokenSignatureAlgorithm(let name): throw .weakSignature(subject: subject, algorithm: name)
+            case .weakKey(let bits): throw .weakKey(subject: subject, bits: bits)
+            case .unreadable, .file: throw .unreadableCertificate("\(error)")
+            }
         }
     }
 }

@@ -17,8 +17,11 @@ extension TrustCertificate {
         try read("nameConstraints") { try $0.nameConstraints }
     }
 
-    func alternativeNames() throws(TrustFailure) -> SubjectAlternativeNames? {
-        try read("subjectAltName") { try $0.subjectAlternativeNames }
+    func readableAlternativeNames() throws(TrustFailure) -> [GeneralName] {
+        guard let alternativeNames else {
+            throw .unreadableExtension(subject: description, name: "subjectAltName")
+        }
+        return alternativeNames
     }
 
     /// Whether it may sign other certificates, as far as basicConstraints says.

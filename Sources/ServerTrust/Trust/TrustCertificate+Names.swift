@@ -6,8 +6,7 @@ extension TrustCertificate {
     /// The host names and IP addresses it is for (subjectAltName, RFC 5280, 4.2.1.6), as texts; empty where there are none or
     /// they cannot be read.
     public var subjectAlternativeNames: [String] {
-        guard let names = try? x509.extensions.subjectAlternativeNames else { return [] }
-        return names.compactMap { name in
+        (alternativeNames ?? []).compactMap { name in
             switch name {
             case .dnsName(let text): text
             case .ipAddress(let bytes): WireAddress(bytes: bytes.bytes)?.description

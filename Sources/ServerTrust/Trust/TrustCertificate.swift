@@ -53,6 +53,9 @@ public struct TrustCertificate: Sendable {
     /// SHA-256 of its DER, what is usually called its fingerprint.
     public var fingerprint: [UInt8] { content.fingerprint }
 
+    /// Its subjectAltName; empty if it has none, nil if it cannot be read.
+    var alternativeNames: [GeneralName]? { content.alternativeNames }
+
     /// Whether issuer and subject are the same name. Whether it has signed itself is another question.
     public var isSelfIssued: Bool { x509.issuer == x509.subject }
 
@@ -62,17 +65,23 @@ public struct TrustCertificate: Sendable {
         let x509: Certificate
         let publicKey: ServerPublicKey
         let fingerprint: [UInt8]
+        /// Read once, for each handshake looks at them; nil if they cannot be read.
+        let alternativeNames: [GeneralName]?
 
         init(der: [UInt8]) throws {
             let fields = try CertificateFields(der: der)
-            if let name = TrustCertificateError.brokenAlgorithms[fields.signatureAlgorithm] {
+            if let algorithm = fields.signatureAlgorithm, let name = TrustCertificateError.brokenAlgorithms[algorithm] {
                 throw TrustCertificateError.brokenSignatureAlgorithm(name)
             }
+            if let bits = fields.rsaBits, bits < 2048 { throw TrustCertificateError.weakKey(bits: bits) }
             x509 = try Certificate(derEncoded: der)
             // The encoding of r and s outside DER would change bytes without changing the signature.
             guard fields.signature.elementsEqual(x509.signature.rawRepresentation) else {
                 throw TrustCertificateError.unreadable("the signature is not encoded in DER")
             }
+            alternativeNames = (try? x509.extensions.subjectAlternativeNames ?? SubjectAlternativeNames()).map(
+                Array.init
+            )
             self.der = der
             self.fields = fields
             publicKey = ServerPublicKey(subjectPublicKeyInfo: fields.subjectPublicKeyInfo)
@@ -82,10 +91,12 @@ public struct TrustCertificate: Sendable {
 }
 
 extension TrustCertificate: Hashable {
+    /// Whether the bytes are the same.
     public static func == (one: TrustCertificate, other: TrustCertificate) -> Bool {
         one.content === other.content || one.content.der == other.content.der
     }
 
+    /// The fingerprint.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(content.fingerprint)
     }

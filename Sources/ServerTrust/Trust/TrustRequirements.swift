@@ -1,6 +1,7 @@
-/// How strict the building of a chain is. The defaults suit servers on the internet; give less only to old devices of your own.
+/// How strict the building of a chain is. The defaults suit servers on the internet; ask for less only of old devices of your own.
 public struct TrustRequirements: Hashable, Sendable {
-    /// The least bits of an RSA key anywhere on the chain (NIST SP 800-57: 2048 is 112 bits of strength).
+    /// The least bits of an RSA key anywhere on the chain (NIST SP 800-57: 2048 is 112 bits of strength). Less than
+    /// 2048 makes no difference: such keys cannot be read here.
     public var minimumRSABits = 2048
 
     /// Whether signatures with SHA-1 count. Those of anchors are never looked at.

@@ -36,6 +36,7 @@ public struct TrustTime: Hashable, Sendable {
 }
 
 extension TrustTime: Comparable {
+    /// Whether one is earlier.
     public static func < (one: TrustTime, other: TrustTime) -> Bool {
         one.secondsSinceEpoch < other.secondsSinceEpoch
     }

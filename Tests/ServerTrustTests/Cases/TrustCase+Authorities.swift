@@ -4,7 +4,9 @@ import X509
 extension TrustCase {
     static let authorities: [TrustCase] = [
         TrustCase("a server's certificate has signed another") {
-            let victim = Blueprint.leaf("evil.example", names: [.dnsName("evil.example")]).signed(by: World.intermediate)
+            let victim = Blueprint.leaf("evil.example", names: [.dnsName("evil.example")]).signed(
+                by: World.intermediate
+            )
             $0.send(Blueprint.leaf().signed(by: victim), victim, World.intermediate)
             $0.refuse(.notCertificateAuthority(subject: "evil.example"))
         },

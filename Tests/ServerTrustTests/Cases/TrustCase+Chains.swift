@@ -65,7 +65,7 @@ extension TrustCase {
             $0.refuse(.badSignature(subject: World.host))
         },
         TrustCase("signed with another key than the issuer's") {
-            let thief = Forged(certificate: World.intermediate.certificate, key: .p256("thief"))
+            let thief = World.intermediate.inHands(of: .p256("thief"))
             $0.send(Blueprint.leaf().signed(by: thief), World.intermediate)
             $0.refuse(.badSignature(subject: World.host))
         },
@@ -110,7 +110,9 @@ extension TrustCase {
             $0.openSSL = .differs("OpenSSL allows a hundred")
         },
         TrustCase("a maze of intermediates with one name") {
-            let maze = (0..<12).map { Blueprint.authority("Maze").with(\.key, .p256("maze \($0)")).with(\.issuerName, "Maze") }
+            let maze = (0..<12).map {
+                Blueprint.authority("Maze").with(\.key, .p256("maze \($0)")).with(\.issuerName, "Maze")
+            }
             let walls = maze.map { $0.signed(by: World.strangeRoot) }
             let leaf = Blueprint.leaf().with(\.hasIdentifiers, false).signed(by: walls[11])
             $0.sent = [leaf.der] + walls.map(\.der)
@@ -149,7 +151,7 @@ extension TrustCase {
         let first = Blueprint.authority("Maze").with(\.key, .p256("maze 0")).with(\.hasIdentifiers, false).signed()
         let others = (1..<count).map { index in
             Blueprint.authority("Maze").with(\.key, .p256("maze \(index)")).with(\.hasIdentifiers, false)
-                .signed(by: Forged(certificate: first.certificate, key: .p256("maze \((index * 7 + 1) % count)")))
+                .signed(by: first.inHands(of: .p256("maze \((index * 7 + 1) % count)")))
         }
         return [Blueprint.leaf().with(\.hasIdentifiers, false).signed(by: first).der] + ([first] + others).map(\.der)
     }

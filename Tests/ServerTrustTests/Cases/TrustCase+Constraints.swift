@@ -5,7 +5,11 @@ import X509
 extension TrustCase {
     static let constraints: [TrustCase] = [
         constrained("a name that is permitted", permitted: [.dnsName("example.org")]),
-        constrained("a name below one that is permitted", permitted: [.dnsName("example.org")], leaf: "a.b.example.org"),
+        constrained(
+            "a name below one that is permitted",
+            permitted: [.dnsName("example.org")],
+            leaf: "a.b.example.org"
+        ),
         constrained(
             "a name that is not permitted",
             permitted: [.dnsName("example.com")],
@@ -86,7 +90,9 @@ extension TrustCase {
                 permitted: [.uniformResourceIdentifier(".example.com")],
                 names: [.dnsName("example.org"), .uniformResourceIdentifier("spiffe://example.org/a")]
             )
-            $0.refuse(.nameConstraints(subject: "address", name: "spiffe://example.org/a", constrainedBy: "Constrained"))
+            $0.refuse(
+                .nameConstraints(subject: "address", name: "spiffe://example.org/a", constrainedBy: "Constrained")
+            )
         },
         TrustCase("a URI that is permitted") {
             $0.constrain(

@@ -37,14 +37,22 @@ extension TrustCase {
             $0.openSSL = .differs("RFC 5280, 4.1.2.1: only version 3 has extensions")
         },
         TrustCase("basicConstraints that cannot be read") {
-            let broken = Certificate.Extension(oid: [2, 5, 29, 19], critical: true, value: [0x30, 0x03, 0x01, 0x01][...])
+            let broken = Certificate.Extension(
+                oid: [2, 5, 29, 19],
+                critical: true,
+                value: [0x30, 0x03, 0x01, 0x01][...]
+            )
             let middle = Blueprint.authority("Broken").with(\.authority, nil).with(\.more, [broken])
                 .signed(by: World.root)
             $0.send(Blueprint.leaf().signed(by: middle), middle)
             $0.refuse(.unreadableExtension(subject: "Broken", name: "basicConstraints"))
         },
         TrustCase("subjectAltName that cannot be read") {
-            let broken = Certificate.Extension(oid: [2, 5, 29, 17], critical: false, value: [0x30, 0x03, 0x82, 0x05][...])
+            let broken = Certificate.Extension(
+                oid: [2, 5, 29, 17],
+                critical: false,
+                value: [0x30, 0x03, 0x82, 0x05][...]
+            )
             let leaf = World.leaf {
                 $0.names = []
                 $0.more = [broken]

@@ -24,7 +24,13 @@ extension TrustCase {
         host("a wildcard for a top-level domain", ["*.org"], for: "example.org", matches: false),
         host("a wildcard for everything", ["*"], for: "example.org", matches: false),
         host("a wildcard in a label", ["w*.example.org"], for: "www.example.org", matches: false, openSSL: partial),
-        host("a wildcard at the end of a label", ["*w.example.org"], for: "www.example.org", matches: false, openSSL: partial),
+        host(
+            "a wildcard at the end of a label",
+            ["*w.example.org"],
+            for: "www.example.org",
+            matches: false,
+            openSSL: partial
+        ),
         host("a wildcard in the middle", ["www.*.org"], for: "www.example.org", matches: false),
         host("two wildcards", ["*.*.example.org"], for: "a.b.example.org", matches: false),
         host("a wildcard for an A-label", ["*.example.org"], for: "bücher.example.org"),
@@ -32,7 +38,12 @@ extension TrustCase {
         host("a name of another script in capitals", ["xn--bcher-kva.example"], for: "BÜCHER.Example"),
         host("a name of another script, decomposed", ["xn--bcher-kva.example"], for: "bu\u{308}cher.example"),
         host("a name of another script as A-label", ["XN--bcher-kva.example"], for: "xn--bcher-KVA.example"),
-        host("a name of another script, others' letters", ["xn--bcher-kva.example"], for: "bucher.example", matches: false),
+        host(
+            "a name of another script, others' letters",
+            ["xn--bcher-kva.example"],
+            for: "bucher.example",
+            matches: false
+        ),
         host("an ideographic full stop", ["xn--fiqs8s.example"], for: "中国。example"),
         host("a zero byte in the name", ["example.org\0.evil.example"], for: "example.org", matches: false),
         host("a blank in the name", ["example.org "], for: "example.org", matches: false),
@@ -60,7 +71,10 @@ extension TrustCase {
             $0.host = "[2001:db8::1]"
         },
         TrustCase("an IPv6 address with a zone") {
-            $0.send(World.leaf(names: [address(0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)]), World.intermediate)
+            $0.send(
+                World.leaf(names: [address(0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)]),
+                World.intermediate
+            )
             $0.host = "fe80::1%eth0"
         },
         TrustCase("an IPv4 address where IPv6 is meant") {

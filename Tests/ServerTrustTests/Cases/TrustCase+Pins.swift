@@ -86,7 +86,11 @@ extension TrustCase {
             $0.refuse(.badSignature(subject: "selfish"))
         },
         unvalidated("expired, pinned, not validated", [expired], sent: [expired, World.intermediate]),
-        unvalidated("the intermediate pinned, not validated", [World.intermediate], sent: [World.leaf, World.intermediate]),
+        unvalidated(
+            "the intermediate pinned, not validated",
+            [World.intermediate],
+            sent: [World.leaf, World.intermediate]
+        ),
         unvalidated(
             "the pinned certificate sent along by a stranger, not validated",
             [World.leaf],

@@ -2,8 +2,6 @@ import ServerTrust
 import X509
 
 extension TrustCase {
-    private static let weakRoot = Blueprint.authority("Weak Root").with(\.key, .rsa1024).signed()
-
     static let strengths: [TrustCase] = [
         TrustCase("signed with SHA-1") {
             let leaf = Blueprint.leaf().with(\.algorithm, .sha1WithRSAEncryption).signed(by: World.rsaIntermediate)
@@ -41,23 +39,20 @@ extension TrustCase {
         TrustCase("a key of 1024 bits") {
             let leaf = Blueprint.leaf().with(\.key, .rsa1024).signed(by: World.intermediate)
             $0.send(leaf, World.intermediate)
-            $0.refuse(.weakKey(subject: World.host, bits: 1024))
-        },
-        TrustCase("a key of 1024 bits, allowed") {
-            let leaf = Blueprint.leaf().with(\.key, .rsa1024).signed(by: World.intermediate)
-            $0.send(leaf, World.intermediate)
-            $0.requirements.minimumRSABits = 1024
-            $0.openSSL = .cannotSay
+            $0.refuse(.weakKey(subject: "the server's certificate", bits: 1024))
         },
         TrustCase("an intermediate with a key of 1024 bits") {
             let middle = Blueprint.authority("Weak").with(\.key, .rsa1024).signed(by: World.root)
             $0.send(Blueprint.leaf().signed(by: middle), middle)
-            $0.refuse(.weakKey(subject: "Weak", bits: 1024))
+            // It is not even read.
+            $0.refuse(.unknownIssuer(subject: World.host, issuer: "CN=Weak,O=Forge"))
         },
-        TrustCase("a root with a key of 1024 bits") {
-            $0.send(Blueprint.leaf().signed(by: weakRoot))
-            $0.trust(weakRoot)
-            $0.refuse(.weakKey(subject: "Weak Root", bits: 1024))
+        TrustCase("keys of 2048 bits where 3072 are required") {
+            $0.send(World.rsaLeaf, World.rsaIntermediate)
+            $0.trust(World.rsaRoot)
+            $0.requirements.minimumRSABits = 3072
+            $0.refuse(.weakKey(subject: World.host, bits: 2048))
+            $0.openSSL = .cannotSay
         },
     ]
 

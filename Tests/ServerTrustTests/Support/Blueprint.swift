@@ -59,11 +59,13 @@ struct Blueprint {
         let key = key ?? .p256(name)
         let signer = issuer?.key ?? key
         let issuerName =
-            try issuerName.map { try Self.distinguishedName($0) } ?? issuer?.certificate.x509.subject
+            try issuerName.map { try Self.distinguishedName($0) } ?? issuer?.x509.subject
             ?? Self.distinguishedName(name)
         let certificate = try Certificate(
             version: version,
-            serialNumber: Certificate.SerialNumber(bytes: Array(SHA256.hash(data: Array((name + "\(ends)").utf8)).prefix(12))),
+            serialNumber: Certificate.SerialNumber(
+                bytes: Array(SHA256.hash(data: Array((name + "\(ends)").utf8)).prefix(12))
+            ),
             publicKey: key.key.publicKey,
             notValidBefore: Date(timeIntervalSince1970: Double(begins.secondsSinceEpoch)),
             notValidAfter: Date(timeIntervalSince1970: Double(ends.secondsSinceEpoch)),
@@ -73,7 +75,9 @@ struct Blueprint {
             extensions: try extensions(key: key, signer: signer),
             issuerPrivateKey: signer.key
         )
-        return Forged(certificate: try TrustCertificate(certificate), key: key)
+        var serializer = DER.Serializer()
+        try serializer.serialize(certificate)
+        return Forged(x509: certificate, der: serializer.serializedBytes, key: key)
     }
 
     static func distinguishedName(_ name: String) throws -> DistinguishedName {

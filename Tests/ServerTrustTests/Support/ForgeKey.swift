@@ -16,14 +16,16 @@ struct ForgeKey: Sendable {
     }
 
     static func p384(_ name: String) -> ForgeKey {
-        guard let key = try? P384.Signing.PrivateKey(rawRepresentation: Array(SHA384.hash(data: Array(name.utf8)))) else {
+        guard let key = try? P384.Signing.PrivateKey(rawRepresentation: Array(SHA384.hash(data: Array(name.utf8))))
+        else {
             fatalError("\(name) makes no key, take another")
         }
         return ForgeKey(key: Certificate.PrivateKey(key))
     }
 
     static func ed25519(_ name: String) -> ForgeKey {
-        guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: Array(SHA256.hash(data: Array(name.utf8))))
+        guard
+            let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: Array(SHA256.hash(data: Array(name.utf8))))
         else { fatalError("\(name) makes no key, take another") }
         return ForgeKey(key: Certificate.PrivateKey(key))
     }
