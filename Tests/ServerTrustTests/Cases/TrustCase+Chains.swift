@@ -62,7 +62,7 @@ extension TrustCase {
         TrustCase("another certificate with the anchor's name and key identifier") {
             let fake = Blueprint.authority("Root").with(\.key, .p256("fake")).signed()
             $0.send(Blueprint.leaf().signed(by: fake), fake)
-            $0.refuse(.badSignature(subject: World.host))
+            $0.refuse(.badSignature(subject: "Root"))
         },
         TrustCase("signed with another key than the issuer's") {
             let thief = World.intermediate.inHands(of: .p256("thief"))
@@ -133,7 +133,7 @@ extension TrustCase {
             $0.openSSL = .cannotSay
         },
         TrustCase("more certificates than any server needs") {
-            $0.sent = Array(repeating: World.leaf.der, count: 33)
+            $0.sent = [World.leaf.der] + Array(repeating: World.intermediate.der, count: 32)
             $0.refuse(.tooComplex("the server sent 33 certificates, 32 are allowed"))
             $0.openSSL = .differs("OpenSSL takes any number")
         },
@@ -148,7 +148,9 @@ extension TrustCase {
 
     /// Authorities of one name, each signed by each key: without a limit there are as many ways as orders of them.
     private static func maze(of count: Int) -> [[UInt8]] {
-        let first = Blueprint.authority("Maze").with(\.key, .p256("maze 0")).with(\.hasIdentifiers, false).signed()
+        let name = Blueprint.authority("Maze").signed()
+        let first = Blueprint.authority("Maze").with(\.key, .p256("maze 0")).with(\.hasIdentifiers, false)
+            .signed(by: name.inHands(of: .p256("maze 1")))
         let others = (1..<count).map { index in
             Blueprint.authority("Maze").with(\.key, .p256("maze \(index)")).with(\.hasIdentifiers, false)
                 .signed(by: first.inHands(of: .p256("maze \((index * 7 + 1) % count)")))
