@@ -31,8 +31,12 @@ struct DocumentTests {
 
     private static func reason(_ trust: TrustCase) -> String {
         guard case .refused(let failure) = trust.expected else { return "trusted" }
-        let name = "\(Mirror(reflecting: failure).children.first?.label ?? String(reflecting: failure))"
-        return "`\(name.split(separator: ".").last ?? "")`"
+        // A case without values has no child.
+        switch failure {
+        case .noCertificates: return "`noCertificates`"
+        case .noPins: return "`noPins`"
+        default: return "`\(Mirror(reflecting: failure).children.first?.label ?? "")`"
+        }
     }
 
     private static func openSSL(_ trust: TrustCase) throws -> String {
