@@ -56,6 +56,19 @@ let nioHTTP2 = Target.Dependency.product(
     condition: .when(traits: ["HTTP"])
 )
 
+/// Only with the trait `ServerTrust`.
+func trust(_ product: String, of package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["ServerTrust"]))
+}
+
+/// X.509, its encoding, and the algorithms below.
+let certificates = [
+    trust("X509", of: "swift-certificates"),
+    trust("SwiftASN1", of: "swift-asn1"),
+    trust("Crypto", of: "swift-crypto"),
+    trust("CryptoExtras", of: "swift-crypto"),
+]
+
 let package = Package(
     name: "network-reachability",
     products: [
@@ -66,6 +79,7 @@ let package = Package(
         .library(name: "ReachabilityOutbox", targets: ["ReachabilityOutbox"]),
         .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
         .library(name: "ReachabilityURLSession", targets: ["ReachabilityURLSession"]),
+        .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
     ],
@@ -77,7 +91,11 @@ let package = Package(
         .trait(name: "Metrics", description: "The product NetworkReachabilityMetrics; needs swift-metrics."),
         .trait(name: "Outbox", description: "The product ReachabilityOutbox; needs GRDB and SQLite."),
         .trait(name: "HTTP", description: "The product ReachabilityHTTP; needs async-http-client and swift-nio."),
-        .default(enabledTraits: ["CommandLineTool", "Metrics", "Outbox", "HTTP"]),
+        .trait(
+            name: "ServerTrust",
+            description: "The product ServerTrust; needs swift-certificates, swift-asn1 and swift-crypto."
+        ),
+        .default(enabledTraits: ["CommandLineTool", "Metrics", "Outbox", "HTTP", "ServerTrust"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -92,6 +110,9 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
         // Paths and error numbers, in which swift-subprocess speaks.
         .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
     targets: [
         .systemLibrary(
@@ -121,6 +142,11 @@ let package = Package(
             swiftSettings: safe
         ),
         .target(name: "ReachabilityRetry", dependencies: ["NetworkReachability", "Netlink"], swiftSettings: safe),
+        .target(
+            name: "ServerTrust",
+            dependencies: ["Netlink", .product(name: "Logging", package: "swift-log")] + certificates,
+            swiftSettings: safe
+        ),
         .target(
             name: "ReachabilityHTTP",
             dependencies: ["ReachabilityRetry", "NetworkReachability", "Netlink", asyncHTTPClient, nioTLS, nioHTTP2]
@@ -220,6 +246,12 @@ let package = Package(
                 "ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry", "NetworkReachability",
                 "NetworkReachabilityTesting", "Netlink", "NetworkLab", "TestSupport", asyncHTTPClient, nioTLS, nioHTTP2,
             ] + nio,
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ServerTrustTests",
+            dependencies: ["ServerTrust", "NetworkLab", "TestSupport", .product(name: "Logging", package: "swift-log")]
+                + certificates,
             swiftSettings: strict
         ),
         .testTarget(

@@ -2,8 +2,11 @@ import Glibc
 
 /// Reading of whole files.
 ///
-/// C counterpart: `read(2)`.
+/// C counterpart: `read(2)`, `access(2)`.
 package enum InputFile {
+    /// Whether a file is there and may be read (`access(2)` with R_OK).
+    package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
     /// Every byte of a file, at most `limit` of them (EFBIG).
     package static func read(_ path: String, limit: Int = 1 << 31) throws(SystemError) -> [UInt8] {
         let file = try Descriptor.open(path)

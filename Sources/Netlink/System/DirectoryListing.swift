@@ -1,0 +1,22 @@
+import Glibc
+
+/// The names in a directory.
+///
+/// C counterpart: `readdir(3)`.
+package enum DirectoryListing {
+    /// Every name that is text and may be a file's, in order: to open a pipe or a device could wait, or do something.
+    package static func files(in path: String) throws(SystemError) -> [String] {
+        guard let directory = opendir(path) else { throw .current }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(validating: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            let kind = Int(entry.pointee.d_type)
+            guard let name, kind == DT_REG || kind == DT_LNK || kind == DT_UNKNOWN else { continue }
+            names.append(name)
+        }
+        return names.sorted()
+    }
+}

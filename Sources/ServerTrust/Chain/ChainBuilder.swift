@@ -1,0 +1,120 @@
+import X509
+
+/// Searches for a chain from a server's certificate to an anchor: depth first, anchors before what the peer sent, likely issuers
+/// before unlikely ones, each signature checked on the way (RFC 4158; RFC 5280, 6).
+///
+/// The verifier of swift-certificates does the same without limits, asynchronously, and tells its reasons as text; evaluations
+/// here answer at once, within ``TrustRequirements``, and say why.
+struct ChainBuilder {
+    private let anchors: AnchorIndex
+    private let intermediates: [TrustCertificate]
+    private let policies: [any TrustPolicy]
+    private let time: TrustTime
+    private let requirements: TrustRequirements
+
+    private var signatures: SignatureLedger
+    private var obstacle: ChainObstacle?
+
+    init(_ trust: ServerTrust, policies: [any TrustPolicy]) {
+        anchors = trust.anchors.index
+        // The same one twice would be tried twice.
+        var seen: Set<TrustCertificate> = []
+        intermediates = trust.certificates.dropFirst().filter { seen.insert($0).inserted }
+        self.policies = policies
+        time = trust.time
+        requirements = trust.requirements
+        signatures = SignatureLedger(limit: trust.requirements.maximumSignatureChecks)
+    }
+
+    /// The first chain that passes all policies.
+    mutating func build(from leaf: TrustCertificate) throws(ChainObstacle) -> ValidatedChain {
+        if let problem = anchors.problem { throw ChainObstacle(.noAnchors(problem), chain: [leaf], rank: .limit) }
+        if anchors.contains(leaf), let chain = accepted([leaf]) { return chain }
+        if let chain = extend([leaf]) { return chain }
+        throw obstacle ?? ChainObstacle(Self.deadEnd([leaf]), chain: [leaf], rank: .deadEnd)
+    }
+
+    /// A whole chain that begins with `path`, nil if there is none.
+    private mutating func extend(_ path: [TrustCertificate]) -> ValidatedChain? {
+        let tip = path[path.count - 1]
+        guard path.count < requirements.maximumChainLength else {
+            note(.tooComplex("it would have more than \(path.count) certificates"), path, .limit)
+            return nil
+        }
+        var isForged = false
+        for issuer in ranked(anchors.issuers(of: tip), for: tip) where !Self.contains(path, issuer) {
+            guard let isSigned = signed(tip, by: issuer, path) else { return nil }
+            if isSigned, let chain = accepted(path + [issuer]) { return chain }
+            isForged = isForged || !isSigned
+        }
+        let sent = intermediates.filter { $0.x509.subject == tip.x509.issuer }
+        for issuer in ranked(sent, for: tip) where !Self.contains(path, issuer) {
+            guard let isSigned = signed(tip, by: issuer, path) else { return nil }
+            if isSigned, let chain = extend(path + [issuer]) { return chain }
+            isForged = isForged || !isSigned
+        }
+        if isForged {
+            note(.badSignature(subject: tip.description), path, .forged)
+        } else {
+            note(Self.deadEnd(path), path, .deadEnd)
+        }
+        return nil
+    }
+
+    /// The chain if all policies pass it; else the first that does not is remembered.
+    private mutating func accepted(_ chain: [TrustCertificate]) -> ValidatedChain? {
+        for policy in policies {
+            do {
+                try policy.check(chain, at: time)
+            } catch {
+                note(error, chain, .refused)
+                return nil
+            }
+        }
+        return ValidatedChain(chain, at: time)
+    }
+
+    /// Nil when no more signatures may be checked.
+    private mutating func signed(
+        _ certificate: TrustCertificate,
+        by issuer: TrustCertificate,
+        _ path: [TrustCertificate]
+    ) -> Bool? {
+        guard let isSigned = signatures.isSigned(certificate, by: issuer) else {
+            note(.tooComplex("more than \(requirements.maximumSignatureChecks) signatures to check"), path, .limit)
+            return nil
+        }
+        return isSigned
+    }
+
+    private mutating func note(_ failure: TrustFailure, _ chain: [TrustCertificate], _ rank: ChainObstacle.Rank) {
+        guard rank > obstacle?.rank ?? .none else { return }
+        obstacle = ChainObstacle(failure, chain: chain, rank: rank)
+    }
+
+    /// Those whose key identifier is the one asked for first, those with another last; those valid now before others.
+    private func ranked(_ issuers: [TrustCertificate], for certificate: TrustCertificate) -> [TrustCertificate] {
+        guard issuers.count > 1 else { return issuers }
+        let wanted = (try? certificate.x509.extensions.authorityKeyIdentifier)?.keyIdentifier
+        let places = issuers.map { issuer in
+            let own = (try? issuer.x509.extensions.subjectKeyIdentifier)?.keyIdentifier
+            let identifier = wanted == nil || own == nil ? 1 : wanted == own ? 0 : 2
+            return identifier * 2 + (issuer.notBefore <= time && time <= issuer.notAfter ? 0 : 1)
+        }
+        return zip(places, issuers).enumerated()
+            .sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
+    }
+
+    /// The same name and key once more leads nowhere new, whatever else the certificate says (RFC 4158, 5.2).
+    private static func contains(_ path: [TrustCertificate], _ certificate: TrustCertificate) -> Bool {
+        path.contains { $0.publicKey == certificate.publicKey && $0.x509.subject == certificate.x509.subject }
+    }
+
+    private static func deadEnd(_ path: [TrustCertificate]) -> TrustFailure {
+        let tip = path[path.count - 1]
+        guard tip.isSelfIssued else {
+            return .unknownIssuer(subject: tip.description, issuer: tip.x509.issuer.description)
+        }
+        return path.count == 1 ? .selfSigned(subject: tip.description) : .untrustedRoot(subject: tip.description)
+    }
+}

@@ -1,0 +1,44 @@
+extension TrustFailure: CustomStringConvertible {
+    /// What is wrong and, where something can be done, what.
+    public var description: String {
+        switch self {
+        case .noCertificates: "the server sent no certificate"
+        case .unreadableCertificate(let detail): detail
+        case .unreadableExtension(let subject, let name): "the extension \(name) of \(subject) cannot be read"
+        case .tooComplex(let detail): "the chain is too complicated: \(detail)"
+        case .noAnchors(let detail): "there are no anchors: \(detail)"
+        case .selfSigned(let subject):
+            "\(subject) is self-signed: pin it, or add it to the anchors, if it is the right one"
+        case .untrustedRoot(let subject): "the root \(subject) is not among the anchors"
+        case .unknownIssuer(let subject, let issuer):
+            "the issuer of \(subject), \(issuer), is neither an anchor nor sent by the server"
+        case .badSignature(let subject): "the signature of \(subject) is not its issuer's"
+        case .expired(let subject, let time): "\(subject) has expired, it was valid until \(time)"
+        case .notYetValid(let subject, let time): "\(subject) is not valid before \(time): is the clock right?"
+        case .notCertificateAuthority(let subject): "\(subject) has signed a certificate but is no authority"
+        case .pathTooLong(let subject, let limit): "\(subject) allows \(limit) authorities below it, and there are more"
+        case .keyUsage(let subject, let needed): "the key of \(subject) is not for \(needed)"
+        case .extendedKeyUsage(let subject): "\(subject) is not for TLS servers"
+        case .nameConstraints(let subject, let name, let authority):
+            "\(authority) may not certify the name \(name) of \(subject)"
+        case .criticalExtension(let subject, let identifier):
+            "\(subject) has the critical extension \(identifier), which is not understood"
+        case .extensionsInVersion1(let subject): "\(subject) has extensions, but its version has none"
+        case .weakSignature(let subject, let algorithm): "\(subject) is signed with \(algorithm), which is too weak"
+        case .weakKey(let subject, let bits): "the key of \(subject) has \(bits) bits, which are too few"
+        case .invalidHost(let host): "\"\(host)\" is neither a host name nor an address"
+        case .hostMismatch(let names): "the certificate is for \(names.joined(separator: ", "))"
+        case .noSubjectAlternativeName(let subject): "\(subject) has no host name or address in subjectAltName"
+        case .pinMismatch(let presented):
+            "none of the pins is on the chain, which has \(presented.map(\.description).joined(separator: ", "))"
+        case .notPinned(let subject): "neither \(subject) nor an authority above it is pinned"
+        case .noPins: "there are no pins, and so nothing to trust"
+        case .revoked(let subject, let detail): "\(subject) is revoked: \(detail)"
+        case .revocationUnknown(let subject, let detail): "whether \(subject) is revoked is not known: \(detail)"
+        case .noEvaluator: "no evaluator is set for the host, and all hosts must be evaluated"
+        case .invalidPattern(let pattern):
+            "\"\(pattern)\" is no host, *.domain or **.domain: no host is trusted until that is set right"
+        case .custom(let detail): detail
+        }
+    }
+}

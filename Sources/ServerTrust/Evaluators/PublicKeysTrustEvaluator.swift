@@ -1,0 +1,31 @@
+/// One of the pinned keys is on the chain: a certificate renewed with the same key still is. An empty list trusts nobody.
+public struct PublicKeysTrustEvaluator: ServerTrustEvaluating {
+    private let keys: [ServerPublicKey]
+    private let performDefaultValidation: Bool
+    private let validateHost: Bool
+
+    /// - Parameters:
+    ///   - keys: Of servers, intermediates or roots; ``ServerTrustPolicy/publicKeys(in:)`` reads them from certificates in a
+    ///     directory.
+    ///   - performDefaultValidation: Whether there must be a valid chain; a key counts if it is on that. Otherwise it counts if
+    ///     signatures lead to it from the server's certificate, expired or not.
+    ///   - validateHost: Whether the certificate must be for the host.
+    public init(keys: [ServerPublicKey], performDefaultValidation: Bool = true, validateHost: Bool = true) {
+        self.keys = keys
+        self.performDefaultValidation = performDefaultValidation
+        self.validateHost = validateHost
+    }
+
+    /// A chain, then the keys.
+    public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
+        guard !keys.isEmpty else { throw ServerTrustError(reason: .noPins, host: host, chain: trust.certificates) }
+        let chain = try trust.chainForPins(
+            forHost: host,
+            validateChain: performDefaultValidation,
+            validateHost: validateHost
+        )
+        guard chain.contains(where: { keys.contains($0.publicKey) }) else {
+            throw ServerTrustError(reason: .notPinned(subject: "\(trust.leaf)"), host: host, chain: chain)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// How revocation is looked into: the names and raw values of Apple's `kSecRevocation` constants (`SecPolicy.h`).
+public struct RevocationFlags: OptionSet, Hashable, Sendable {
+    /// Apple's `CFOptionFlags`.
+    public let rawValue: UInt
+
+    /// The flags with these bits.
+    public init(rawValue: UInt) {
+        self.rawValue = rawValue
+    }
+
+    /// By OCSP (RFC 6960).
+    public static let ocsp = RevocationFlags(rawValue: 1 << 0)
+    /// By certificate revocation lists (RFC 5280, section 5).
+    public static let crl = RevocationFlags(rawValue: 1 << 1)
+    /// Lists before OCSP, where there are both.
+    public static let preferCRL = RevocationFlags(rawValue: 1 << 2)
+    /// Without an answer the server is not trusted (hard fail). Without this flag only an answer that says revoked counts.
+    public static let requirePositiveResponse = RevocationFlags(rawValue: 1 << 3)
+    /// Only what is at hand is asked: the stapled response and caches.
+    public static let networkAccessDisabled = RevocationFlags(rawValue: 1 << 4)
+    /// OCSP or lists, whichever there is.
+    public static let any: RevocationFlags = [.ocsp, .crl]
+}

@@ -1,0 +1,92 @@
+import SwiftASN1
+
+/// What is read from a certificate's own bytes (RFC 5280, 4.1): the key as it is encoded, for pins are made of that, and the
+/// times without a detour through dates. Stricter than X509 where bytes outside the signature could be changed unseen.
+struct CertificateFields {
+    private(set) var subjectPublicKeyInfo: [UInt8] = []
+    private(set) var notBefore = TrustTime(secondsSinceEpoch: 0)
+    private(set) var notAfter = TrustTime(secondsSinceEpoch: 0)
+    private(set) var signatureAlgorithm: ASN1ObjectIdentifier?
+    /// The signature's bytes.
+    private(set) var signature: ArraySlice<UInt8> = []
+
+    init(der: [UInt8]) throws {
+        self = try DER.sequence(try DER.parse(der), identifier: .sequence) { nodes in
+            var fields = CertificateFields()
+            guard let body = nodes.next(), let algorithm = nodes.next(), let signature = nodes.next() else {
+                throw ASN1Error.invalidASN1Object(reason: "a certificate has three parts")
+            }
+            try fields.readBody(body, outerAlgorithm: algorithm)
+            let bits = try ASN1BitString(derEncoded: signature)
+            guard bits.paddingBits == 0 else {
+                throw ASN1Error.invalidASN1Object(reason: "a signature is whole bytes")
+            }
+            fields.signature = bits.bytes
+            return fields
+        }
+    }
+
+    private init() {}
+
+    private mutating func readBody(_ body: ASN1Node, outerAlgorithm: ASN1Node) throws {
+        self = try DER.sequence(body, identifier: .sequence) { nodes in
+            var fields = CertificateFields()
+            _ = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) { $0 }
+            _ = nodes.next()  // serialNumber
+            guard let algorithm = nodes.next(), algorithm.encodedBytes == outerAlgorithm.encodedBytes else {
+                throw ASN1Error.invalidASN1Object(reason: "the two signature algorithms differ (RFC 5280, 4.1.1.2)")
+            }
+            fields.signatureAlgorithm = try Self.identifier(of: algorithm)
+            _ = nodes.next()  // issuer
+            guard let validity = nodes.next() else {
+                throw ASN1Error.invalidASN1Object(reason: "there is no validity")
+            }
+            (fields.notBefore, fields.notAfter) = try Self.times(validity)
+            _ = nodes.next()  // subject
+            guard let key = nodes.next() else { throw ASN1Error.invalidASN1Object(reason: "there is no public key") }
+            fields.subjectPublicKeyInfo = Array(key.encodedBytes)
+            while nodes.next() != nil {}
+            return fields
+        }
+    }
+
+    static func identifier(of algorithm: ASN1Node) throws -> ASN1ObjectIdentifier {
+        try DER.sequence(algorithm, identifier: .sequence) { nodes in
+            let identifier = try ASN1ObjectIdentifier(derEncoded: &nodes)
+            while nodes.next() != nil {}
+            return identifier
+        }
+    }
+
+    private static func times(_ validity: ASN1Node) throws -> (TrustTime, TrustTime) {
+        try DER.sequence(validity, identifier: .sequence) { nodes in
+            guard let first = nodes.next(), let second = nodes.next() else {
+                throw ASN1Error.invalidASN1Object(reason: "a validity has two times")
+            }
+            return (try time(first), try time(second))
+        }
+    }
+
+    private static func time(_ node: ASN1Node) throws -> TrustTime {
+        if node.identifier == .utcTime {
+            let time = try UTCTime(derEncoded: node)
+            return TrustTime(
+                year: time.year,
+                month: time.month,
+                day: time.day,
+                hour: time.hours,
+                minute: time.minutes,
+                second: time.seconds
+            )
+        }
+        let time = try GeneralizedTime(derEncoded: node)
+        return TrustTime(
+            year: time.year,
+            month: time.month,
+            day: time.day,
+            hour: time.hours,
+            minute: time.minutes,
+            second: time.seconds
+        )
+    }
+}

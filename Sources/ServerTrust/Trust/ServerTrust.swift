@@ -1,0 +1,99 @@
+public import Logging
+
+/// What is to be judged when a server shows its certificates: the certificates, whom to begin trust with, and the time.
+///
+/// It stands where `SecTrust` stands on other systems. A value: an evaluation of it changes nothing, waits for nothing, and gives the
+/// same verdict again. Make one for each handshake.
+///
+/// ```swift
+/// let trust = try ServerTrust(derEncodedChain: chainFromThePeer, host: "example.org")
+/// try DefaultTrustEvaluator().evaluate(trust, forHost: "example.org")
+/// ```
+public struct ServerTrust: Sendable {
+    /// As the peer sent them: its own first, which always is there; then others in any order. None but the first is proven to be
+    /// the peer's.
+    public let certificates: [TrustCertificate]
+
+    /// Whom the connection was meant for, as the user wrote it; nil if that is not known.
+    public let host: String?
+
+    /// Whom trust begins with.
+    public var anchors: TrustAnchors = .system
+
+    /// The time for which it is judged: when this was made, unless set otherwise.
+    public var time: TrustTime = .now
+
+    /// How strict the building of a chain is.
+    public var requirements = TrustRequirements()
+
+    /// The OCSP response that came with the handshake (RFC 6066, section 8), in DER; nil if none did.
+    public var stapledOCSPResponse: [UInt8]?
+
+    /// Who knows about revocation; nobody unless set.
+    public var revocation: (any RevocationChecking)?
+
+    /// Chains that were found valid before; each evaluation builds its own if this is nil.
+    public var cache: ValidatedChainCache?
+
+    /// Where evaluations that anybody should hear of are logged at `warning`: disabled ones, pins that only report.
+    public var logger = Self.log
+
+    /// Made once, for each handshake has a trust.
+    private static let log = Logger(label: "ServerTrust")
+
+    /// The peer's own certificate.
+    public var leaf: TrustCertificate { certificates[0] }
+
+    /// - Throws: ``ServerTrustError`` with ``TrustFailure/noCertificates`` if there are none.
+    public init(certificates: [TrustCertificate], host: String? = nil) throws(ServerTrustError) {
+        guard !certificates.isEmpty else { throw ServerTrustError(reason: .noCertificates, host: host ?? "") }
+        self.certificates = certificates
+        self.host = host
+    }
+
+    /// From the bytes of a handshake. Certificates behind the first that cannot be read are left out, for the chain may do without.
+    ///
+    /// - Parameters:
+    ///   - derEncodedChain: Each certificate in DER, the peer's own first.
+    ///   - host: Whom the connection was meant for.
+    ///   - cache: Remembers what was read before, too; it becomes ``cache``.
+    /// - Throws: ``ServerTrustError`` with ``TrustFailure/noCertificates``, ``TrustFailure/unreadableCertificate(_:)``,
+    ///   ``TrustFailure/weakSignature(subject:algorithm:)``, ``TrustFailure/weakKey(subject:bits:)`` or
+    ///   ``TrustFailure/tooComplex(_:)``.
+    public init(
+        derEncodedChain: [[UInt8]],
+        host: String? = nil,
+        cache: ValidatedChainCache? = nil
+    ) throws(ServerTrustError) {
+        do {
+            let certificates = try cache?.certificates(of: derEncodedChain) ?? Self.read(derEncodedChain)
+            try self.init(certificates: certificates, host: host)
+        } catch let error as TrustFailure {
+            throw ServerTrustError(reason: error, host: host ?? "")
+        } catch let error as ServerTrustError {
+            throw error
+        } catch {
+            throw ServerTrustError(reason: .unreadableCertificate(String(describing: error)), host: host ?? "")
+        }
+        self.cache = cache
+    }
+
+    static func read(_ derEncodedChain: [[UInt8]]) throws(TrustFailure) -> [TrustCertificate] {
+        guard let first = derEncodedChain.first else { throw .noCertificates }
+        let limit = TrustRequirements().maximumSentCertificates
+        guard derEncodedChain.count <= limit else {
+            throw .tooComplex("the server sent \(derEncodedChain.count) certificates, \(limit) are allowed")
+        }
+        do {
+            return [try TrustCertificate(derEncoded: first)]
+                + derEncodedChain.dropFirst().compactMap { try? TrustCertificate(derEncoded: $0) }
+        } catch {
+            let subject = "the server's certificate"
+            switch error {
+            case .brokenSignatureAlgorithm(let name): throw .weakSignature(subject: subject, algorithm: name)
+            case .weakKey(let bits): throw .weakKey(subject: subject, bits: bits)
+            case .unreadable, .file: throw .unreadableCertificate("\(error)")
+            }
+        }
+    }
+}

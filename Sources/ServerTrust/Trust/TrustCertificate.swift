@@ -1,0 +1,115 @@
+import Crypto
+import SwiftASN1
+public import X509
+
+/// A certificate that has been read, with the bytes it was read from. Copies share them.
+///
+/// It stands where `SecCertificate` stands on other systems.
+public struct TrustCertificate: Sendable {
+    private let content: Content
+
+    /// Reads one certificate in DER.
+    ///
+    /// - Throws: ``TrustCertificateError`` when it is none, or uses algorithms that cannot be checked here: RSASSA-PSS, DSA, Ed448,
+    ///   other curves than P-256, P-384, P-521 and Ed25519.
+    public init(derEncoded der: [UInt8]) throws(TrustCertificateError) {
+        do {
+            content = try Content(der: der)
+        } catch let error as TrustCertificateError {
+            throw error
+        } catch {
+            throw .unreadable(String(describing: error))
+        }
+    }
+
+    /// The certificate as it was made, for what X509 already has in hand.
+    ///
+    /// - Throws: ``TrustCertificateError`` as ``init(derEncoded:)``.
+    public init(_ x509: Certificate) throws(TrustCertificateError) {
+        var serializer = DER.Serializer()
+        do {
+            try serializer.serialize(x509)
+        } catch {
+            throw .unreadable(String(describing: error))
+        }
+        try self.init(derEncoded: serializer.serializedBytes)
+    }
+
+    /// The bytes it was read from.
+    public var derRepresentation: [UInt8] { content.der }
+
+    /// What it says, by the library that reads it.
+    public var x509: Certificate { content.x509 }
+
+    /// Its public key.
+    public var publicKey: ServerPublicKey { content.publicKey }
+
+    /// The first second in which it is valid.
+    public var notBefore: TrustTime { content.fields.notBefore }
+
+    /// The last second in which it is valid.
+    public var notAfter: TrustTime { content.fields.notAfter }
+
+    /// SHA-256 of its DER, what is usually called its fingerprint.
+    public var fingerprint: [UInt8] { content.fingerprint }
+
+    /// Its subjectAltName; empty if it has none, nil if it cannot be read.
+    var alternativeNames: [GeneralName]? { content.alternativeNames }
+
+    /// Whether issuer and subject are the same name. Whether it has signed itself is another question.
+    public var isSelfIssued: Bool { x509.issuer == x509.subject }
+
+    private final class Content: Sendable {
+        let der: [UInt8]
+        let fields: CertificateFields
+        let x509: Certificate
+        let publicKey: ServerPublicKey
+        let fingerprint: [UInt8]
+        /// Read once, for each handshake looks at them; nil if they cannot be read.
+        let alternativeNames: [GeneralName]?
+
+        init(der: [UInt8]) throws {
+            let fields = try CertificateFields(der: der)
+            if let algorithm = fields.signatureAlgorithm, let name = TrustCertificateError.brokenAlgorithms[algorithm] {
+                throw TrustCertificateError.brokenSignatureAlgorithm(name)
+            }
+            if let bits = fields.rsaBits, bits < 2048 { throw TrustCertificateError.weakKey(bits: bits) }
+            x509 = try Certificate(derEncoded: der)
+            // The encoding of r and s outside DER would change bytes without changing the signature.
+            guard fields.signature.elementsEqual(x509.signature.rawRepresentation) else {
+                throw TrustCertificateError.unreadable("the signature is not encoded in DER")
+            }
+            alternativeNames = (try? x509.extensions.subjectAlternativeNames ?? SubjectAlternativeNames()).map(
+                Array.init
+            )
+            self.der = der
+            self.fields = fields
+            publicKey = ServerPublicKey(subjectPublicKeyInfo: fields.subjectPublicKeyInfo)
+            fingerprint = Array(SHA256.hash(data: der))
+        }
+    }
+}
+
+extension TrustCertificate: Hashable {
+    /// Whether the bytes are the same.
+    public static func == (one: TrustCertificate, other: TrustCertificate) -> Bool {
+        one.content === other.content || one.content.der == other.content.der
+    }
+
+    /// The fingerprint.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(content.fingerprint)
+    }
+}
+
+extension TrustCertificate: CustomStringConvertible {
+    /// The common name of its subject; where it has none, the whole subject, or a name the certificate is for.
+    public var description: String {
+        // The last is the most specific.
+        let attributes = x509.subject.flatMap { Array($0) }
+        let common = attributes.last { $0.type == .NameAttributes.commonName }
+        if let common, let text = String(common.value) { return text }
+        if !x509.subject.isEmpty { return x509.subject.description }
+        return subjectAlternativeNames.first ?? "without a name"
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import ServerTrust
+
+@Suite struct CacheTests {
+    private static func trust(
+        _ cache: ValidatedChainCache,
+        _ change: (inout ServerTrust) -> Void = { _ in }
+    ) throws -> ServerTrust {
+        var trust = try TrustCase("good") { _ in }.trust(cache: cache)
+        change(&trust)
+        return trust
+    }
+
+    private static func isTrusted(_ trust: ServerTrust, _ host: String = World.host) -> Bool {
+        (try? DefaultTrustEvaluator().evaluate(trust, forHost: host)) != nil
+    }
+
+    @Test func whatIsRememberedIsNotTakenForSomethingElse() throws {
+        let cache = ValidatedChainCache()
+        #expect(Self.isTrusted(try Self.trust(cache)))
+        #expect(cache.count == 1)
+        #expect(Self.isTrusted(try Self.trust(cache)))
+        #expect(cache.count == 1)
+        #expect(!Self.isTrusted(try Self.trust(cache), "example.com"))
+        #expect(!Self.isTrusted(try Self.trust(cache) { $0.anchors = TrustAnchors([World.strangeRoot.certificate]) }))
+        #expect(!Self.isTrusted(try Self.trust(cache) { $0.time = World.ends.advanced(by: .seconds(1)) }))
+        #expect(!Self.isTrusted(try Self.trust(cache) { $0.time = World.begins.advanced(by: .seconds(-1)) }))
+        #expect(!Self.isTrusted(try Self.trust(cache) { $0.requirements.maximumChainLength = 2 }))
+    }
+
+    @Test func failuresAreNotRemembered() throws {
+        let cache = ValidatedChainCache()
+        #expect(!Self.isTrusted(try Self.trust(cache) { $0.time = World.ends.advanced(by: .seconds(1)) }))
+        #expect(cache.count == 0)
+    }
+
+    @Test func entriesAge() throws {
+        let cache = ValidatedChainCache(maximumAge: .seconds(10))
+        let trust = try Self.trust(cache)
+        #expect(Self.isTrusted(trust))
+        // One that is too old is let go, and so is one from after the trust's time.
+        for offset in [Int64(11), -1] {
+            var other = trust
+            other.time = World.now.advanced(by: .seconds(offset))
+            #expect(cache.chain(for: other) == nil)
+            #expect(cache.count == 0)
+            #expect(Self.isTrusted(trust))
+            #expect(cache.count == 1)
+        }
+        var last = trust
+        last.time = World.now.advanced(by: .seconds(10))
+        #expect(cache.chain(for: last) != nil)
+        cache.removeAll()
+        #expect(cache.count == 0)
+    }
+
+    @Test func itIsBounded() throws {
+        let cache = ValidatedChainCache(capacity: 4)
+        for index in 0..<20 {
+            let trust = try Self.trust(cache) { $0.requirements.maximumNameComparisons = 1000 + index }
+            #expect(Self.isTrusted(trust))
+            #expect(cache.count <= 4)
+        }
+        let none = ValidatedChainCache(capacity: 0)
+        #expect(Self.isTrusted(try Self.trust(none)))
+        #expect(none.count == 0)
+    }
+}

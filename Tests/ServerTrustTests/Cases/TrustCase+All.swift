@@ -1,0 +1,17 @@
+extension TrustCase {
+    /// All of them, by what they are about.
+    static let groups: [(title: String, cases: [TrustCase])] = [
+        ("The way to an anchor", chains),
+        ("Times", times),
+        ("Authorities", authorities),
+        ("What keys and certificates are for", usages),
+        ("Strength", strengths),
+        ("Critical extensions and versions", extensions),
+        ("Constraints on names", constraints),
+        ("Hosts", hosts),
+        ("Pins", pins),
+        ("Encodings", encodings),
+    ]
+
+    static let all = groups.flatMap(\.cases)
+}

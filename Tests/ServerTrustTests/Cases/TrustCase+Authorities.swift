@@ -1,0 +1,68 @@
+import ServerTrust
+import X509
+
+extension TrustCase {
+    static let authorities: [TrustCase] = [
+        TrustCase("a server's certificate has signed another") {
+            let victim = Blueprint.leaf("evil.example", names: [.dnsName("evil.example")]).signed(
+                by: World.intermediate
+            )
+            $0.send(Blueprint.leaf().signed(by: victim), victim, World.intermediate)
+            $0.refuse(.notCertificateAuthority(subject: "evil.example"))
+        },
+        TrustCase("an issuer without basicConstraints") {
+            let middle = Blueprint.authority("Vague").with(\.authority, nil).signed(by: World.root)
+            $0.send(Blueprint.leaf().signed(by: middle), middle)
+            $0.refuse(.notCertificateAuthority(subject: "Vague"))
+        },
+        TrustCase("a root without basicConstraints") {
+            let root = Blueprint.authority("Vague Root").with(\.authority, nil).signed()
+            $0.send(Blueprint.leaf().signed(by: root))
+            $0.trust(root)
+            $0.refuse(.notCertificateAuthority(subject: "Vague Root"))
+            $0.openSSL = .differs("OpenSSL takes keyCertSign in keyUsage for it, unless strict")
+        },
+        TrustCase("an intermediate of version 1") {
+            let middle = bare("First").signed(by: World.root)
+            $0.send(Blueprint.leaf().signed(by: middle), middle)
+            $0.refuse(.notCertificateAuthority(subject: "First"))
+        },
+        TrustCase("a root of version 1") {
+            let root = bare("First Root").signed()
+            $0.send(Blueprint.leaf().signed(by: root))
+            $0.trust(root)
+        },
+        TrustCase("no authorities below allowed, one there") {
+            let first = Blueprint.authority("Last", pathLength: 0).signed(by: World.root)
+            let second = Blueprint.authority("Too many").signed(by: first)
+            $0.send(Blueprint.leaf().signed(by: second), second, first)
+            $0.refuse(.pathTooLong(subject: "Last", limit: 0))
+        },
+        TrustCase("no authorities below allowed, none there") {
+            let only = Blueprint.authority("Last", pathLength: 0).signed(by: World.root)
+            $0.send(Blueprint.leaf().signed(by: only), only)
+        },
+        TrustCase("the root allows one authority, two are there") {
+            let root = Blueprint.authority("Narrow", pathLength: 1).signed()
+            let first = Blueprint.authority("First").signed(by: root)
+            let second = Blueprint.authority("Second").signed(by: first)
+            $0.send(Blueprint.leaf().signed(by: second), second, first)
+            $0.trust(root)
+            $0.refuse(.pathTooLong(subject: "Narrow", limit: 1))
+        },
+        TrustCase("a self-issued authority does not count") {
+            let first = Blueprint.authority("Rolling", pathLength: 0).signed(by: World.root)
+            let second = Blueprint.authority("Rolling").with(\.key, .p256("new")).signed(by: first)
+            $0.send(Blueprint.leaf().signed(by: second), second, first)
+        },
+        TrustCase("an authority as the server") {
+            let server = World.leaf { $0.authority = .isCertificateAuthority(maxPathLength: 0) }
+            $0.send(server, World.intermediate)
+        },
+    ]
+
+    /// Without extensions, as before version 3.
+    private static func bare(_ name: String) -> Blueprint {
+        Blueprint(name: name).with(\.version, .v1)
+    }
+}

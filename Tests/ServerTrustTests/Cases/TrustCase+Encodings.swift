@@ -1,0 +1,83 @@
+import ServerTrust
+
+extension TrustCase {
+    static let encodings: [TrustCase] = [
+        TrustCase("no certificate at all but bytes") {
+            $0.sent = [[1, 2, 3], World.intermediate.der]
+            $0.openSSL = .cannotSay
+            $0.refuseUnreadable()
+        },
+        TrustCase("nothing") {
+            $0.sent = [[], World.intermediate.der]
+            $0.openSSL = .cannotSay
+            $0.refuseUnreadable()
+        },
+        TrustCase("a byte behind the certificate") {
+            $0.sent[0] += [0]
+            $0.openSSL = .cannotSay
+            $0.refuseUnreadable()
+        },
+        TrustCase("a byte less") {
+            $0.sent[0].removeLast()
+            $0.openSSL = .cannotSay
+            $0.refuseUnreadable()
+        },
+        TrustCase("an intermediate that cannot be read, and is not needed") {
+            $0.sent = [World.leaf.der, [0x30, 0x00], World.intermediate.der]
+            $0.openSSL = .cannotSay
+        },
+        TrustCase("an intermediate that cannot be read, and is needed") {
+            $0.sent = [World.leaf.der, Array(World.intermediate.der.dropLast())]
+            $0.openSSL = .cannotSay
+            $0.refuse(.unknownIssuer(subject: World.host, issuer: "CN=Intermediate,O=Forge"))
+        },
+        TrustCase("the algorithm outside the signature is another than inside") {
+            // The last byte of ecdsa-with-SHA256 is 2, of ecdsa-with-SHA384 it is 3; the last place is the one outside.
+            let identifier: [UInt8] = [0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03]
+            $0.sent[0] = World.leaf.der.replacingLast(identifier + [2], with: identifier + [3])
+            $0.openSSL = .cannotSay
+            $0.refuseUnreadable()
+        },
+        TrustCase("one bit of the signature changed") {
+            $0.sent[0][$0.sent[0].count - 1] ^= 1
+            $0.refuse(.badSignature(subject: World.host))
+        },
+        TrustCase("one bit of what is signed changed") {
+            // The name in subject and subjectAltName: example.org becomes fxample.org.
+            $0.sent[0] = World.leaf.der.replacing(Array("example.org".utf8), with: Array("fxample.org".utf8))
+            $0.host = "fxample.org"
+            $0.refuse(.badSignature(subject: "fxample.org"))
+        },
+    ]
+
+    /// Refused for being unreadable; in which words is the parser's affair.
+    private mutating func refuseUnreadable() {
+        guard case .refused(.unreadableCertificate(let detail)) = verdict() else {
+            expected = .refused(.unreadableCertificate("any detail"))
+            return
+        }
+        refuse(.unreadableCertificate(detail))
+    }
+}
+
+extension [UInt8] {
+    /// Each place with these bytes gets others.
+    func replacing(_ old: [UInt8], with new: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = self[...]
+        while !rest.isEmpty {
+            if rest.starts(with: old) {
+                result += new
+                rest = rest.dropFirst(old.count)
+            } else {
+                result.append(rest.removeFirst())
+            }
+        }
+        return result
+    }
+
+    func replacingLast(_ old: [UInt8], with new: [UInt8]) -> [UInt8] {
+        guard let start = indices.last(where: { self[$0...].starts(with: old) }) else { return self }
+        return Array(self[..<start]) + new + Array(self[(start + old.count)...])
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+/// The tables of `docs/server-trust.md` are the cases. `SERVER_TRUST_DOCUMENT=write` writes them.
+@Suite(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"))
+struct DocumentTests {
+    private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../docs/server-trust.md").path
+    private static let begin = "<!-- cases -->\n"
+    private static let end = "<!-- end of cases -->\n"
+
+    @Test func tablesAreTheCases() throws {
+        let document = try String(contentsOfFile: Self.file, encoding: .utf8)
+        let start = try #require(document.range(of: Self.begin)).upperBound
+        let stop = try #require(document.range(of: Self.end)).lowerBound
+        let tables = try Self.tables()
+        guard ProcessInfo.processInfo.environment["SERVER_TRUST_DOCUMENT"] == "write" else {
+            #expect(document[start..<stop] == tables)
+            return
+        }
+        let written = document[..<start] + tables + document[stop...]
+        try String(written).write(toFile: Self.file, atomically: true, encoding: .utf8)
+    }
+
+    private static func tables() throws -> String {
+        try TrustCase.groups.map { group in
+            let rows = try group.cases.map { "| \($0.name) | \(reason($0)) | \(try openSSL($0)) |\n" }
+            return "\n### \(group.title)\n\n| Case | Verdict | `openssl verify` |\n|---|---|---|\n\(rows.joined())"
+        }.joined() + "\n"
+    }
+
+    private static func reason(_ trust: TrustCase) -> String {
+        guard case .refused(let failure) = trust.expected else { return "trusted" }
+        // A case without values has no child.
+        switch failure {
+        case .noCertificates: return "`noCertificates`"
+        case .noPins: return "`noPins`"
+        default: return "`\(Mirror(reflecting: failure).children.first?.label ?? "")`"
+        }
+    }
+
+    private static func openSSL(_ trust: TrustCase) throws -> String {
+        switch trust.openSSL {
+        case .agrees: try OpenSSL.accepts(trust) ? "accepts" : "refuses"
+        case .differs(let why): (try OpenSSL.accepts(trust) ? "accepts: " : "refuses: ") + why
+        case .cannotSay: "-"
+        }
+    }
+}

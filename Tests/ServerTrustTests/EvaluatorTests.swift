@@ -1,0 +1,146 @@
+import Logging
+import ServerTrust
+import Testing
+
+/// Evaluators that need more than a row of the table.
+@Suite struct EvaluatorTests {
+    private static func trust(logger: Logger? = nil) throws -> ServerTrust {
+        var trust = try TrustCase("good") { _ in }.trust()
+        if let logger { trust.logger = logger }
+        return trust
+    }
+
+    @Test func disabledEvaluationIsLoudOncePerHost() throws {
+        let log = RecordingLog()
+        var trust = try ServerTrust(certificates: [World.strangeLeaf.certificate])
+        trust.logger = log.logger
+        for _ in 0..<3 {
+            try DisabledTrustEvaluator().evaluate(trust, forHost: "loud.example")
+            try DisabledTrustEvaluator().evaluate(trust, forHost: "louder.example")
+        }
+        #expect(
+            log.lines == [
+                "warning: server trust is disabled for loud.example: anybody may be answering in its name",
+                "warning: server trust is disabled for louder.example: anybody may be answering in its name",
+            ]
+        )
+    }
+
+    @Test func pinsReport() throws {
+        let reports = RecordingLog()
+        let log = RecordingLog()
+        let trust = try Self.trust(logger: log.logger)
+        let pins = try PinSet([World.strangeRoot.pin, World.strangeLeaf.pin], reportsOnly: true) { report in
+            reports.append("\(report.host) \(report.isEnforced) \(report.presented.count) \(report.expected.count)")
+        }
+        try PinSetTrustEvaluator(pins: pins).evaluate(trust, forHost: World.host)
+        #expect(reports.lines == ["example.org false 3 2"])
+        #expect(log.lines.count == 1)
+        #expect(log.lines.first?.hasSuffix("trusted all the same, for the pins only report") == true)
+        let enforced = try PinSet([World.strangeRoot.pin, World.strangeLeaf.pin]) { report in
+            reports.append("\(report.host) \(report.isEnforced)")
+        }
+        #expect(throws: ServerTrustError.self) {
+            try PinSetTrustEvaluator(pins: enforced).evaluate(trust, forHost: World.host)
+        }
+        #expect(reports.lines.last == "example.org true")
+    }
+
+    @Test func pinsThatOnlyReportStillNeedAChain() throws {
+        var trust = try Self.trust()
+        trust.anchors = TrustAnchors([World.strangeRoot.certificate])
+        let pins = try PinSet([World.leaf.pin, World.strangeLeaf.pin], expires: World.begins)
+        let evaluator = PinSetTrustEvaluator(pins: pins, performDefaultValidation: false)
+        #expect(throws: ServerTrustError.self) { try evaluator.evaluate(trust, forHost: World.host) }
+    }
+
+    @Test func pinsThatAreAllOnTheChainAreNoBackup() throws {
+        let log = RecordingLog()
+        let trust = try Self.trust(logger: log.logger)
+        let pins = try PinSet([World.leaf.pin, World.intermediate.pin])
+        try PinSetTrustEvaluator(pins: pins, validateHost: false).evaluate(trust, forHost: "backup.example")
+        try PinSetTrustEvaluator(pins: pins, validateHost: false).evaluate(trust, forHost: "backup.example")
+        #expect(
+            log.lines == [
+                "warning: all pins for backup.example are on its chain: none is a backup for the day its key changes"
+            ]
+        )
+    }
+
+    @Test func composite() throws {
+        let trust = try Self.trust()
+        try CompositeTrustEvaluator(evaluators: [
+            DefaultTrustEvaluator(), PublicKeysTrustEvaluator(keys: [World.leaf.certificate.publicKey]),
+        ]).evaluate(trust, forHost: World.host)
+        let error = #expect(throws: ServerTrustError.self) {
+            try CompositeTrustEvaluator(evaluators: [DefaultTrustEvaluator(), PublicKeysTrustEvaluator(keys: [])])
+                .evaluate(trust, forHost: World.host)
+        }
+        #expect(error?.reason == .noPins)
+        let none = #expect(throws: ServerTrustError.self) {
+            try CompositeTrustEvaluator(evaluators: []).evaluate(trust, forHost: World.host)
+        }
+        #expect(none?.reason == .noEvaluator)
+    }
+
+    /// Knows one thing at once and another over the network.
+    private struct Oracle: RevocationChecking {
+        let known: RevocationStatus
+        let asked: RevocationStatus
+
+        func knownStatus(of chain: ValidatedChain, in trust: ServerTrust, flags: RevocationFlags) -> RevocationStatus {
+            known
+        }
+
+        func status(
+            of chain: ValidatedChain,
+            in trust: ServerTrust,
+            flags: RevocationFlags
+        ) async -> RevocationStatus { asked }
+    }
+
+    @Test func revocation() async throws {
+        let leaf = World.leaf.certificate
+        var trust = try Self.trust()
+        let soft = RevocationTrustEvaluator()
+        let hard = RevocationTrustEvaluator(options: [.any, .requirePositiveResponse])
+        func reason(_ evaluator: RevocationTrustEvaluator, online: Bool) async -> TrustFailure? {
+            do {
+                if online {
+                    try await evaluator.evaluateOnline(trust, forHost: World.host)
+                } else {
+                    try evaluator.evaluate(trust, forHost: World.host)
+                }
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        let nobody = TrustFailure.revocationUnknown(subject: World.host, detail: "nobody was set to ask")
+        #expect(await reason(soft, online: true) == nil)
+        #expect(await reason(hard, online: true) == nobody)
+        trust.revocation = Oracle(known: .unknown(leaf, detail: "no network"), asked: .good)
+        #expect(await reason(soft, online: false) == nil)
+        #expect(await reason(hard, online: false) == .revocationUnknown(subject: World.host, detail: "no network"))
+        #expect(await reason(hard, online: true) == nil)
+        trust.revocation = Oracle(known: .good, asked: .revoked(leaf, detail: "stolen"))
+        #expect(await reason(soft, online: false) == nil)
+        #expect(await reason(soft, online: true) == .revoked(subject: World.host, detail: "stolen"))
+        trust.anchors = TrustAnchors([World.strangeRoot.certificate])
+        #expect(await reason(soft, online: true) == .unknownIssuer(subject: "Intermediate", issuer: "CN=Root,O=Forge"))
+    }
+
+    @Test func errorsTellReasonHostAndChain() throws {
+        var trust = try Self.trust()
+        trust.time = World.ends.advanced(by: .seconds(1))
+        let error = #expect(throws: ServerTrustError.self) {
+            try DefaultTrustEvaluator().evaluate(trust, forHost: World.host)
+        }
+        #expect(error?.host == World.host)
+        #expect(error?.chain.map(\.description) == ["example.org", "Intermediate", "Root"])
+        #expect(
+            error.map { "\($0)" }
+                == "the server of example.org is not trusted: example.org has expired, it was valid until 2027-01-01T00:00:00Z"
+        )
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import ServerTrust
+import Testing
+
+/// Certificates from files, and where the system has its roots.
+@Suite struct FileTests {
+    @Test func directory() throws {
+        let directory = try ScratchDirectory()
+        try directory.write("a.cer", World.leaf.der)
+        try directory.write("b.CRT", World.intermediate.der)
+        try directory.write("c.Der", World.root.der)
+        try directory.write("d.pem", PEM.text([World.strangeRoot.der, World.rsaRoot.der]))
+        try directory.write("e.pem", PEM.text([World.leaf.der]))
+        try directory.write("f.txt", World.rsaLeaf.der)
+        try directory.write("g.pem", "-----BEGIN CERTIFICATE-----\nnothing\n-----END CERTIFICATE-----\n")
+        try directory.write("h.cer/i.cer", World.rsaLeaf.der)
+        try #require(mkfifo("\(directory.path)/j.pem", 0o600) == 0)
+        let expected = [World.leaf, World.intermediate, World.root, World.strangeRoot, World.rsaRoot]
+        #expect(ServerTrustPolicy.certificates(in: directory.path) == expected.map(\.certificate))
+        #expect(ServerTrustPolicy.publicKeys(in: directory.path) == expected.map(\.certificate.publicKey))
+        #expect(ServerTrustPolicy.certificates(in: directory.path + "/none").isEmpty)
+        #expect(throws: TrustCertificateError.file(path: "/nowhere", cause: "No such file or directory")) {
+            try CertificateFiles.read(directory: "/nowhere")
+        }
+    }
+
+    @Test func textsAroundAndBetween() throws {
+        let directory = try ScratchDirectory()
+        let text =
+            "# a comment\r\n" + PEM.text([World.root.der]).replacingOccurrences(of: "\n", with: "\r\n")
+            + "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
+            + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n-----BEGIN CERTIFICATE-----\n"
+            + PEM.text([World.leaf.der]) + "\u{ff}"
+        let file = try directory.write("bundle.pem", text)
+        #expect(try CertificateFiles.read(file) == [World.root.certificate, World.leaf.certificate])
+    }
+
+    @Test(arguments: [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
+        "/etc/ssl/certs/Forge_Root.pem", "/etc/ssl/certs/5ed36f99.0",
+    ])
+    func distributions(_ path: String) throws {
+        let root = try ScratchDirectory()
+        try root.write(path, PEM.text([World.root.der, World.rsaRoot.der]))
+        let anchors = SystemAnchors(file: nil, directories: nil, root: root.path).anchors
+        #expect(Set(anchors.certificates) == [World.root.certificate, World.rsaRoot.certificate])
+    }
+
+    @Test func variables() throws {
+        let root = try ScratchDirectory()
+        try root.write("etc/ssl/certs/ca-certificates.crt", PEM.text([World.rsaRoot.der]))
+        let file = try root.write("own.pem", PEM.text([World.root.der]))
+        try root.write("one/a.pem", PEM.text([World.strangeRoot.der]))
+        try root.write("two/5ed36f99.0", PEM.text([World.intermediate.der]))
+        let directories = "\(root.path)/one:\(root.path)/missing:\(root.path)/two"
+        func found(_ file: String?, _ directories: String?) -> Set<TrustCertificate> {
+            Set(SystemAnchors(file: file, directories: directories, root: root.path).anchors.certificates)
+        }
+        #expect(found(file, nil) == [World.root.certificate])
+        #expect(found(nil, directories) == [World.strangeRoot.certificate, World.intermediate.certificate])
+        #expect(found(file, directories).count == 3)
+        #expect(found("\(root.path)/missing.pem", nil).isEmpty)
+    }
+
+    @Test func noneAreFound() throws {
+        let root = try ScratchDirectory()
+        var trust = try TrustCase("any") { _ in }.trust()
+        trust.anchors = SystemAnchors(file: nil, directories: nil, root: root.path).anchors
+        let error = #expect(throws: ServerTrustError.self) {
+            try DefaultTrustEvaluator().evaluate(trust, forHost: World.host)
+        }
+        guard case .noAnchors(let detail) = error?.reason else {
+            Issue.record("another reason: \(String(describing: error))")
+            return
+        }
+        #expect(detail.contains("\(root.path)/etc/ssl/certs"))
+        #expect(detail.hasSuffix("install ca-certificates, or set SSL_CERT_FILE"))
+    }
+
+    @Test func adding() {
+        let anchors = TrustAnchors([World.root.certificate]).adding([World.rsaRoot.certificate, World.root.certificate])
+        #expect(anchors.count == 2)
+    }
+
+    /// Every root of this machine can be read, so that none is silently missing.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/etc/ssl/certs/ca-certificates.crt")))
+    func everyRootOfThisMachine() throws {
+        let file = "/etc/ssl/certs/ca-certificates.crt"
+        let blocks =
+            try String(contentsOfFile: file, encoding: .utf8).components(separatedBy: "BEGIN CERTIFICATE").count - 1
+        #expect(try CertificateFiles.read(file).count == blocks)
+    }
+}

@@ -1,0 +1,113 @@
+import Logging
+import ServerTrust
+import Testing
+
+/// Who decides for which host, and what happens where nobody does.
+@Suite struct ManagerTests {
+    /// Refuses with its own name.
+    private struct Named: ServerTrustEvaluating {
+        let name: String
+
+        func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
+            throw ServerTrustError(reason: .custom(name), host: host)
+        }
+    }
+
+    private static func manager(_ patterns: String..., all: Bool = true) -> ServerTrustManager {
+        let evaluators = patterns.map { ($0, Named(name: $0) as any ServerTrustEvaluating) }
+        return ServerTrustManager(
+            allHostsMustBeEvaluated: all,
+            evaluators: Dictionary(evaluators) { first, _ in first }
+        )
+    }
+
+    private static func reason(_ manager: ServerTrustManager, _ host: String) throws -> TrustFailure? {
+        let trust = try TrustCase("any") { _ in }.trust()
+        do throws(ServerTrustError) {
+            try manager.evaluate(trust, forHost: host)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    @Test(arguments: [
+        ("a.b.example.com", "a.b.example.com"), ("c.b.example.com", "*.b.example.com"),
+        ("b.example.com", "**.b.example.com"),
+        ("d.c.b.example.com", "**.b.example.com"), ("x.example.com", "*.example.com"),
+        ("x.y.example.com", "**.example.com"),
+        ("example.com", "**.example.com"), ("192.0.2.1", "192.0.2.1"), ("A.B.Example.COM.", "a.b.example.com"),
+    ])
+    func theMostSpecificDecides(_ host: String, _ pattern: String) throws {
+        let manager = Self.manager(
+            "**.example.com",
+            "*.example.com",
+            "**.b.example.com",
+            "*.b.example.com",
+            "a.b.example.com",
+            "192.0.2.1"
+        )
+        #expect(try Self.reason(manager, host) == .custom(pattern))
+    }
+
+    @Test func aHostWithoutAnEvaluatorIsRefused() throws {
+        #expect(try Self.reason(Self.manager("example.com"), "example.org") == .noEvaluator)
+        #expect(try Self.reason(Self.manager(), "example.org") == .noEvaluator)
+        let error = #expect(throws: ServerTrustError.self) {
+            try Self.manager().serverTrustEvaluator(forHost: "example.org")
+        }
+        #expect(error?.host == "example.org")
+    }
+
+    @Test func orElseGetsTheDefault() throws {
+        let manager = Self.manager("example.com", all: false)
+        #expect(try manager.serverTrustEvaluator(forHost: "example.org") == nil)
+        #expect(try Self.reason(manager, "example.org") == nil)
+        #expect(try Self.reason(manager, "example.net") == .hostMismatch(names: ["example.org"]))
+    }
+
+    @Test func aPatternThatIsNoneRefusesAll() throws {
+        let manager = Self.manager("example.com", "*example.org", all: false)
+        for host in ["example.com", "example.org", "example.net"] {
+            #expect(try Self.reason(manager, host) == .invalidPattern("*example.org"))
+        }
+    }
+
+    @Test func theLookupIsAskedFirst() throws {
+        let manager = ServerTrustManager(evaluators: ["example.org": Named(name: "table")]) { host in
+            host.hasPrefix("special") ? Named(name: "lookup") : nil
+        }
+        #expect(try Self.reason(manager, "special.example") == .custom("lookup"))
+        #expect(try Self.reason(manager, "example.org") == .custom("table"))
+        #expect(try Self.reason(manager, "example.net") == .noEvaluator)
+    }
+
+    @Test func asynchronouslyTheSame() async throws {
+        let trust = try TrustCase("any") { _ in }.trust()
+        await #expect(throws: ServerTrustError(reason: .noEvaluator, host: "example.org")) {
+            try await Self.manager().evaluateOnline(trust, forHost: "example.org")
+        }
+        try await Self.manager(all: false).evaluateOnline(trust, forHost: "example.org")
+    }
+
+    @Test func policyManager() throws {
+        let manager = ServerTrustPolicyManager(
+            policies: [
+                "*.example.org": .performDefaultEvaluation(validateHost: true), "example.org": .disableEvaluation,
+            ]
+        ) { $0 == "x" ? .disableEvaluation : nil }
+        guard case .performDefaultEvaluation = manager.serverTrustPolicy(forHost: "a.example.org") else {
+            Issue.record("a.example.org has another policy")
+            return
+        }
+        guard case .disableEvaluation = manager.serverTrustPolicy(forHost: "x") else {
+            Issue.record("the lookup was not asked")
+            return
+        }
+        #expect(manager.serverTrustPolicy(forHost: "a.b.example.org") == nil)
+        let trust = try TrustCase("any") { _ in }.trust()
+        let broken = ServerTrustPolicyManager(policies: ["*": .disableEvaluation])
+        #expect(broken.serverTrustPolicy(forHost: "example.org")?.evaluate(trust, forHost: "example.org") == false)
+        #expect(manager.serverTrustPolicy(forHost: "a b")?.evaluate(trust, forHost: "a b") == false)
+    }
+}

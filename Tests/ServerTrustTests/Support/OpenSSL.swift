@@ -1,0 +1,29 @@
+import NetworkLab
+import ServerTrust
+import Synchronization
+import Testing
+
+/// The command `openssl verify`, as strict as we can make it.
+enum OpenSSL {
+    /// Whether the command is there; tests that need it are skipped without.
+    static let isInstalled: Bool = {
+        (try? LabProcess("openssl", ["version"]).wait().status) == 0
+    }()
+
+    /// Whether it accepts the chain for the host.
+    static func accepts(_ trust: TrustCase) throws -> Bool {
+        let directory = try ScratchDirectory()
+        let anchors = try directory.write("anchors.pem", PEM.text(trust.anchors.map(\.derRepresentation)))
+        let others = try directory.write("others.pem", PEM.text(Array(trust.sent.dropFirst())))
+        let leaf = try directory.write("leaf.pem", PEM.text(Array(trust.sent.prefix(1))))
+        var arguments = [
+            "verify", "-purpose", "sslserver", "-auth_level", "2", "-partial_chain", "-no-CApath", "-no-CAstore",
+            "-attime", String(trust.time.secondsSinceEpoch), "-CAfile", anchors,
+        ]
+        if trust.sent.count > 1 { arguments += ["-untrusted", others] }
+        let isAddress = (try? ServerHost(trust.host).isAddress) ?? false
+        let host = (try? ServerHost(trust.host).description) ?? trust.host
+        arguments += [isAddress ? "-verify_ip" : "-verify_hostname", host, leaf]
+        return try LabProcess("openssl", arguments).wait().status == 0
+    }
+}

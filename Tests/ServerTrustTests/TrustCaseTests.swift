@@ -1,0 +1,34 @@
+import ServerTrust
+import Testing
+
+/// The table of `docs/server-trust.md`, case by case.
+@Suite struct TrustCaseTests {
+    @Test(arguments: TrustCase.all)
+    func verdictAndReason(_ trust: TrustCase) {
+        #expect(trust.verdict() == trust.expected)
+    }
+
+    @Test(arguments: TrustCase.all)
+    func sameWithCacheAndFromCache(_ trust: TrustCase) {
+        let cache = ValidatedChainCache()
+        #expect(trust.verdict(cache: cache) == trust.expected)
+        #expect(trust.verdict(cache: cache) == trust.expected)
+    }
+
+    @Test(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"), arguments: TrustCase.all)
+    func openSSL(_ trust: TrustCase) throws {
+        switch trust.openSSL {
+        case .agrees: #expect(try OpenSSL.accepts(trust) == (trust.expected == .trusted))
+        case .differs: #expect(try OpenSSL.accepts(trust) != (trust.expected == .trusted))
+        case .cannotSay: break
+        }
+    }
+
+    @Test func names() {
+        #expect(TrustCase.all.count >= 150)
+        #expect(
+            Set(TrustCase.groups.flatMap { group in group.cases.map { "\(group.title): \($0.name)" } }).count
+                == TrustCase.all.count
+        )
+    }
+}
