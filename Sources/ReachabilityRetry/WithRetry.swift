@@ -33,13 +33,13 @@ public func withRetry<Value: Sendable>(
     isolation: isolated (any Actor)? = #isolation,
     operation: @escaping @Sendable (_ attempt: Int) async throws -> Value
 ) async throws(RetryError) -> RetryOutcome<Value> {
-    let run = RetryRun(
+    let run = RetryRun.make(
         policy: policy,
         target: target,
         coordinator: coordinator,
-        clock: Timeline(clock),
+        clock: clock,
         waiting: waiting,
         operation: operation
     )
-    return try await run.run()
+    return try run.outcome(after: await run.end())
 }

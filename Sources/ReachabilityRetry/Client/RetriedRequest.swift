@@ -58,15 +58,15 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         _ held: HeldAnswer<Value>,
         on clock: some Clock<Duration>
     ) async throws(RetryError) -> RetryOutcome<Value> {
-        let run = RetryRun(
+        let run = RetryRun.make(
             policy: policy,
             target: target,
             coordinator: options.coordinator,
-            clock: Timeline(clock),
+            clock: clock,
             willWait: { if let answer = held.take() { await letGo(answer) } },
             operation: { _ in try await attempt(held) }
         )
-        return try await run.run()
+        return try run.outcome(after: await run.end())
     }
 
     private func attempt(_ held: HeldAnswer<Value>) async throws -> Value {

@@ -2,9 +2,6 @@ import NetworkReachability
 
 /// All that the retries of one host share. A value, only ever touched under the coordinator's lock.
 struct HostLane {
-    /// How one that waits is woken.
-    typealias Bell = AsyncStream<Void>.Continuation
-
     var queue: ReleaseQueue<Bell>
     var bucket: TokenBucket
     /// How many requests have failed once and are not at their end.

@@ -53,7 +53,7 @@ extension RetryCoordinator {
             let opening = now + limits.spread * state.chance()
             return state.lanes[host]?.hear(verdict, opening: opening)
         }
-        bell?.yield()
+        bell?.ring()
     }
 
     /// Pays for a retry; false if the budget is used up.

@@ -7,13 +7,13 @@ extension RetryCoordinator {
     /// to give it a time limit, cancel the task that drains and call it again.
     public func shutDown(_ mode: RetryShutdown) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let bells = state.withLock { state -> [AsyncStream<Void>.Continuation] in
+        let bells = state.withLock { state -> [Bell] in
             if state.shutdown != .cancel { state.shutdown = mode }
             if state.active == 0 { end.finish() } else { state.observers.append(end) }
             guard mode == .cancel else { return [] }
             return Array(state.attempts.values) + state.lanes.values.flatMap(\.queue.bells)
         }
-        for bell in bells { bell.yield() }
+        for bell in bells { bell.ring() }
         for await _ in ends {}
     }
 
@@ -38,7 +38,7 @@ extension RetryCoordinator {
     }
 
     /// An attempt begins, which a shutdown rings the bell of; nil if that is over already.
-    func beginAttempt(_ bell: AsyncStream<Void>.Continuation) -> UInt64? {
+    func beginAttempt(_ bell: Bell) -> UInt64? {
         state.withLock { state in
             guard state.shutdown != .cancel else { return nil }
             state.lastAttempt += 1

@@ -15,6 +15,11 @@ final class RetryRun<Value: Sendable> {
     private var counts = Counts()
     /// Whether the coordinator watches the host for it.
     private var hasEntered = false
+    /// What the latest attempt brought, and when it began.
+    var result: Result<Value, any Error>?
+    private var began = Duration.zero
+    /// The path that was known then.
+    private var generation: UInt64?
     private var waitBegan = Duration.zero
 
     init(
@@ -22,8 +27,8 @@ final class RetryRun<Value: Sendable> {
         target: RetryTarget,
         coordinator: RetryCoordinator,
         clock: Timeline,
-        waiting: (@Sendable (RetryAttempt, Duration?) -> Void)? = nil,
-        willWait: (@Sendable () async -> Void)? = nil,
+        waiting: (@Sendable (RetryAttempt, Duration?) -> Void)?,
+        willWait: (@Sendable () async -> Void)?,
         operation: @escaping @Sendable (Int) async throws -> Value
     ) {
         self.policy = policy
@@ -35,48 +40,73 @@ final class RetryRun<Value: Sendable> {
         self.operation = operation
     }
 
+    /// A run that begins now. A function, so that copies for it are made on its stack and not on that of the task.
+    @inline(never)
+    static func make(
+        policy: ReachabilityRetryPolicy,
+        target: RetryTarget,
+        coordinator: RetryCoordinator,
+        clock: some Clock<Duration>,
+        waiting: (@Sendable (RetryAttempt, Duration?) -> Void)? = nil,
+        willWait: (@Sendable () async -> Void)? = nil,
+        operation: @escaping @Sendable (Int) async throws -> Value
+    ) -> RetryRun {
+        RetryRun(
+            policy: policy,
+            target: target,
+            coordinator: coordinator,
+            clock: Timeline(clock),
+            waiting: waiting,
+            willWait: willWait,
+            operation: operation
+        )
+    }
+
     /// On `clock`.
     var deadline: Duration? { policy.deadline }
 
-    /// Tries until it succeeds or has to end.
+    /// What came of it, once it has ended.
+    @inline(never)
+    func outcome(after ending: RetryError.Ending?) throws(RetryError) -> RetryOutcome<Value> {
+        guard ending == nil, case .success(let value)? = result else {
+            throw RetryError(ending: ending ?? .cancelled, target: target, attempts: attempts)
+        }
+        return RetryOutcome(value: value, attempts: attempts)
+    }
+
+    /// Tries until it succeeds or has to end. Returns why no further attempt is made; nil after a success.
     ///
-    /// While it waits, this and `coordinator.wait` are all that is on the stack of the task: of them there may be very many.
-    func run() async throws(RetryError) -> RetryOutcome<Value> {
-        guard coordinator.begin() else { throw error(.shutDown) }
+    /// Of those that wait there may be very many, and the stack of a task grows by a thousand bytes at once. So what is needed later
+    /// is kept in this object, and what waits does little else.
+    func end() async -> RetryError.Ending? {
+        guard coordinator.begin() else { return .shutDown }
         defer { coordinator.end() }
         defer { if hasEntered { coordinator.leave(target.host) } }
-        while true {
-            if Task.isCancelled { throw error(.cancelled) }
-            switch await tryOnce() {
-            case .succeed(let value): return RetryOutcome(value: value, attempts: attempts)
-            case .end(let ending): throw error(ending)
+        while !Task.isCancelled {
+            began = clock.now
+            generation = coordinator.knownVerdict(of: target.host)?.generation
+            switch step(after: await attempt(attempts.count + 1)) {
+            case .succeed: return nil
+            case .end(let ending): return ending
             case .wait(let pause):
-                if case .ended(let ending) = await wait(pause) { throw error(ending) }
+                waitBegan = clock.now
+                if let willWait { await willWait() }
+                let end = await getInLine(after: pause).end()
+                attempts[attempts.count - 1].wait = clock.now - waitBegan
+                if case .ended(let ending) = end { return ending }
             }
         }
+        return .cancelled
     }
 
-    /// Makes an attempt, and says what follows.
-    private func tryOnce() async -> Step {
-        let generation = coordinator.knownVerdict(of: target.host)?.generation
-        let began = clock.now
-        let end = await attempt(attempts.count + 1)
-        switch end.result {
-        case .success(let value):
+    /// What follows the attempt that has just ended.
+    @inline(never)
+    private func step(after cut: RetryError.Ending?) -> Step {
+        guard case .failure(let failure)? = result else {
             coordinator.deposit(for: target.host, paid: counts.paid)
             attempts.append(RetryAttempt(attempts.count + 1, began, clock.now))
-            return .succeed(value)
-        case .failure(let failure):
-            return step(after: failure, cut: end.cut, began: began, generation)
+            return .succeed
         }
-    }
-
-    private func step(
-        after failure: any Error,
-        cut: RetryError.Ending?,
-        began: Duration,
-        _ generation: UInt64?
-    ) -> Step {
         if !hasEntered {
             coordinator.enter(target.host)
             hasEntered = true
@@ -117,24 +147,16 @@ final class RetryRun<Value: Sendable> {
         }
     }
 
-    /// Waits for the turn.
-    private func wait(_ pause: Duration?) async -> WaitEnd {
-        waitBegan = clock.now
-        if let willWait { await willWait() }
+    @inline(never)
+    private func getInLine(after pause: Duration?) -> WaitInLine {
         let endsWithNewPath = attempts.last?.reason == .backoff
         let wait = pause.map { (duration: $0, endsWithNewPath: endsWithNewPath) }
-        let end = await coordinator.wait(wait, for: target, until: deadline, on: clock)
-        attempts[attempts.count - 1].wait = clock.now - waitBegan
-        return end
-    }
-
-    private func error(_ ending: RetryError.Ending) -> RetryError {
-        RetryError(ending: ending, target: target, attempts: attempts)
+        return WaitInLine(wait, for: target, until: deadline, on: clock, at: coordinator)
     }
 
     /// What follows an attempt.
     private enum Step {
-        case succeed(Value)
+        case succeed
         case end(RetryError.Ending)
         /// Nil for no pause before getting in line.
         case wait(Duration?)
