@@ -7,7 +7,7 @@ import Testing
 @testable import ReachabilityRetry
 
 /// TLS and HTTP/2 against a real server.
-@Suite(.enabled(if: Certificate.isPossible), .timeLimit(.minutes(1))) struct SecureTests {
+@Suite(.enabled(if: Certificate.isPossible), .timeLimit(.minutes(3))) struct SecureTests {
     private let lab: HTTPLab
     private let certificate: Certificate
 

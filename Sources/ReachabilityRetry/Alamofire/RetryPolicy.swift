@@ -1,5 +1,5 @@
-/// Retries by the clock, with the rules and the defaults of Alamofire's class of this name. ``withRetry(policy:target:coordinator:clock:isolation:operation:)``
-/// does better; this is for code that comes from there.
+/// Retries by the clock, with the rules and the defaults of Alamofire's class of this name.
+/// ``withRetry(policy:target:coordinator:clock:waiting:isolation:operation:)`` does better; this is for code that comes from there.
 ///
 /// | Retry | 1 | 2 | 3 | 4 |
 /// |---|---|---|---|---|

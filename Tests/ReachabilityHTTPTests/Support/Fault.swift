@@ -25,6 +25,9 @@ enum Fault: Hashable, Sendable {
 }
 
 extension Fault {
+    /// A URL with a host that no name server is asked for: a label has 63 letters at most (RFC 1035, section 2.3.4).
+    static let nameless = "http://\(String(repeating: "n", count: 64)).invalid/"
+
     /// As a header field.
     var text: String {
         switch self {

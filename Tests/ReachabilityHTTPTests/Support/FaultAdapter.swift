@@ -28,7 +28,7 @@ struct FaultAdapter: RequestAdapter {
         switch fault {
         // Port 1 is nobody's.
         case .refuse: request.url = "http://127.0.0.1:1/"
-        case .noName: request.url = "http://nothing.invalid/"
+        case .noName: request.url = Fault.nameless
         default: request["X-Fault"] = fault.text
         }
         return request

@@ -15,7 +15,7 @@ struct HTTPLab: Sendable {
 
     /// Retries after milliseconds.
     func policy(
-        deadline: Duration = .seconds(20),
+        deadline: Duration = .seconds(100),
         attempts: Int = 20,
         attemptsAfterSending: Int = 3,
         retryAfterCap: Duration = .milliseconds(20)
@@ -42,7 +42,7 @@ struct HTTPLab: Sendable {
     static var configuration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .follow(max: 5, allowCycles: false),
-            timeout: .init(connect: .seconds(10), read: .seconds(20))
+            timeout: .init(connect: .seconds(60), read: .seconds(60))
         )
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .http1Only

@@ -40,7 +40,11 @@ final class SecureServer: Sendable {
                     state.deeds.removeFirst()
                     return true
                 }
-                if isCut { return channel.close() }
+                if isCut {
+                    return channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(EndingHandler())
+                    }
+                }
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
                 }.flatMap {
@@ -68,6 +72,15 @@ final class SecureServer: Sendable {
     func close() async throws {
         try await channel.close()
         try await group.shutdownGracefully()
+    }
+}
+
+/// Says nothing, and ends: with half a close, for a whole one with something unread is a reset.
+private final class EndingHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.close(mode: .output, promise: nil)
     }
 }
 
