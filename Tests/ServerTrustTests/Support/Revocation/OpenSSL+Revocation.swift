@@ -1,0 +1,47 @@
+import NetworkLab
+import ServerTrust
+import SwiftASN1
+
+extension OpenSSL {
+    /// Whether it takes the server's certificate for good.
+    static func accepts(_ revocation: RevocationCase) throws -> Bool {
+        revocation.list == nil ? try acceptsResponse(revocation) : try acceptsList(revocation)
+    }
+
+    /// An OCSP request as it prints it.
+    static func text(ofRequest request: [UInt8]) throws -> String {
+        let directory = try ScratchDirectory()
+        let file = try directory.write("request", request)
+        return try LabProcess("openssl", ["ocsp", "-reqin", file, "-req_text"]).wait().output
+    }
+
+    /// `openssl ocsp` has no other time for responses than now: the response is made for that, the certificates are for the test's.
+    private static func acceptsResponse(_ revocation: RevocationCase) throws -> Bool {
+        let directory = try ScratchDirectory()
+        let issuer = revocation.chain.count > 1 ? revocation.chain[1] : revocation.anchor
+        let response = revocation.stapledBytes ?? revocation.stapled?.der(at: .now) ?? []
+        let arguments = [
+            "ocsp", "-respin", try directory.write("response", response),
+            "-CAfile", try directory.write("anchor.pem", PEM.text([revocation.anchor.der])),
+            "-issuer", try directory.write("issuer.pem", PEM.text([issuer.der])),
+            revocation.stapled?.digest == .sha256 ? "-sha256" : "-sha1",
+            "-cert", try directory.write("leaf.pem", PEM.text([revocation.chain[0].der])),
+            "-no_nonce", "-attime", String(World.now.secondsSinceEpoch), "-auth_level", "2",
+        ]
+        let result = try LabProcess("openssl", arguments).wait()
+        return result.status == 0 && result.errors.contains("Response verify OK")
+            && result.output.contains("leaf.pem: good") && !result.output.contains("WARNING")
+    }
+
+    private static func acceptsList(_ revocation: RevocationCase) throws -> Bool {
+        let directory = try ScratchDirectory()
+        let arguments = [
+            "verify", "-crl_check", "-CRLfile", try directory.write("list.pem", revocation.list?.pem() ?? ""),
+            "-purpose", "sslserver", "-auth_level", "2", "-no-CApath", "-no-CAstore",
+            "-attime", String(World.now.secondsSinceEpoch),
+            "-CAfile", try directory.write("anchor.pem", PEM.text([revocation.anchor.der])),
+            try directory.write("leaf.pem", PEM.text([revocation.chain[0].der])),
+        ]
+        return try LabProcess("openssl", arguments).wait().status == 0
+    }
+}
