@@ -77,8 +77,8 @@ struct DocumentTests {
 
     private static func openSSL(_ revocation: RevocationCase) throws -> String {
         switch revocation.openSSL {
-        case .agrees: try OpenSSL.accepts(revocation) ? "accepts" : "refuses"
-        case .differs(let why): (try OpenSSL.accepts(revocation) ? "accepts: " : "refuses: ") + why
+        case .agrees: try OpenSSL.opinion(revocation).rawValue
+        case .differs(let why): "\(try OpenSSL.opinion(revocation)): \(why)"
         case .cannotSay: "-"
         }
     }

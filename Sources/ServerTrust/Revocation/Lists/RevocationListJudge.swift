@@ -21,7 +21,13 @@ struct RevocationListJudge {
             try checkTimes(content)
             guard record != nil || !content.scope.hasOnlySomeReasons else { throw .outOfScope }
         }
-        return RevocationAnswer(record, from: content.thisUpdate, to: content.nextUpdate, at: question.time)
+        return RevocationAnswer(
+            record,
+            from: content.thisUpdate,
+            to: content.nextUpdate,
+            at: question.time,
+            settings
+        )
     }
 
     private func checkTimes(_ content: RevocationListContent) throws(RevocationProblem) {

@@ -69,7 +69,13 @@ struct OCSPJudge {
         // What is taken back stays so, whatever the age of the statement; only a hold may end (RFC 5280, 5.3.1).
         if record == nil || record?.reason == .certificateHold { try checkTimes(statement, producedAt) }
         guard statement.status != .unknown else { throw .unknownToResponder }
-        return RevocationAnswer(record, from: statement.thisUpdate, to: statement.nextUpdate, at: question.time)
+        return RevocationAnswer(
+            record,
+            from: statement.thisUpdate,
+            to: statement.nextUpdate,
+            at: question.time,
+            settings
+        )
     }
 
     private func checkTimes(_ statement: OCSPSingleResponse, _ producedAt: TrustTime) throws(RevocationProblem) {

@@ -3,9 +3,22 @@ import ServerTrust
 import SwiftASN1
 
 extension OpenSSL {
-    /// Whether it takes the server's certificate for good.
-    static func accepts(_ revocation: RevocationCase) throws -> Bool {
-        revocation.list == nil ? try acceptsResponse(revocation) : try acceptsList(revocation)
+    /// What it says of the server's certificate.
+    enum Opinion: String {
+        case good, revoked, refuses
+
+        /// Whether ours is the same.
+        func isSame(as verdict: TrustCase.Verdict) -> Bool {
+            switch verdict {
+            case .trusted: self == .good
+            case .refused(.revoked): self == .revoked
+            case .refused: self == .refuses
+            }
+        }
+    }
+
+    static func opinion(_ revocation: RevocationCase) throws -> Opinion {
+        revocation.list == nil ? try opinionOfResponse(revocation) : try opinionOfList(revocation)
     }
 
     /// An OCSP request as it prints it.
@@ -16,7 +29,7 @@ extension OpenSSL {
     }
 
     /// `openssl ocsp` has no other time for responses than now: the response is made for that, the certificates are for the test's.
-    private static func acceptsResponse(_ revocation: RevocationCase) throws -> Bool {
+    private static func opinionOfResponse(_ revocation: RevocationCase) throws -> Opinion {
         let directory = try ScratchDirectory()
         let issuer = revocation.chain.count > 1 ? revocation.chain[1] : revocation.anchor
         let response = revocation.stapledBytes ?? revocation.stapled?.der(at: .now) ?? []
@@ -29,11 +42,13 @@ extension OpenSSL {
             "-no_nonce", "-attime", String(World.now.secondsSinceEpoch), "-auth_level", "2",
         ]
         let result = try LabProcess("openssl", arguments).wait()
-        return result.status == 0 && result.errors.contains("Response verify OK")
-            && result.output.contains("leaf.pem: good") && !result.output.contains("WARNING")
+        let isVerified = result.status == 0 && result.errors.contains("Response verify OK")
+        guard isVerified, !result.output.contains("WARNING") else { return .refuses }
+        if result.output.contains("leaf.pem: revoked") { return .revoked }
+        return result.output.contains("leaf.pem: good") ? .good : .refuses
     }
 
-    private static func acceptsList(_ revocation: RevocationCase) throws -> Bool {
+    private static func opinionOfList(_ revocation: RevocationCase) throws -> Opinion {
         let directory = try ScratchDirectory()
         let arguments = [
             "verify", "-crl_check", "-CRLfile", try directory.write("list.pem", revocation.list?.pem() ?? ""),
@@ -42,6 +57,8 @@ extension OpenSSL {
             "-CAfile", try directory.write("anchor.pem", PEM.text([revocation.anchor.der])),
             try directory.write("leaf.pem", PEM.text([revocation.chain[0].der])),
         ]
-        return try LabProcess("openssl", arguments).wait().status == 0
+        let result = try LabProcess("openssl", arguments).wait()
+        if result.errors.contains("certificate revoked") { return .revoked }
+        return result.status == 0 ? .good : .refuses
     }
 }
