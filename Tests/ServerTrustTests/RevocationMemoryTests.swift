@@ -142,6 +142,35 @@ import Testing
         )
     }
 
+    /// A policy of Alamofire 4, which answers at once, and a trust for which no checker is set.
+    @Test func withoutACheckerTheStapledResponseCounts() throws {
+        var response = ForgedResponse()
+        var trust = try Self.trust(RevocationChecker(), stapled: response)
+        trust.revocation = nil
+        let soft = ServerTrustPolicy.performRevokedEvaluation(validateHost: true, revocationFlags: .any)
+        let hard = ServerTrustPolicy.performRevokedEvaluation(validateHost: true, revocationFlags: Self.hard)
+        #expect(soft.evaluate(trust, forHost: World.host))
+        #expect(hard.evaluate(trust, forHost: World.host))
+        response.revoke()
+        trust.stapledOCSPResponse = response.der()
+        #expect(!soft.evaluate(trust, forHost: World.host))
+        trust.stapledOCSPResponse = nil
+        #expect(soft.evaluate(trust, forHost: World.host))
+        #expect(!hard.evaluate(trust, forHost: World.host))
+    }
+
+    @Test func noSourcesAreAskedIfNoneMayBe() async throws {
+        var settings = RevocationSettings()
+        settings.maximumSources = -1
+        let fetcher = FakeFetcher([Self.responder: .bytes(ForgedResponse().der())])
+        let checker = RevocationChecker(fetcher: fetcher, settings: settings)
+        #expect(
+            await Self.reason(try Self.trust(checker))
+                == .revocationUnknown(subject: World.host, detail: RevocationDoubt(.noSource))
+        )
+        #expect(fetcher.requests.isEmpty)
+    }
+
     @Test func theMemoryIsBounded() async throws {
         var settings = RevocationSettings()
         settings.cachedAnswers = 4

@@ -73,7 +73,7 @@ extension RevocationChecker {
         }
     }
 
-    /// What a list says. That it is another authority's is no obstacle worth telling: all that are at hand are tried.
+    /// What a list says.
     func finding(_ list: RevocationList, about question: RevocationQuestion) -> RevocationFinding {
         do {
             return try answer(list, about: question).finding
@@ -102,13 +102,13 @@ extension RevocationChecker {
     func sources(_ question: RevocationQuestion, _ method: RevocationMethod) -> [String] {
         switch method {
         case .ocsp:
-            Array(RevocationURL.responders(of: question.certificate).prefix(settings.maximumSources))
+            Array(RevocationURL.responders(of: question.certificate).prefix(max(0, settings.maximumSources)))
         case .lists:
-            listURLs + DistributionPoint.locations(in: question.certificate).prefix(settings.maximumSources)
+            listURLs + DistributionPoint.locations(in: question.certificate).prefix(max(0, settings.maximumSources))
         }
     }
 
-    /// The lists at hand that may be about a certificate.
+    /// The lists at hand that may be about a certificate: those of other authorities are no obstacle worth telling.
     private func lists(about question: RevocationQuestion) -> [RevocationList] {
         let issuer = question.certificate.x509.issuer
         let fetched = sources(question, .lists).compactMap { memory.list(from: $0) }

@@ -13,8 +13,12 @@
 /// first, what is at hand before what must be fetched, and the first that says good is believed. A statement that a certificate was
 /// taken back counts however old it is, unless it is only on hold; one that it is good counts until its nextUpdate.
 public final class RevocationChecker: RevocationChecking {
-    /// Has nothing but what comes with the handshake.
-    static let offline = RevocationChecker()
+    /// Has nothing but what comes with the handshake, and remembers nothing.
+    static let offline: RevocationChecker = {
+        var settings = RevocationSettings()
+        settings.cachedAnswers = 0
+        return RevocationChecker(settings: settings)
+    }()
 
     let fetcher: (any RevocationFetching)?
     let lists: [RevocationList]
@@ -88,8 +92,9 @@ public final class RevocationChecker: RevocationChecking {
         return Self.status(questions.map { ($0.certificate, knownFinding($0, flags)) })
     }
 
-    /// What is at hand, and what others say. All certificates are asked about at once; for each it takes at most
-    /// ``RevocationSettings/timeLimit`` for each of its sources.
+    /// What is at hand, and what others say; unknown, with ``RevocationProblem/cancelled``, if the task is cancelled.
+    ///
+    /// All certificates are asked about at once, the sources of one in turn, each at most for ``RevocationSettings/timeLimit``.
     public func status(
         of chain: ValidatedChain,
         in trust: ServerTrust,

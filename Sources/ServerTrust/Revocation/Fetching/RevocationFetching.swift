@@ -1,6 +1,6 @@
-/// Fetches what responders and authorities say, over HTTP. Whoever has an HTTP client can be one; redirects need not be followed, and
-/// no answer may come from a server whose certificate would need the same question answered: these URLs are plain `http` nearly
-/// always.
+/// Fetches what responders and authorities say, over HTTP. Whoever has an HTTP client can be one. Redirects need not be followed. The
+/// URLs are plain `http` nearly always, for the answers are signed; for `https` revocation must not be asked about again, or a
+/// question may wait for itself.
 public protocol RevocationFetching: Sendable {
     /// The body of the answer with status 200.
     ///
