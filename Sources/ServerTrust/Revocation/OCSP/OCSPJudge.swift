@@ -26,8 +26,7 @@ struct OCSPJudge {
         try OCSPSigner(question: question, isRevoked: isRevoked).check(response)
         try response.data.extensions.requireNoCritical(but: [OCSPRequest.nonceIdentifier])
         for statement in statements { try statement.extensions.requireNoCritical() }
-        if let nonce { try check(nonce, in: response.data) }
-        return try answer(statements, of: response.data, from: source)
+        return try answer(statements, of: response.data, nonce: nonce, from: source)
     }
 
     private func check(_ nonce: [UInt8], in data: OCSPResponseData) throws(RevocationProblem) {
@@ -44,13 +43,15 @@ struct OCSPJudge {
     private func answer(
         _ statements: [OCSPSingleResponse],
         of data: OCSPResponseData,
+        nonce: [UInt8]?,
         from source: RevocationSource
     ) throws(RevocationProblem) -> RevocationAnswer {
         var problem: RevocationProblem?
         for statement in statements.sorted(by: { Self.severity($0) > Self.severity($1) }) {
             do {
-                return try answer(statement, producedAt: data.producedAt, from: source)
+                return try answer(statement, of: data, nonce: nonce, from: source)
             } catch {
+                guard error != .unknownToResponder else { throw error }
                 problem = problem ?? error
             }
         }
@@ -59,15 +60,19 @@ struct OCSPJudge {
 
     private func answer(
         _ statement: OCSPSingleResponse,
-        producedAt: TrustTime,
+        of data: OCSPResponseData,
+        nonce: [UInt8]?,
         from source: RevocationSource
     ) throws(RevocationProblem) -> RevocationAnswer {
         var record: RevocationRecord?
         if case .revoked(let time, let reason) = statement.status {
             record = RevocationRecord(time: time, reason: reason, source: source)
         }
-        // What is taken back stays so, whatever the age of the statement; only a hold may end (RFC 5280, 5.3.1).
-        if record == nil || record?.reason == .certificateHold { try checkTimes(statement, producedAt) }
+        // What is taken back stays so, however old the statement; only a hold may end (RFC 5280, 5.3.1).
+        if record == nil || record?.reason == .certificateHold {
+            if let nonce { try check(nonce, in: data) }
+            try checkTimes(statement, data.producedAt)
+        }
         guard statement.status != .unknown else { throw .unknownToResponder }
         return RevocationAnswer(
             record,

@@ -32,6 +32,15 @@ extension RevocationCase {
             $0.answer(url, response)
             $0.revoked(from: source)
         },
+        RevocationCase("fetched: revoked, with another nonce, soft") {
+            var response = ForgedResponse()
+            response.revoke()
+            response.nonce = [8]
+            $0.chain = [RevocationWorld.withResponder]
+            $0.answer(url, response)
+            $0.flags = .any
+            $0.revoked(from: source)
+        },
         RevocationCase("fetched: revoked, without nextUpdate, soft") {
             var response = ForgedResponse()
             response.revoke()

@@ -25,7 +25,9 @@ extension RevocationCase {
         },
         revoking("revoked, by a responder of the issuer's") { $0.delegate(to: good) },
         stapling("by a responder of the issuer's that is not sent along", .signedByStranger) { $0.signer = good },
-        stapling("by a certificate of the issuer's for servers", .mayNotSignResponses) { $0.delegate(to: otherPurpose) },
+        stapling("by a certificate of the issuer's for servers", .mayNotSignResponses) {
+            $0.delegate(to: otherPurpose)
+        },
         stapling("by a certificate of the issuer's for any purpose", .mayNotSignResponses) {
             $0.delegate(to: anyPurpose)
         },

@@ -28,6 +28,9 @@ extension RevocationCase {
         revoking("good and revoked in one", openSSL: .differs("OpenSSL takes the first; both are signed")) {
             $0.statuses.insert(.good, at: 0)
         },
+        stapling("good and unknown in one", .unknownToResponder, openSSL: .differs("OpenSSL takes the first")) {
+            $0.statuses = [.good, .unknown]
+        },
         stapling("a critical extension", .criticalExtension(identifier: "1.2.3.4"), openSSL: .differs(criticality)) {
             $0.extensions = [RevocationWorld.strange]
         },
