@@ -1,4 +1,5 @@
 import Foundation
+import ServerTrust
 import Testing
 
 /// The tables of `docs/server-trust.md` are the cases. `SERVER_TRUST_DOCUMENT=write` writes them.
@@ -26,7 +27,60 @@ struct DocumentTests {
         try TrustCase.groups.map { group in
             let rows = try group.cases.map { "| \($0.name) | \(reason($0)) | \(try openSSL($0)) |\n" }
             return "\n### \(group.title)\n\n| Case | Verdict | `openssl verify` |\n|---|---|---|\n\(rows.joined())"
-        }.joined() + "\n"
+        }.joined() + (try revocationTables()) + "\n"
+    }
+
+    private static func revocationTables() throws -> String {
+        try RevocationCase.groups.map { group in
+            let rows = try group.cases.map { "| \($0.name) | \(reason($0)) | \(try openSSL($0)) |\n" }
+            return "\n### \(group.title)\n\n| Case | Verdict | `openssl` |\n|---|---|---|\n\(rows.joined())"
+        }.joined()
+    }
+
+    private static func reason(_ revocation: RevocationCase) -> String {
+        switch revocation.expected {
+        case .refused(.revoked(_, let record)):
+            return "`revoked`: \(record.reason.map { "\($0), " } ?? "")\(record.source)"
+        case .refused(.revocationUnknown(_, let doubt)):
+            let problems = doubt.obstacles.map { obstacle in
+                Mirror(reflecting: obstacle.problem).children.first?.label ?? name(obstacle.problem)
+            }
+            return "`revocationUnknown`: " + problems.map { "`\($0)`" }.joined(separator: ", ")
+        default: return "trusted"
+        }
+    }
+
+    /// Of a case without values.
+    private static func name(_ problem: RevocationProblem) -> String {
+        switch problem {
+        case .noSource: "noSource"
+        case .networkAccessDisabled: "networkAccessDisabled"
+        case .noFetcher: "noFetcher"
+        case .wouldWait: "wouldWait"
+        case .cancelled: "cancelled"
+        case .unknownToResponder: "unknownToResponder"
+        case .otherCertificate: "otherCertificate"
+        case .wrongNonce: "wrongNonce"
+        case .otherIssuer: "otherIssuer"
+        case .outOfScope: "outOfScope"
+        case .deltaList: "deltaList"
+        case .indirectList: "indirectList"
+        case .badSignature: "badSignature"
+        case .signedByStranger: "signedByStranger"
+        case .mayNotSignLists: "mayNotSignLists"
+        case .mayNotSignResponses: "mayNotSignResponses"
+        case .responderRevoked: "responderRevoked"
+        case .withoutNextUpdate: "withoutNextUpdate"
+        default: problem.description
+        }
+    }
+
+    private static func openSSL(_ revocation: RevocationCase) throws -> String {
+        switch revocation.openSSL {
+        case .agrees: try OpenSSL.opinion(revocation).rawValue
+        case .differs(let why): "\(try OpenSSL.opinion(revocation)): \(why)"
+        case .cannotSay: "-"
+        }
     }
 
     private static func reason(_ trust: TrustCase) -> String {

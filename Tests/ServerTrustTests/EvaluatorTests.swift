@@ -116,16 +116,18 @@ import Testing
                 return error.reason
             }
         }
-        let nobody = TrustFailure.revocationUnknown(subject: World.host, detail: "nobody was set to ask")
+        let nobody = TrustFailure.revocationUnknown(subject: World.host, detail: RevocationDoubt(.noSource))
+        let offline = RevocationDoubt(.networkAccessDisabled)
+        let stolen = RevocationRecord(source: .other("the oracle"))
         #expect(await reason(soft, online: true) == nil)
         #expect(await reason(hard, online: true) == nobody)
-        trust.revocation = Oracle(known: .unknown(leaf, detail: "no network"), asked: .good)
+        trust.revocation = Oracle(known: .unknown(leaf, detail: offline), asked: .good)
         #expect(await reason(soft, online: false) == nil)
-        #expect(await reason(hard, online: false) == .revocationUnknown(subject: World.host, detail: "no network"))
+        #expect(await reason(hard, online: false) == .revocationUnknown(subject: World.host, detail: offline))
         #expect(await reason(hard, online: true) == nil)
-        trust.revocation = Oracle(known: .good, asked: .revoked(leaf, detail: "stolen"))
+        trust.revocation = Oracle(known: .good, asked: .revoked(leaf, detail: stolen))
         #expect(await reason(soft, online: false) == nil)
-        #expect(await reason(soft, online: true) == .revoked(subject: World.host, detail: "stolen"))
+        #expect(await reason(soft, online: true) == .revoked(subject: World.host, detail: stolen))
         trust.anchors = TrustAnchors([World.strangeRoot.certificate])
         #expect(await reason(soft, online: true) == .unknownIssuer(subject: "Intermediate", issuer: "CN=Root,O=Forge"))
     }

@@ -33,7 +33,7 @@ extension TrustFailure: CustomStringConvertible {
             "none of the pins is on the chain, which has \(presented.map(\.description).joined(separator: ", "))"
         case .notPinned(let subject): "neither \(subject) nor an authority above it is pinned"
         case .noPins: "there are no pins, and so nothing to trust"
-        case .revoked(let subject, let detail): "\(subject) is revoked: \(detail)"
+        case .revoked(let subject, let detail): "\(subject) is revoked \(detail)"
         case .revocationUnknown(let subject, let detail): "whether \(subject) is revoked is not known: \(detail)"
         case .noEvaluator: "no evaluator is set for the host, and all hosts must be evaluated"
         case .invalidPattern(let pattern):

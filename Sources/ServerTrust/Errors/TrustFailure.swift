@@ -71,9 +71,9 @@ public enum TrustFailure: Error, Hashable, Sendable {
     // MARK: Revocation
 
     /// Its authority has taken it back.
-    case revoked(subject: String, detail: String)
+    case revoked(subject: String, detail: RevocationRecord)
     /// Nobody could say whether it has been revoked, and that was required.
-    case revocationUnknown(subject: String, detail: String)
+    case revocationUnknown(subject: String, detail: RevocationDoubt)
 
     // MARK: Configuration
 

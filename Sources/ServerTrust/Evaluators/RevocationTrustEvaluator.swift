@@ -1,4 +1,9 @@
-/// A valid chain, the right host, and no certificate of it revoked, as ``ServerTrust/revocation`` tells.
+/// A valid chain, the right host, and no certificate of it revoked, as ``ServerTrust/revocation`` tells; without that, as the stapled
+/// response tells.
+///
+/// ``evaluate(_:forHost:)`` answers at once, so it only knows the stapled response, lists that were given and what is remembered from
+/// before. ``evaluateOnline(_:forHost:)`` asks. Who calls the first without
+/// ``RevocationFlags/requirePositiveResponse`` trusts revoked certificates that nobody has asked about.
 public struct RevocationTrustEvaluator: ServerTrustEvaluating {
     /// The name in Alamofire.
     public typealias Options = RevocationFlags
@@ -19,22 +24,24 @@ public struct RevocationTrustEvaluator: ServerTrustEvaluating {
     /// A chain, then what is known at once.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         let chain = try trust.validatedChain(forHost: host, validateHost: validateHost)
-        try judge(trust.revocation?.knownStatus(of: chain, in: trust, flags: options), of: chain, forHost: host)
+        let checker = trust.revocation ?? RevocationChecker.offline
+        try judge(checker.knownStatus(of: chain, in: trust, flags: options), of: chain, forHost: host)
     }
 
     /// A chain, then what can be asked.
     public func evaluateOnline(_ trust: ServerTrust, forHost host: String) async throws(ServerTrustError) {
         let chain = try trust.validatedChain(forHost: host, validateHost: validateHost)
-        try judge(await trust.revocation?.status(of: chain, in: trust, flags: options), of: chain, forHost: host)
+        let checker = trust.revocation ?? RevocationChecker.offline
+        try judge(await checker.status(of: chain, in: trust, flags: options), of: chain, forHost: host)
     }
 
     private func judge(
-        _ status: RevocationStatus?,
+        _ status: RevocationStatus,
         of chain: ValidatedChain,
         forHost host: String
     ) throws(ServerTrustError) {
         let reason: TrustFailure
-        switch status ?? .unknown(chain.leaf, detail: "nobody was set to ask") {
+        switch status {
         case .good:
             return
         case .revoked(let certificate, let detail):

@@ -1,4 +1,4 @@
-/// Who can tell whether the certificates of a chain have been revoked.
+/// Who can tell whether the certificates of a chain have been revoked: ``RevocationChecker``, or one of your own.
 public protocol RevocationChecking: Sendable {
     /// What can be told at once and without the network: from the stapled response of `trust` and from caches.
     ///

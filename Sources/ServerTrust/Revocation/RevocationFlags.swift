@@ -14,10 +14,13 @@ public struct RevocationFlags: OptionSet, Hashable, Sendable {
     public static let crl = RevocationFlags(rawValue: 1 << 1)
     /// Lists before OCSP, where there are both.
     public static let preferCRL = RevocationFlags(rawValue: 1 << 2)
-    /// Without an answer the server is not trusted (hard fail). Without this flag only an answer that says revoked counts.
+    /// Without an answer about each certificate but the anchor the server is not trusted (hard fail). Without this flag only an
+    /// answer that says revoked counts.
     public static let requirePositiveResponse = RevocationFlags(rawValue: 1 << 3)
-    /// Only what is at hand is asked: the stapled response and caches.
+    /// Only what is at hand is asked: the stapled response, lists that were given, and what is remembered.
     public static let networkAccessDisabled = RevocationFlags(rawValue: 1 << 4)
-    /// OCSP or lists, whichever there is.
+    /// OCSP or lists, whichever there is. Flags with neither mean the same, for else nothing would ever be known.
     public static let any: RevocationFlags = [.ocsp, .crl]
+    /// The same by its name in `SecPolicy.h`.
+    public static let useAnyAvailableMethod = any
 }

@@ -1,9 +1,9 @@
 /// What is known about the revocation of a chain.
 public enum RevocationStatus: Hashable, Sendable {
-    /// Every certificate that can be asked about is said to be good.
+    /// Every certificate but the anchor is said to be good.
     case good
-    /// One of them has been taken back. `detail` says when, why and who says so.
-    case revoked(TrustCertificate, detail: String)
+    /// One of them has been taken back.
+    case revoked(TrustCertificate, detail: RevocationRecord)
     /// Nobody has said enough about one of them.
-    case unknown(TrustCertificate, detail: String)
+    case unknown(TrustCertificate, detail: RevocationDoubt)
 }

@@ -14,6 +14,15 @@ extension CertificateFields {
         return modulus.drop { $0 == 0 }.count * 8 - first.leadingZeroBitCount
     }
 
+    /// The key without its algorithm: the contents of subjectPublicKey (RFC 5280, 4.1), which OCSP hashes.
+    var publicKeyBits: ArraySlice<UInt8> {
+        let bits = try? DER.sequence(try DER.parse(subjectPublicKeyInfo), identifier: .sequence) { nodes in
+            _ = nodes.next()  // algorithm
+            return try ASN1BitString(derEncoded: &nodes).bytes
+        }
+        return bits ?? []
+    }
+
     private static func modulus(of key: [UInt8]) throws -> ArraySlice<UInt8> {
         try DER.sequence(try DER.parse(key), identifier: .sequence) { nodes in
             let modulus = try ArraySlice<UInt8>(derEncoded: &nodes)

@@ -4,6 +4,10 @@ import SwiftASN1
 /// times without a detour through dates. Stricter than X509 where bytes outside the signature could be changed unseen.
 struct CertificateFields {
     private(set) var subjectPublicKeyInfo: [UInt8] = []
+    /// The contents of the INTEGER.
+    private(set) var serialNumber: ArraySlice<UInt8> = []
+    /// The issuer's name in DER.
+    private(set) var issuer: ArraySlice<UInt8> = []
     private(set) var notBefore = TrustTime(secondsSinceEpoch: 0)
     private(set) var notAfter = TrustTime(secondsSinceEpoch: 0)
     private(set) var signatureAlgorithm: ASN1ObjectIdentifier?
@@ -32,12 +36,12 @@ struct CertificateFields {
         self = try DER.sequence(body, identifier: .sequence) { nodes in
             var fields = CertificateFields()
             _ = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) { $0 }
-            _ = nodes.next()  // serialNumber
+            fields.serialNumber = try Self.serialNumber(nodes.next())
             guard let algorithm = nodes.next(), algorithm.encodedBytes == outerAlgorithm.encodedBytes else {
                 throw ASN1Error.invalidASN1Object(reason: "the two signature algorithms differ (RFC 5280, 4.1.1.2)")
             }
             fields.signatureAlgorithm = try Self.identifier(of: algorithm)
-            _ = nodes.next()  // issuer
+            fields.issuer = nodes.next()?.encodedBytes ?? []
             guard let validity = nodes.next() else {
                 throw ASN1Error.invalidASN1Object(reason: "there is no validity")
             }
@@ -58,35 +62,19 @@ struct CertificateFields {
         }
     }
 
+    static func serialNumber(_ node: ASN1Node?) throws -> ArraySlice<UInt8> {
+        guard let node, node.identifier == .integer, case .primitive(let bytes) = node.content else {
+            throw ASN1Error.invalidASN1Object(reason: "there is no serial number")
+        }
+        return bytes
+    }
+
     private static func times(_ validity: ASN1Node) throws -> (TrustTime, TrustTime) {
         try DER.sequence(validity, identifier: .sequence) { nodes in
             guard let first = nodes.next(), let second = nodes.next() else {
                 throw ASN1Error.invalidASN1Object(reason: "a validity has two times")
             }
-            return (try time(first), try time(second))
+            return (try TrustTime(first), try TrustTime(second))
         }
-    }
-
-    private static func time(_ node: ASN1Node) throws -> TrustTime {
-        if node.identifier == .utcTime {
-            let time = try UTCTime(derEncoded: node)
-            return TrustTime(
-                year: time.year,
-                month: time.month,
-                day: time.day,
-                hour: time.hours,
-                minute: time.minutes,
-                second: time.seconds
-            )
-        }
-        let time = try GeneralizedTime(derEncoded: node)
-        return TrustTime(
-            year: time.year,
-            month: time.month,
-            day: time.day,
-            hour: time.hours,
-            minute: time.minutes,
-            second: time.seconds
-        )
     }
 }

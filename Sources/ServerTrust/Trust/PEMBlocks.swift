@@ -1,13 +1,18 @@
 import SwiftASN1
 
-/// The certificates in a text of PEM blocks (RFC 7468), whatever stands between them: bundles have comments and whole printouts.
+/// The certificates or lists in a text of PEM blocks (RFC 7468), whatever stands between them: bundles have comments and whole
+/// printouts.
 enum PEMBlocks {
-    private static let begin = "-----BEGIN CERTIFICATE-----"
-    private static let end = "-----END CERTIFICATE-----"
-
-    /// The DER of each block that can be decoded.
+    /// The DER of each certificate that can be decoded.
     static func certificates(in bytes: [UInt8]) -> [[UInt8]] {
-        var blocks: [[UInt8]] = []
+        documents(in: bytes, type: "CERTIFICATE").compactMap { $0 }
+    }
+
+    /// The DER of each block of a type, nil for those that cannot be decoded.
+    static func documents(in bytes: [UInt8], type: String) -> [[UInt8]?] {
+        let begin = "-----BEGIN \(type)-----"
+        let end = "-----END \(type)-----"
+        var blocks: [[UInt8]?] = []
         var lines: [String]?
         for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
             // Longer lines are no PEM, and need not be made into text.
@@ -17,7 +22,7 @@ enum PEMBlocks {
                 lines = [text]
             } else if text == end, let open = lines {
                 let document = (open + [text]).joined(separator: "\n")
-                if let block = try? PEMDocument(pemString: document) { blocks.append(block.derBytes) }
+                blocks.append((try? PEMDocument(pemString: document))?.derBytes)
                 lines = nil
             } else {
                 lines?.append(text)

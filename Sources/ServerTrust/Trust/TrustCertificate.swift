@@ -53,6 +53,9 @@ public struct TrustCertificate: Sendable {
     /// SHA-256 of its DER, what is usually called its fingerprint.
     public var fingerprint: [UInt8] { content.fingerprint }
 
+    /// What was read from its bytes.
+    var fields: CertificateFields { content.fields }
+
     /// Its subjectAltName; empty if it has none, nil if it cannot be read.
     var alternativeNames: [GeneralName]? { content.alternativeNames }
 

@@ -113,7 +113,7 @@ struct Blueprint {
 
 extension Certificate.PrivateKey {
     /// What belongs to the key.
-    fileprivate var defaultAlgorithm: Certificate.SignatureAlgorithm {
+    var defaultAlgorithm: Certificate.SignatureAlgorithm {
         switch publicKey.description {
         case "P384.PublicKey": .ecdsaWithSHA384
         case "Ed25519.PublicKey": .ed25519

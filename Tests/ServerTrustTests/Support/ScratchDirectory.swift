@@ -23,6 +23,10 @@ final class ScratchDirectory: Sendable {
         return file
     }
 
+    func read(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)")))
+    }
+
     deinit {
         try? FileManager.default.removeItem(atPath: path)
     }

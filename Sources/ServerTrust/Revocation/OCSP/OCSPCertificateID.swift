@@ -1,0 +1,66 @@
+import SwiftASN1
+
+/// Which certificate is meant (CertID, RFC 6960, 4.1.1).
+struct OCSPCertificateID: Hashable {
+    /// Nil if it is one we do not make.
+    let digest: OCSPDigest?
+    let issuerNameHash: ArraySlice<UInt8>
+    let issuerKeyHash: ArraySlice<UInt8>
+    /// The contents of the INTEGER.
+    let serialNumber: ArraySlice<UInt8>
+
+    init(of question: RevocationQuestion, digest: OCSPDigest) {
+        self.digest = digest
+        issuerNameHash = digest.hash(question.certificate.fields.issuer)
+        issuerKeyHash = digest.hash(question.issuer.fields.publicKeyBits)
+        serialNumber = question.certificate.fields.serialNumber
+    }
+
+    init(_ node: ASN1Node) throws {
+        self = try DER.sequence(node, identifier: .sequence) { nodes in
+            guard let algorithm = nodes.next() else {
+                throw ASN1Error.invalidASN1Object(reason: "a CertID begins with an algorithm")
+            }
+            let identifier = try CertificateFields.identifier(of: algorithm)
+            let name = try ASN1OctetString(derEncoded: &nodes)
+            let key = try ASN1OctetString(derEncoded: &nodes)
+            return OCSPCertificateID(
+                digest: OCSPDigest.allCases.first { $0.identifier == identifier },
+                issuerNameHash: name.bytes,
+                issuerKeyHash: key.bytes,
+                serialNumber: try CertificateFields.serialNumber(nodes.next())
+            )
+        }
+    }
+
+    private init(
+        digest: OCSPDigest?,
+        issuerNameHash: ArraySlice<UInt8>,
+        issuerKeyHash: ArraySlice<UInt8>,
+        serialNumber: ArraySlice<UInt8>
+    ) {
+        self.digest = digest
+        self.issuerNameHash = issuerNameHash
+        self.issuerKeyHash = issuerKeyHash
+        self.serialNumber = serialNumber
+    }
+
+    /// Whether the certificate that is asked about is meant.
+    func names(_ question: RevocationQuestion) -> Bool {
+        guard let digest else { return false }
+        return self == OCSPCertificateID(of: question, digest: digest)
+    }
+
+    func serialize(into coder: inout DER.Serializer) throws {
+        guard let digest else { return }
+        try coder.appendConstructedNode(identifier: .sequence) { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(digest.identifier)
+                try coder.serialize(ASN1Null())
+            }
+            try coder.serialize(ASN1OctetString(contentBytes: issuerNameHash))
+            try coder.serialize(ASN1OctetString(contentBytes: issuerKeyHash))
+            coder.appendPrimitiveNode(identifier: .integer) { $0.append(contentsOf: serialNumber) }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import ServerTrust
+
+extension RevocationCase {
+    /// All of them, by what they are about.
+    static let groups: [(title: String, cases: [RevocationCase])] = [
+        ("Stapled OCSP responses", stapledResponses),
+        ("Who has signed an OCSP response", signers),
+        ("When an OCSP response counts", times),
+        ("OCSP responses that are fetched", fetched),
+        ("Revocation lists", lists),
+        ("Which certificates a list is about", scopes),
+        ("Flags, and which source decides", flagsAndOrder),
+        ("Chains", chains),
+    ]
+
+    static let all = groups.flatMap(\.cases)
+
+    /// A stapled response for a certificate that names nobody else to ask.
+    static func stapling(
+        _ name: String,
+        _ problem: RevocationProblem? = nil,
+        openSSL: OpenSSL = .agrees,
+        _ change: (inout ForgedResponse) -> Void = { _ in }
+    ) -> RevocationCase {
+        RevocationCase(name) {
+            var response = ForgedResponse()
+            change(&response)
+            $0.stapled = response
+            $0.openSSL = openSSL
+            if let problem { $0.refuse(RevocationObstacle(problem, from: .stapledResponse)) }
+        }
+    }
+
+    /// The same with a response that says revoked.
+    static func revoking(
+        _ name: String,
+        reason: RevocationReason? = .keyCompromise,
+        openSSL: OpenSSL = .agrees,
+        _ change: (inout ForgedResponse) -> Void = { _ in }
+    ) -> RevocationCase {
+        RevocationCase(name) {
+            var response = ForgedResponse()
+            response.revoke(reason: reason?.rawValue)
+            change(&response)
+            $0.stapled = response
+            $0.openSSL = openSSL
+            $0.revoked(from: .stapledResponse, reason: reason)
+        }
+    }
+
+    /// A list that was given, for a certificate that names nobody else to ask.
+    static func giving(
+        _ name: String,
+        _ problem: RevocationProblem? = nil,
+        openSSL: OpenSSL = .agrees,
+        _ change: (inout ForgedList) -> Void = { _ in }
+    ) -> RevocationCase {
+        RevocationCase(name) {
+            var list = ForgedList()
+            change(&list)
+            $0.list = list
+            $0.openSSL = openSSL
+            if let problem { $0.refuse(RevocationObstacle(problem, from: .list("given"))) }
+        }
+    }
+
+    /// A response that a responder gives.
+    static func asking(
+        _ name: String,
+        _ problem: RevocationProblem? = nil,
+        _ change: (inout ForgedResponse) -> Void
+    ) -> RevocationCase {
+        RevocationCase(name) {
+            var response = ForgedResponse()
+            change(&response)
+            $0.chain = [RevocationWorld.withResponder]
+            $0.answer(RevocationWorld.responder, response)
+            if let problem {
+                $0.refuse(RevocationObstacle(problem, from: .responder(url: RevocationWorld.responder)))
+            }
+        }
+    }
+
+    /// A list that is fetched.
+    static func fetchedList(
+        _ name: String,
+        _ problem: RevocationProblem? = nil,
+        _ change: (inout ForgedList) -> Void
+    ) -> RevocationCase {
+        RevocationCase(name) {
+            var list = ForgedList()
+            change(&list)
+            $0.chain = [RevocationWorld.withList]
+            $0.answer(RevocationWorld.list, list)
+            if let problem { $0.refuse(RevocationObstacle(problem, from: .list(RevocationWorld.list))) }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import SwiftASN1
+import Testing
+
+@testable import ServerTrust
+
+/// How others are asked: once for many, in which words, and for how long.
+@Suite struct RevocationFetchTests {
+    private static let responder = RevocationWorld.responder
+
+    private static func checker(
+        _ fetcher: FakeFetcher,
+        settings: RevocationSettings = RevocationSettings(),
+        clock: Gate = Gate()
+    ) -> RevocationChecker {
+        RevocationChecker(
+            fetcher: fetcher,
+            lists: [],
+            listURLs: [],
+            settings: settings,
+            sleep: { _ in
+                await clock.wait()
+                try Task.checkCancellation()
+            },
+            makeNonce: { RevocationCase.nonce }
+        )
+    }
+
+    private static func trust(_ checker: RevocationChecker, _ leaf: Forged) throws -> ServerTrust {
+        var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
+        trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
+        trust.time = World.now
+        trust.revocation = checker
+        return trust
+    }
+
+    private static func isTrusted(_ trust: ServerTrust) async -> Bool {
+        let evaluator = RevocationTrustEvaluator(options: [.any, .requirePositiveResponse])
+        return (try? await evaluator.evaluateOnline(trust, forHost: World.host)) != nil
+    }
+
+    @Test(arguments: [RevocationWorld.withResponder, RevocationWorld.withList])
+    func manyEvaluationsFetchOnce(_ leaf: Forged) async throws {
+        let gate = Gate()
+        let answers: [String: FakeFetcher.Answer] = [
+            Self.responder: .bytes(ForgedResponse().der()), RevocationWorld.list: .bytes(ForgedList().der()),
+        ]
+        let fetcher = FakeFetcher(answers, gate: gate)
+        let checker = Self.checker(fetcher)
+        let trust = try Self.trust(checker, leaf)
+        let trusted = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<50 { group.addTask { await Self.isTrusted(trust) } }
+            while checker.flights.waiting < 50 { await Task.yield() }
+            gate.open()
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(trusted == 50)
+        #expect(fetcher.requests.count == 1)
+        #expect(checker.flights.waiting == 0)
+    }
+
+    @Test func whenTimeIsUpAllGoOnAndTheNextAsksAgain() async throws {
+        let clock = Gate()
+        let fetcher = FakeFetcher([Self.responder: .never])
+        let checker = Self.checker(fetcher, clock: clock)
+        let trust = try Self.trust(checker, RevocationWorld.withResponder)
+        let trusted = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<10 { group.addTask { await Self.isTrusted(trust) } }
+            while checker.flights.waiting < 10 { await Task.yield() }
+            clock.open()
+            return await group.contains(true)
+        }
+        #expect(!trusted)
+        #expect(fetcher.requests.count == 1)
+        #expect(await !Self.isTrusted(trust))
+        #expect(fetcher.requests.count == 2)
+    }
+
+    @Test func whoIsCancelledGoesAndTheOthersStay() async throws {
+        let gate = Gate()
+        let fetcher = FakeFetcher([Self.responder: .bytes(ForgedResponse().der())], gate: gate)
+        let checker = Self.checker(fetcher)
+        let trust = try Self.trust(checker, RevocationWorld.withResponder)
+        let stays = Task { await Self.isTrusted(trust) }
+        let goes = Task { await Self.isTrusted(trust) }
+        while checker.flights.waiting < 2 { await Task.yield() }
+        goes.cancel()
+        #expect(await !goes.value)
+        #expect(checker.flights.waiting == 1)
+        gate.open()
+        #expect(await stays.value)
+    }
+
+    @Test func whenAllAreCancelledTheFetchIsToo() async throws {
+        let fetcher = FakeFetcher([Self.responder: .never])
+        let checker = Self.checker(fetcher)
+        let trust = try Self.trust(checker, RevocationWorld.withResponder)
+        let task = Task { await Self.isTrusted(trust) }
+        while checker.flights.waiting < 1 { await Task.yield() }
+        task.cancel()
+        #expect(await !task.value)
+        #expect(checker.flights.waiting == 0)
+        // Already cancelled when it begins.
+        let late = Task {
+            await Gate().wait()
+            return await Self.isTrusted(trust)
+        }
+        late.cancel()
+        #expect(await !late.value)
+        #expect(checker.flights.waiting == 0)
+    }
+
+    @Test func theQuestion() async throws {
+        let fetcher = FakeFetcher([:])
+        _ = await Self.isTrusted(try Self.trust(Self.checker(fetcher), RevocationWorld.withResponder))
+        let request = try #require(fetcher.requests.first)
+        #expect(request.method == .post)
+        #expect(request.url == Self.responder)
+        #expect(request.contentType == "application/ocsp-request")
+        #expect(request.accept == "application/ocsp-response")
+        #expect(request.timeLimit == .seconds(5))
+        #expect(request.sizeLimit == 64 << 10)
+        // The CertID is the same as the forge's, and the nonce is at the end.
+        let der = ForgedResponse().der()
+        let id = try #require(Self.range(of: Encoded.identifier([1, 3, 14, 3, 2, 26]), in: der)).lowerBound - 2
+        let length = Int(der[id - 1])
+        #expect(Self.range(of: Array(der[id..<id + length]), in: request.body) != nil)
+        #expect(Array(request.body.suffix(32)) == RevocationCase.nonce)
+    }
+
+    @Test func withoutANonceTheQuestionIsInTheURL() async throws {
+        var settings = RevocationSettings()
+        settings.usesNonce = false
+        let fetcher = FakeFetcher([:])
+        let checker = Self.checker(fetcher, settings: settings)
+        _ = await Self.isTrusted(try Self.trust(checker, RevocationWorld.withResponder))
+        let request = try #require(fetcher.requests.first)
+        #expect(request.method == .get)
+        #expect(request.contentType == nil)
+        #expect(request.body.isEmpty)
+        #expect(request.url.hasPrefix("http://ocsp.example/M"))
+        let encoded = request.url.dropFirst(Self.responder.count)
+        #expect(encoded.allSatisfy { $0.isLetter || $0.isNumber || $0 == "%" })
+        let base64 = encoded.split(separator: "%", omittingEmptySubsequences: false).enumerated().map { index, part in
+            let codes: [Substring: String] = ["2B": "+", "2F": "/", "3D": "="]
+            return index == 0 ? String(part) : (codes[part.prefix(2)] ?? "?") + part.dropFirst(2)
+        }.joined()
+        let bytes = try #require(Base64.decode(base64[...]))
+        #expect(throws: Never.self) { try DER.parse(bytes) }
+    }
+
+    @Test(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"))
+    func openSSLReadsTheQuestion() async throws {
+        let fetcher = FakeFetcher([:])
+        _ = await Self.isTrusted(try Self.trust(Self.checker(fetcher), RevocationWorld.withResponder))
+        let text = try OpenSSL.text(ofRequest: try #require(fetcher.requests.first).body)
+        #expect(text.contains("Hash Algorithm: sha1"))
+        #expect(text.contains("OCSP Nonce"))
+        let serial = RevocationWorld.withResponder.x509.serialNumber.bytes.map { byte in
+            let digits = String(byte, radix: 16, uppercase: true)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+        #expect(text.contains(serial))
+    }
+
+    private static func range(of part: [UInt8], in whole: [UInt8]) -> Range<Int>? {
+        whole.indices.first { whole[$0...].starts(with: part) }.map { $0..<$0 + part.count }
+    }
+}

@@ -1,0 +1,208 @@
+import Testing
+
+@testable import ServerTrust
+
+/// What is asked once, and what again.
+@Suite struct RevocationMemoryTests {
+    private static let responder = RevocationWorld.responder
+    private static let place = RevocationWorld.list
+    private static let hard: RevocationFlags = [.any, .requirePositiveResponse]
+
+    private static func trust(
+        _ checker: RevocationChecker,
+        _ leaf: Forged = RevocationWorld.withResponder,
+        after delay: Duration = .zero,
+        stapled: ForgedResponse? = nil
+    ) throws -> ServerTrust {
+        var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
+        trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
+        trust.time = World.now.advanced(by: delay)
+        trust.stapledOCSPResponse = stapled?.der()
+        trust.revocation = checker
+        return trust
+    }
+
+    private static func reason(
+        _ trust: ServerTrust,
+        _ flags: RevocationFlags = hard,
+        waits: Bool = true
+    ) async -> TrustFailure? {
+        do {
+            let evaluator = RevocationTrustEvaluator(options: flags)
+            if waits {
+                try await evaluator.evaluateOnline(trust, forHost: World.host)
+            } else {
+                try evaluator.evaluate(trust, forHost: World.host)
+            }
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    @Test func anAnswerIsGoodUntilItsNextUpdate() async throws {
+        let fetcher = FakeFetcher([Self.responder: .bytes(ForgedResponse(nextUpdate: .seconds(600)).der())])
+        let checker = RevocationChecker(fetcher: fetcher)
+        #expect(await Self.reason(try Self.trust(checker)) == nil)
+        #expect(checker.cachedAnswers == 1)
+        #expect(checker.cachedLists == 0)
+        #expect(await Self.reason(try Self.trust(checker, after: .seconds(600))) == nil)
+        #expect(await Self.reason(try Self.trust(checker), waits: false) == nil)
+        #expect(fetcher.requests.count == 1)
+        fetcher.set(Self.responder, .fails(.status(500)))
+        let reason = await Self.reason(try Self.trust(checker, after: .seconds(601)))
+        #expect(fetcher.requests.count == 2)
+        let obstacle = RevocationObstacle(.httpStatus(500), from: .responder(url: Self.responder))
+        #expect(reason == .revocationUnknown(subject: World.host, detail: RevocationDoubt([obstacle])))
+        #expect(checker.cachedAnswers == 0)
+        #expect(checker.cachedLists == 0)
+    }
+
+    @Test func aListIsGoodUntilItsNextUpdate() async throws {
+        let fetcher = FakeFetcher([Self.place: .bytes(ForgedList(nextUpdate: .seconds(600)).der())])
+        let checker = RevocationChecker(fetcher: fetcher)
+        let leaf = RevocationWorld.withList
+        #expect(await Self.reason(try Self.trust(checker, leaf)) == nil)
+        #expect(checker.cachedAnswers == 0)
+        #expect(checker.cachedLists == 1)
+        #expect(await Self.reason(try Self.trust(checker, leaf, after: .seconds(600))) == nil)
+        #expect(fetcher.requests.count == 1)
+        var later = ForgedList(nextUpdate: .seconds(7200))
+        later.revoke()
+        fetcher.set(Self.place, .bytes(later.der()))
+        guard case .revoked = await Self.reason(try Self.trust(checker, leaf, after: .seconds(1000))) else {
+            Issue.record("the new list was not fetched")
+            return
+        }
+        #expect(fetcher.requests.count == 2)
+        #expect(fetcher.requests.allSatisfy { $0.method == .get && $0.accept == "application/pkix-crl" })
+    }
+
+    @Test func withoutNextUpdateNothingIsKept() async throws {
+        let response = ForgedResponse(thisUpdate: .seconds(-60), nextUpdate: nil)
+        let fetcher = FakeFetcher([Self.responder: .bytes(response.der())])
+        let checker = RevocationChecker(fetcher: fetcher)
+        #expect(await Self.reason(try Self.trust(checker)) == nil)
+        #expect(checker.cachedAnswers == 0)
+        #expect(checker.cachedLists == 0)
+        var revoked = response
+        revoked.revoke()
+        fetcher.set(Self.responder, .bytes(revoked.der()))
+        guard case .revoked = await Self.reason(try Self.trust(checker), .any) else {
+            Issue.record("what was good a second ago still is")
+            return
+        }
+        #expect(checker.cachedAnswers == 0)
+        #expect(checker.cachedLists == 0)
+        #expect(fetcher.requests.count == 2)
+    }
+
+    @Test func anOldStapledResponseDoesNotBuryANewerOne() async throws {
+        var revoked = ForgedResponse()
+        revoked.revoke()
+        let fetcher = FakeFetcher([Self.responder: .bytes(revoked.der())])
+        let checker = RevocationChecker(fetcher: fetcher)
+        guard case .revoked = await Self.reason(try Self.trust(checker)) else {
+            Issue.record("the responder was not asked")
+            return
+        }
+        let older = ForgedResponse(thisUpdate: .seconds(-80_000), nextUpdate: .seconds(80_000))
+        for waits in [true, false] {
+            guard case .revoked = await Self.reason(try Self.trust(checker, stapled: older), .any, waits: waits) else {
+                Issue.record("the stapled response was believed")
+                return
+            }
+        }
+        #expect(fetcher.requests.count == 1)
+    }
+
+    @Test func failuresAreNotKept() async throws {
+        let fetcher = FakeFetcher([Self.responder: .bytes([1, 2, 3])])
+        let checker = RevocationChecker(fetcher: fetcher)
+        #expect(await Self.reason(try Self.trust(checker)) != nil)
+        fetcher.set(Self.responder, .bytes(ForgedResponse().der()))
+        #expect(await Self.reason(try Self.trust(checker)) == nil)
+        checker.removeAll()
+        #expect(checker.cachedAnswers == 0)
+        #expect(checker.cachedLists == 0)
+        #expect(await Self.reason(try Self.trust(checker), waits: false) != nil)
+    }
+
+    @Test func oneCertificateIsNotTakenForAnother() async throws {
+        let fetcher = FakeFetcher([Self.responder: .bytes(ForgedResponse().der())])
+        let checker = RevocationChecker(fetcher: fetcher)
+        #expect(await Self.reason(try Self.trust(checker)) == nil)
+        var blueprint = Blueprint.leaf().with(\.ends, TrustTime(year: 2026, month: 12, day: 1))
+        blueprint.more = RevocationWorld.extensions(responders: [Self.responder])
+        let other = blueprint.signed(by: RevocationWorld.authority)
+        let obstacle = RevocationObstacle(.otherCertificate, from: .responder(url: Self.responder))
+        #expect(
+            await Self.reason(try Self.trust(checker, other))
+                == .revocationUnknown(subject: World.host, detail: RevocationDoubt([obstacle]))
+        )
+    }
+
+    /// A policy of Alamofire 4, which answers at once, and a trust for which no checker is set.
+    @Test func withoutACheckerTheStapledResponseCounts() throws {
+        var response = ForgedResponse()
+        var trust = try Self.trust(RevocationChecker(), stapled: response)
+        trust.revocation = nil
+        let soft = ServerTrustPolicy.performRevokedEvaluation(validateHost: true, revocationFlags: .any)
+        let hard = ServerTrustPolicy.performRevokedEvaluation(validateHost: true, revocationFlags: Self.hard)
+        #expect(soft.evaluate(trust, forHost: World.host))
+        #expect(hard.evaluate(trust, forHost: World.host))
+        response.revoke()
+        trust.stapledOCSPResponse = response.der()
+        #expect(!soft.evaluate(trust, forHost: World.host))
+        trust.stapledOCSPResponse = nil
+        #expect(soft.evaluate(trust, forHost: World.host))
+        #expect(!hard.evaluate(trust, forHost: World.host))
+    }
+
+    @Test func noSourcesAreAskedIfNoneMayBe() async throws {
+        var settings = RevocationSettings()
+        settings.maximumSources = -1
+        let fetcher = FakeFetcher([Self.responder: .bytes(ForgedResponse().der())])
+        let checker = RevocationChecker(fetcher: fetcher, settings: settings)
+        #expect(
+            await Self.reason(try Self.trust(checker))
+                == .revocationUnknown(subject: World.host, detail: RevocationDoubt(.noSource))
+        )
+        #expect(fetcher.requests.isEmpty)
+    }
+
+    @Test func theMemoryIsBounded() async throws {
+        var settings = RevocationSettings()
+        settings.cachedAnswers = 4
+        let checker = RevocationChecker(settings: settings)
+        for index in 0..<12 {
+            let leaf = World.leaf { $0.ends = TrustTime(year: 2026, month: 12, day: index + 1) }
+            var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
+            trust.anchors = TrustAnchors([World.intermediate.certificate])
+            trust.time = World.now
+            trust.revocation = checker
+            trust.stapledOCSPResponse =
+                ForgedResponse(subject: leaf, issuer: World.intermediate, signer: World.intermediate).der()
+            #expect(await Self.reason(trust) == nil)
+            #expect(checker.cachedAnswers <= 4)
+        }
+        #expect(checker.cachedAnswers > 0)
+    }
+
+    @Test func aListOfAnotherAuthorityIsNotFetchedAgain() async throws {
+        let url = "http://both.example/"
+        let fetcher = FakeFetcher([url: .bytes(ForgedList().der())])
+        let checker = RevocationChecker(fetcher: fetcher, listURLs: [url])
+        #expect(await Self.reason(try Self.trust(checker, RevocationWorld.plain)) == nil)
+        var trust = try ServerTrust(derEncodedChain: [World.leaf.der], host: World.host)
+        trust.anchors = TrustAnchors([World.intermediate.certificate])
+        trust.time = World.now
+        trust.revocation = checker
+        let obstacle = RevocationObstacle(.otherIssuer, from: .list(url))
+        #expect(
+            await Self.reason(trust)
+                == .revocationUnknown(subject: World.host, detail: RevocationDoubt([obstacle]))
+        )
+        #expect(fetcher.requests.count == 1)
+    }
+}

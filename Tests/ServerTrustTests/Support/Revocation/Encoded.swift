@@ -1,0 +1,87 @@
+import ServerTrust
+import SwiftASN1
+import X509
+
+/// DER written by hand, so that the forge makes what the library would not.
+enum Encoded {
+    static func node(_ tag: UInt8, _ content: [UInt8]...) -> [UInt8] {
+        let content = Array(content.joined())
+        let count = content.count
+        switch count {
+        case ..<0x80: return [tag, UInt8(count)] + content
+        case ..<0x100: return [tag, 0x81, UInt8(count)] + content
+        case ..<0x10000: return [tag, 0x82, UInt8(count >> 8), UInt8(count & 0xff)] + content
+        default: return [tag, 0x83, UInt8(count >> 16), UInt8(count >> 8 & 0xff), UInt8(count & 0xff)] + content
+        }
+    }
+
+    static func sequence(_ content: [UInt8]...) -> [UInt8] { node(0x30, Array(content.joined())) }
+
+    static func octets(_ content: [UInt8]) -> [UInt8] { node(0x04, content) }
+
+    static func bits(_ content: [UInt8]) -> [UInt8] { node(0x03, [0] + content) }
+
+    /// A positive number from its bytes.
+    static func integer(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        let digits = Array(bytes.drop { $0 == 0 })
+        return node(0x02, (digits.first ?? 0x80) >= 0x80 ? [0] + digits : digits)
+    }
+
+    static func enumerated(_ number: Int) -> [UInt8] { node(0x0a, [UInt8(number)]) }
+
+    static func identifier(_ identifier: ASN1ObjectIdentifier) -> [UInt8] { der(identifier) }
+
+    /// GeneralizedTime.
+    static func time(_ time: TrustTime) -> [UInt8] { node(0x18, digits(time)) }
+
+    /// UTCTime.
+    static func shortTime(_ time: TrustTime) -> [UInt8] { node(0x17, Array(digits(time).dropFirst(2))) }
+
+    /// With explicit tag.
+    static func tagged(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { node(0xa0 | number, content) }
+
+    static func extensions(_ extensions: [Certificate.Extension]) -> [UInt8] {
+        sequence(extensions.flatMap { der($0) })
+    }
+
+    /// AlgorithmIdentifier.
+    static func algorithm(_ algorithm: Certificate.SignatureAlgorithm) -> [UInt8] {
+        switch algorithm {
+        case .ecdsaWithSHA256: sequence(identifier([1, 2, 840, 10045, 4, 3, 2]))
+        case .ecdsaWithSHA384: sequence(identifier([1, 2, 840, 10045, 4, 3, 3]))
+        case .ed25519: sequence(identifier([1, 3, 101, 112]))
+        case .sha256WithRSAEncryption: sequence(identifier([1, 2, 840, 113_549, 1, 1, 11]), node(0x05))
+        case .sha1WithRSAEncryption: sequence(identifier([1, 2, 840, 113_549, 1, 1, 5]), node(0x05))
+        default: fatalError("\(algorithm) is not forged")
+        }
+    }
+
+    static func der(_ value: some DERSerializable) -> [UInt8] {
+        var serializer = DER.Serializer()
+        do {
+            try serializer.serialize(value)
+        } catch {
+            fatalError("\(value) cannot be encoded: \(error)")
+        }
+        return serializer.serializedBytes
+    }
+
+    /// Body, algorithm and signature, and what stands behind.
+    static func signed(
+        _ body: [UInt8],
+        by key: ForgeKey,
+        algorithm: Certificate.SignatureAlgorithm?,
+        label: [UInt8]? = nil,
+        and more: [UInt8] = []
+    ) -> [UInt8] {
+        let algorithm = algorithm ?? key.key.defaultAlgorithm
+        guard let signature = try? key.key.sign(bytes: body, signatureAlgorithm: algorithm) else {
+            fatalError("the key does not sign with \(algorithm)")
+        }
+        return sequence(body, label ?? Self.algorithm(algorithm), bits(signature.rawRepresentation), more)
+    }
+
+    private static func digits(_ time: TrustTime) -> [UInt8] {
+        Array(time.description.utf8.filter { $0 >= 0x30 && $0 <= 0x39 }) + [UInt8(ascii: "Z")]
+    }
+}

@@ -1,0 +1,41 @@
+import ServerTrust
+import Synchronization
+
+/// Plays responders and the servers of lists.
+final class FakeFetcher: RevocationFetching {
+    enum Answer: Sendable {
+        case bytes([UInt8])
+        case fails(RevocationFetchError)
+        /// Until the caller gives up.
+        case never
+    }
+
+    private let answers: Mutex<[String: Answer]>
+    private let log = Mutex<[RevocationRequest]>([])
+    private let gate: Gate?
+
+    /// - Parameter gate: Opened before any answer is given.
+    init(_ answers: [String: Answer], gate: Gate? = nil) {
+        self.answers = Mutex(answers)
+        self.gate = gate
+    }
+
+    var requests: [RevocationRequest] { log.withLock { $0 } }
+
+    func set(_ url: String, _ answer: Answer) {
+        answers.withLock { $0[url] = answer }
+    }
+
+    func fetch(_ request: RevocationRequest) async throws(RevocationFetchError) -> [UInt8] {
+        log.withLock { $0.append(request) }
+        await gate?.wait()
+        switch answers.withLock({ $0[request.url] }) {
+        case .bytes(let bytes): return bytes
+        case .fails(let error): throw error
+        case .never:
+            await Gate().wait()
+            throw .timedOut
+        case nil: throw .failed("nobody is at \(request.url)")
+        }
+    }
+}

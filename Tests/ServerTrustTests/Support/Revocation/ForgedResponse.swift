@@ -1,0 +1,128 @@
+import Crypto
+import ServerTrust
+import SwiftASN1
+import X509
+
+/// What a forged OCSP response says. The defaults make a good one for the server of ``RevocationWorld``. Times are counted from the time
+/// of the test.
+struct ForgedResponse: Sendable {
+    enum Status: Sendable {
+        case good, unknown
+        case revoked(Duration, reason: Int?)
+    }
+
+    enum Responder: Sendable {
+        case name, key
+    }
+
+    enum Digest: Sendable {
+        case sha1, sha256
+    }
+
+    /// The certificate it is about, and whose that is.
+    var subject = RevocationWorld.plain
+    var issuer = RevocationWorld.authority
+    /// More than one is possible.
+    var statuses: [Status] = [.good]
+    var digest = Digest.sha1
+    var serialNumber: [UInt8]?
+    var issuerKey: ForgeKey?
+
+    /// Whose key signs, how that is named, and what is sent along.
+    var signer = RevocationWorld.authority
+    var responder = Responder.name
+    var certificates: [Forged] = []
+    var algorithm: Certificate.SignatureAlgorithm?
+    /// What is said of the algorithm instead of the truth.
+    var algorithmLabel: [UInt8]?
+
+    var producedAt = Duration.seconds(-3600)
+    var thisUpdate = Duration.seconds(-3600)
+    var nextUpdate: Duration? = .seconds(86_400)
+    var nonce: [UInt8]?
+    var extensions: [Certificate.Extension] = []
+    var singleExtensions: [Certificate.Extension] = []
+
+    /// What the responder says of itself; with anything but 0 nothing else is said.
+    var responseStatus = 0
+
+    mutating func revoke(_ since: Duration = .seconds(-86_400), reason: Int? = 1) {
+        statuses = [.revoked(since, reason: reason)]
+    }
+
+    /// Signed by another certificate than the issuer's, which is sent along.
+    mutating func delegate(to responder: Forged) {
+        signer = responder
+        certificates = [responder]
+    }
+
+    func der(at now: TrustTime = World.now) -> [UInt8] {
+        guard responseStatus == 0 else { return Encoded.sequence(Encoded.enumerated(responseStatus)) }
+        var all = extensions
+        if let nonce {
+            let value = Encoded.octets(nonce)[...]
+            all.append(Certificate.Extension(oid: [1, 3, 6, 1, 5, 5, 7, 48, 1, 2], critical: false, value: value))
+        }
+        let body = Encoded.sequence(
+            responderID,
+            Encoded.time(now.advanced(by: producedAt)),
+            Encoded.sequence(statuses.flatMap { single($0, now) }),
+            all.isEmpty ? [] : Encoded.tagged(1, Encoded.extensions(all))
+        )
+        let sent = certificates.isEmpty ? [] : Encoded.tagged(0, Encoded.sequence(certificates.flatMap(\.der)))
+        let basic = Encoded.signed(body, by: signer.key, algorithm: algorithm, label: algorithmLabel, and: sent)
+        let content = Encoded.sequence(Encoded.identifier([1, 3, 6, 1, 5, 5, 7, 48, 1, 1]), Encoded.octets(basic))
+        return Encoded.sequence(Encoded.enumerated(0), Encoded.tagged(0, content))
+    }
+
+    private var responderID: [UInt8] {
+        switch responder {
+        case .name: Encoded.tagged(1, Encoded.der(signer.x509.subject))
+        case .key:
+            Encoded.tagged(
+                2,
+                Encoded.octets(Array(Insecure.SHA1.hash(data: signer.x509.publicKey.subjectPublicKeyInfoBytes)))
+            )
+        }
+    }
+
+    private func single(_ status: Status, _ now: TrustTime) -> [UInt8] {
+        Encoded.sequence(
+            certificateID,
+            Self.encoded(status, now),
+            Encoded.time(now.advanced(by: thisUpdate)),
+            nextUpdate.map { Encoded.tagged(0, Encoded.time(now.advanced(by: $0))) } ?? [],
+            singleExtensions.isEmpty ? [] : Encoded.tagged(1, Encoded.extensions(singleExtensions))
+        )
+    }
+
+    private var certificateID: [UInt8] {
+        let name = Encoded.der(issuer.x509.subject)
+        let key = Array((issuerKey ?? issuer.key).key.publicKey.subjectPublicKeyInfoBytes)
+        let identifier: ASN1ObjectIdentifier =
+            digest == .sha1 ? [1, 3, 14, 3, 2, 26] : [2, 16, 840, 1, 101, 3, 4, 2, 1]
+        return Encoded.sequence(
+            Encoded.sequence(Encoded.identifier(identifier), Encoded.node(0x05)),
+            Encoded.octets(hash(name)),
+            Encoded.octets(hash(key)),
+            Encoded.integer(serialNumber ?? Array(subject.x509.serialNumber.bytes))
+        )
+    }
+
+    private func hash(_ bytes: [UInt8]) -> [UInt8] {
+        digest == .sha1 ? Array(Insecure.SHA1.hash(data: bytes)) : Array(SHA256.hash(data: bytes))
+    }
+
+    private static func encoded(_ status: Status, _ now: TrustTime) -> [UInt8] {
+        switch status {
+        case .good: Encoded.node(0x80)
+        case .unknown: Encoded.node(0x82)
+        case .revoked(let since, let reason):
+            Encoded.node(
+                0xa1,
+                Encoded.time(now.advanced(by: since)),
+                reason.map { Encoded.tagged(0, Encoded.enumerated($0)) } ?? []
+            )
+        }
+    }
+}

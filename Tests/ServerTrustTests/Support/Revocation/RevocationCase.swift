@@ -1,0 +1,125 @@
+import Testing
+
+@testable import ServerTrust
+
+/// One server, what is said of its revocation, and what is to come of it.
+struct RevocationCase: Sendable {
+    /// How `openssl` stands to ours.
+    enum OpenSSL: Sendable {
+        /// It says the same: `openssl ocsp` of a stapled response, `openssl verify` of a list.
+        case agrees
+        /// It says otherwise, and this is why ours is right.
+        case differs(String)
+        /// It cannot be asked.
+        case cannotSay
+    }
+
+    static let nonce = [UInt8](repeating: 7, count: 32)
+
+    let name: String
+    /// The server's certificate first.
+    var chain = [RevocationWorld.plain]
+    var anchor = RevocationWorld.authority
+    var stapled: ForgedResponse?
+    /// Instead of one that was forged.
+    var stapledBytes: [UInt8]?
+    var list: ForgedList?
+    var answers: [String: FakeFetcher.Answer] = [:]
+    var hasFetcher = true
+    var isSlow = false
+    var listURLs: [String] = []
+    var flags: RevocationFlags = [.any, .requirePositiveResponse]
+    /// Whether the evaluation may wait.
+    var waits = true
+    var allowsSHA1 = false
+    var expected = TrustCase.Verdict.trusted
+    /// Who is asked, in this order; nil where that is not the question.
+    var asked: [String]?
+    var openSSL = OpenSSL.cannotSay
+
+    init(_ name: String, _ change: (inout RevocationCase) -> Void) {
+        self.name = name
+        change(&self)
+    }
+
+    /// Not known whether it is revoked, for these reasons.
+    mutating func refuse(_ obstacles: RevocationObstacle..., subject: String = World.host) {
+        expected = .refused(.revocationUnknown(subject: subject, detail: RevocationDoubt(obstacles)))
+    }
+
+    mutating func revoked(
+        from source: RevocationSource,
+        reason: RevocationReason? = .keyCompromise,
+        subject: String = World.host
+    ) {
+        let record = RevocationRecord(time: World.now.advanced(by: .seconds(-86_400)), reason: reason, source: source)
+        expected = .refused(.revoked(subject: subject, detail: record))
+    }
+
+    /// What the responder or the server of lists says.
+    mutating func answer(_ url: String, _ response: ForgedResponse) {
+        answers[url] = .bytes(response.der())
+    }
+
+    mutating func answer(_ url: String, _ list: ForgedList) {
+        answers[url] = .bytes(list.der())
+    }
+
+    func trust() throws -> ServerTrust {
+        var trust = try ServerTrust(derEncodedChain: chain.map(\.der), host: World.host)
+        trust.anchors = TrustAnchors([anchor.certificate])
+        trust.time = World.now
+        trust.requirements.allowsSHA1 = allowsSHA1
+        trust.stapledOCSPResponse = stapledBytes ?? stapled?.der()
+        return trust
+    }
+
+    func checker(_ fetcher: FakeFetcher) throws -> RevocationChecker {
+        let isSlow = isSlow
+        return RevocationChecker(
+            fetcher: hasFetcher ? fetcher : nil,
+            lists: try list.map { [try RevocationList(derEncoded: $0.der(), name: "given")] } ?? [],
+            listURLs: listURLs,
+            settings: RevocationSettings(),
+            sleep: { _ in
+                if !isSlow { await Gate().wait() }
+                try Task.checkCancellation()
+            },
+            makeNonce: { Self.nonce }
+        )
+    }
+
+    /// What our evaluator says, and whom it has asked.
+    func verdict() async throws -> (verdict: TrustCase.Verdict, asked: [String]) {
+        let fetcher = FakeFetcher(answers)
+        var trust = try trust()
+        trust.revocation = try checker(fetcher)
+        let evaluator = RevocationTrustEvaluator(options: flags)
+        do {
+            if waits {
+                try await evaluator.evaluateOnline(trust, forHost: World.host)
+            } else {
+                try evaluator.evaluate(trust, forHost: World.host)
+            }
+            return (.trusted, fetcher.requests.map(\.url))
+        } catch {
+            return (.refused(error.reason.withoutWords), fetcher.requests.map(\.url))
+        }
+    }
+}
+
+extension RevocationCase: CustomTestStringConvertible {
+    var testDescription: String { name }
+}
+
+extension TrustFailure {
+    /// In which words a parser complains is its affair.
+    fileprivate var withoutWords: TrustFailure {
+        guard case .revocationUnknown(let subject, let detail) = self else { return self }
+        let obstacles = detail.obstacles.map { obstacle in
+            guard case .malformed = obstacle.problem else { return obstacle }
+            return RevocationObstacle(.malformed(""), from: obstacle.source)
+        }
+        return .revocationUnknown(subject: subject, detail: RevocationDoubt(obstacles))
+    }
+}

@@ -1,0 +1,66 @@
+import ServerTrust
+import SwiftASN1
+import X509
+
+/// Certificates whose revocation is asked about.
+enum RevocationWorld {
+    static let responder = "http://ocsp.example/"
+    static let secondResponder = "http://ocsp2.example/status"
+    static let list = "http://crl.example/list"
+
+    static let authority = World.root
+    /// The same name, key and issuer: what is said of one is said of all. They differ in whom they name.
+    static let plain = leaf()
+    static let withResponder = leaf(responders: [responder])
+    static let withList = leaf(lists: [list])
+    static let withBoth = leaf(responders: [responder], lists: [list])
+
+    static func leaf(responders: [String] = [], lists: [String] = []) -> Forged {
+        var blueprint = Blueprint.leaf()
+        blueprint.more = extensions(responders: responders, lists: lists)
+        return blueprint.signed(by: authority)
+    }
+
+    static func extensions(responders: [String] = [], lists: [String] = []) -> [Certificate.Extension] {
+        var extensions: [Certificate.Extension] = []
+        if !responders.isEmpty {
+            let access = Encoded.sequence(
+                responders.flatMap { url in
+                    Encoded.sequence(Encoded.identifier([1, 3, 6, 1, 5, 5, 7, 48, 1]), uri(url))
+                }
+            )
+            extensions.append(
+                Certificate.Extension(oid: [1, 3, 6, 1, 5, 5, 7, 1, 1], critical: false, value: access[...])
+            )
+        }
+        if !lists.isEmpty {
+            let points = Encoded.sequence(lists.flatMap { Encoded.sequence(Encoded.tagged(0, point($0))) })
+            extensions.append(Certificate.Extension(oid: [2, 5, 29, 31], critical: false, value: points[...]))
+        }
+        return extensions
+    }
+
+    /// A DistributionPointName.
+    static func point(_ url: String) -> [UInt8] { Encoded.tagged(0, uri(url)) }
+
+    /// A GeneralName.
+    static func uri(_ url: String) -> [UInt8] { Encoded.node(0x86, Array(url.utf8)) }
+
+    /// A certificate for signing OCSP responses.
+    static func delegate(_ change: (inout Blueprint) -> Void = { _ in }, by issuer: Forged = authority) -> Forged {
+        var blueprint = Blueprint(name: "Responder")
+        blueprint.usage = KeyUsage(digitalSignature: true)
+        blueprint.purposes = [.ocspSigning]
+        change(&blueprint)
+        return blueprint.signed(by: issuer)
+    }
+
+    static let noCheck = Certificate.Extension(
+        oid: [1, 3, 6, 1, 5, 5, 7, 48, 1, 5],
+        critical: false,
+        value: Encoded.node(0x05)[...]
+    )
+
+    /// An extension nobody knows.
+    static let strange = Certificate.Extension(oid: [1, 2, 3, 4], critical: true, value: Encoded.node(0x05)[...])
+}
