@@ -84,6 +84,8 @@ final class RetryRun<Value: Sendable> {
         defer { if hasEntered { coordinator.leave(target.host) } }
         while !Task.isCancelled {
             began = clock.now
+            // The turn may have come at the last moment.
+            if let deadline, began >= deadline { return .deadlineExpired }
             generation = coordinator.knownVerdict(of: target.host)?.generation
             switch step(after: await attempt(attempts.count + 1)) {
             case .succeed: return nil
