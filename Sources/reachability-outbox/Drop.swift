@@ -9,7 +9,7 @@ struct Drop: AsyncParsableCommand {
     @OptionGroup var arguments: OutboxDropArguments
 
     func run() async throws {
-        let outbox = try await arguments.outbox.open()
+        let outbox = try await arguments.outbox.openExisting()
         var missing: [Int64] = []
         for id in arguments.all ? try await outbox.entries().map(\.id) : arguments.ids {
             if try await outbox.drop(id) {

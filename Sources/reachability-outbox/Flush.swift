@@ -14,7 +14,7 @@ struct Flush: AsyncParsableCommand {
         let limit = try arguments.timeout?.value ?? .seconds(60)
         var options = OutboxOptions()
         options.maximumAttempts = arguments.attempts
-        let outbox = try await arguments.outbox.open(options)
+        let outbox = try await arguments.outbox.openExisting(options)
         let program = Program(name: arguments.with)
         let sender: any OutboxSender =
             program.name.split(separator: "/").last == "curl"

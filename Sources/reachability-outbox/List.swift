@@ -9,7 +9,7 @@ struct List: AsyncParsableCommand {
     @OptionGroup var arguments: OutboxListArguments
 
     func run() async throws {
-        for entry in try await arguments.outbox.open().entries() {
+        for entry in try await arguments.outbox.openExisting().entries() {
             StandardOutput.write(arguments.json ? Self.json(entry) : Array(entry.line.utf8))
         }
     }

@@ -3,11 +3,20 @@ import Glibc
 import ReachabilityOutbox
 
 extension OutboxFileArguments {
-    /// Opens the outbox that is meant.
+    /// Opens the outbox that is meant, and makes it where there is none.
     func open(_ options: OutboxOptions = OutboxOptions()) async throws -> Outbox {
         var options = options
         options.replacesCorruptFile = replaceCorrupt
         return try await Outbox(file: try file ?? Self.defaultFile(), options: options)
+    }
+
+    /// Opens the outbox that is meant; a file that is named must exist, for its name may be mistyped.
+    func openExisting(_ options: OutboxOptions = OutboxOptions()) async throws -> Outbox {
+        if let file, unsafe access(file, F_OK) != 0 {
+            let reason = unsafe String(cString: strerror(errno))
+            throw ExitMessage("cannot open the outbox \(file): \(reason); `outbox add` makes one", .noInput)
+        }
+        return try await open(options)
     }
 
     /// `/var/lib/reachability/outbox.sqlite` for root, otherwise a file in `$XDG_STATE_HOME/reachability`, which is in

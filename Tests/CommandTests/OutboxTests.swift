@@ -156,6 +156,15 @@ import Testing
         try await OutboxScratch().run(arguments).expectRefusal(sentence, status: status)
     }
 
+    @Test(arguments: ["list", "drop --all", "flush --with true"])
+    func `only add makes the outbox that is named`(arguments: String) async throws {
+        let outbox = try OutboxScratch()
+        for _ in 0..<2 {
+            let sentence = "cannot open the outbox DIR/outbox: No such file or directory; `outbox add` makes one"
+            try await outbox.run(arguments).expectRefusal(sentence, status: 66)
+        }
+    }
+
     @Test func `a full outbox, and one that makes room`() async throws {
         let outbox = try OutboxScratch()
         _ = try await outbox.run("add --max-count 1 http://one.example/")
