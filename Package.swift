@@ -275,3 +275,10 @@ let package = Package(
         ),
     ]
 )
+
+// For builds that need not see the C libraries of TLS, which take longer than all the rest (Scripts/sanitize).
+if Context.environment["WITHOUT_TLS"] != nil {
+    let names = ["ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "ServerTrustTests"]
+    package.targets.removeAll { names.contains($0.name) }
+    package.products.removeAll { names.contains($0.name) }
+}
