@@ -7,6 +7,8 @@ enum SharedOutbox {
     static let arguments: [String] = {
         mkdir(directory, 0o700)
         atexit { try? FileManager.default.removeItem(atPath: directory) }
+        // Only `add` would make it.
+        close(open("\(directory)/outbox", O_CREAT | O_WRONLY, 0o600))
         return ["--file", "\(directory)/outbox"]
     }()
 }
