@@ -71,7 +71,7 @@ class Lab:
             self.set_carrier(n, True)
         self.client(*restoration(), check=False)
         with self._router.entered():
-            self._echo = Echo()
+            self._echo = Echo(f"r{n}" for n in UPLINKS)
         self.sender = Sender()
 
     def client(self, *commands: str, check: bool = False) -> None:
