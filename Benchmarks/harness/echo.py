@@ -16,8 +16,8 @@ _PR_SET_PDEATHSIG = 1
 class Echo:
     """A process that sends datagrams back, from the address they were for, over the link they came by."""
 
-    def __init__(self) -> None:
-        sockets = [_listen(socket.AF_INET), _listen(socket.AF_INET6)]
+    def __init__(self, links: Iterable[str]) -> None:
+        sockets = [_listen(family, link) for link in links for family in (socket.AF_INET, socket.AF_INET6)]
         self._process = os.fork()
         if self._process == 0:
             try:
@@ -33,8 +33,10 @@ class Echo:
         os.waitpid(self._process, 0)
 
 
-def _listen(family: int) -> socket.socket:
+def _listen(family: int, link: str) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_DGRAM)
+    # To name the link with each answer would not do: with a source given too, IPv6 may choose another.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, link.encode())
     if family == socket.AF_INET:
         listener.setsockopt(socket.IPPROTO_IP, _IP_PKTINFO, 1)
     else:

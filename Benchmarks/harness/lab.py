@@ -8,6 +8,7 @@
 import os
 import subprocess
 from collections.abc import Iterable
+from contextlib import nullcontext
 from itertools import groupby
 
 from .echo import Echo
@@ -71,7 +72,7 @@ class Lab:
             self.set_carrier(n, True)
         self.client(*restoration(), check=False)
         with self._router.entered():
-            self._echo = Echo()
+            self._echo = Echo(f"r{n}" for n in UPLINKS)
         self.sender = Sender()
 
     def client(self, *commands: str, check: bool = False) -> None:
@@ -96,6 +97,19 @@ class Lab:
                 for family in (4, 6)
             ),
         )
+
+    def state(self) -> str:
+        """What both ends have in their tables, for those who must explain a wrong answer."""
+        commands = ["-br link", "-br addr", *(f"-{family} {what}" for family in (4, 6)
+                                              for what in ("rule", "route show table all", "neigh"))]
+        lines = []
+        for end in "client", "router":
+            with self._router.entered() if end == "router" else nullcontext():
+                for command in commands:
+                    lines += [f"{end}: ip {command}", subprocess.run(
+                        ["ip", *command.split()], capture_output=True, text=True, check=False
+                    ).stdout.rstrip()]
+        return "\n".join(lines)
 
     def close(self) -> None:
         self._echo.stop()

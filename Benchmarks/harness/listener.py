@@ -98,6 +98,8 @@ class Listener:
         self.pid = self._process.pid
         #: What was last read about each target, by whatever method reads.
         self.statuses: dict[str | None, str | None] = {}
+        #: The same, as it was read.
+        self.latest: dict[str | None, Line] = {}
 
     def __enter__(self) -> "Listener":
         for number in range(self.program.beginning):
@@ -126,6 +128,7 @@ class Listener:
             self._lines += [self.program.parse(text.decode(), read) for text in whole]
         line = self._lines.popleft()
         self.statuses[line.target] = line.status
+        self.latest[line.target] = line
         return line
 
     def answer(self, change: Change, since: int) -> tuple[Line | None, int]:
