@@ -55,12 +55,12 @@ import Testing
         let recorder = AlamofireRecorder()
         manager.startListening(onQueue: DispatchQueue(label: "listener"), onUpdatePerforming: recorder.record)
         _ = try await recorder.statuses(atLeast: 1)
-        let quiet = try await eventually(within: .seconds(30)) {
-            // Duplicate address detection ends with messages, seconds later.
+        let quiet = try await eventually(within: .seconds(90)) {
+            // Duplicate address detection ends with messages, seconds later; a look is followed by another, 200 ms later.
             let tentative = try network.uplink.namespace.run("ip", ["-6", "address", "show", "tentative"]).output
             guard tentative.isEmpty else { return false }
             let before = manager.statistics
-            try await Task.sleep(for: .milliseconds(100))
+            try await Task.sleep(for: .seconds(1))
             return manager.statistics == before
         }
         #expect(quiet)
