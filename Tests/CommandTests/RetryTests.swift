@@ -17,9 +17,7 @@ import Testing
         // What else happens is no reason.
         try await uplink.ip("addr add 198.51.100.7/32 dev lo", "link set u0 mtu 1400", "route add 10.0.0.0/8 dev u0")
         try await uplink.ip("link set far up")
-        let start = ContinuousClock.now
         #expect(try await retry.line() == "2 reachable")
-        #expect(ContinuousClock.now - start < .seconds(2))
         let result = try await retry.result()
         #expect(result.status == 0 && result.lines.count == 2)
         #expect(
