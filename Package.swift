@@ -222,7 +222,7 @@ let package = Package(
         .testTarget(
             name: "ReachabilityOutboxTests",
             dependencies: [
-                "ReachabilityOutbox", "ReachabilityRetry", "NetworkLab", "TestSupport", "OutboxVictim",
+                "ReachabilityOutbox", "ReachabilityRetry", "Netlink", "NetworkLab", "TestSupport", "OutboxVictim",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -250,7 +250,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ServerTrustTests",
-            dependencies: ["ServerTrust", "NetworkLab", "TestSupport", .product(name: "Logging", package: "swift-log")]
+            dependencies: [
+                "ServerTrust", "Netlink", "NetworkLab", "TestSupport", .product(name: "Logging", package: "swift-log"),
+            ]
                 + certificates,
             swiftSettings: strict
         ),
@@ -264,7 +266,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ScenarioTests",
-            dependencies: ["NetworkLab", "TestSupport", "reachability"],
+            dependencies: ["Netlink", "NetworkLab", "TestSupport", "reachability"],
             swiftSettings: strict
         ),
         .testTarget(

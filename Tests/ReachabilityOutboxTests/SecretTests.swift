@@ -1,6 +1,6 @@
 import Logging
+import Netlink
 import ReachabilityOutbox
-import Synchronization
 import Testing
 
 /// Headers, bodies, paths and queries stay where they are.
@@ -47,7 +47,7 @@ import Testing
 
     /// Keeps what is logged.
     private final class Log: LogHandler {
-        private let state: Mutex<[String]> = Mutex([])
+        private let state: Locked<[String]> = Locked([])
         var lines: [String] { state.withLock { $0 } }
         var metadata: Logger.Metadata {
             get { [:] }

@@ -1,5 +1,5 @@
+import Netlink
 import NetworkLab
-import Synchronization
 import Testing
 
 /// Counts what all scenarios found and prints it when the suite ends.
@@ -12,7 +12,7 @@ struct Report: SuiteTrait, TestScoping {
         var delays: [Duration] = []
     }
 
-    private static let tally = Mutex(Tally())
+    private static let tally = Locked(Tally())
 
     static func add(_ outcome: ScenarioRun.Outcome, of scenario: Scenario) {
         tally.withLock { tally in

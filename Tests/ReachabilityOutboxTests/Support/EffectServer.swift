@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
+import Netlink
 import NetworkLab
-import Synchronization
 import TestSupport
 
 /// An HTTP server on loopback that honours `Idempotency-Key`, and counts what it does: a body is done when its key is new.
@@ -21,13 +21,13 @@ final class EffectServer: Sendable {
 
     let port: UInt16
     private let listener: CInt
-    private let state: Mutex<Counts>
+    private let state: Locked<Counts>
     private let faults: Bool
     private let queue = DispatchQueue(label: "server", attributes: .concurrent)
 
     init(seed: UInt64 = 1, faults: Bool = false) throws {
         self.faults = faults
-        state = Mutex(Counts(generator: SeededGenerator(seed: seed)))
+        state = Locked(Counts(generator: SeededGenerator(seed: seed)))
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -1,9 +1,9 @@
+import Netlink
 import ReachabilityOutbox
-import Synchronization
 
 /// What an outbox reported, in few words.
 final class Events: Sendable {
-    private let state: Mutex<[OutboxEvent]> = Mutex([])
+    private let state: Locked<[OutboxEvent]> = Locked([])
 
     var texts: [String] {
         state.withLock { events in

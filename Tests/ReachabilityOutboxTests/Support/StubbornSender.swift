@@ -1,9 +1,9 @@
+import Netlink
 import ReachabilityOutbox
-import Synchronization
 
 /// Sends until its task is cancelled.
 final class StubbornSender: OutboxSender {
-    private let state = Mutex(false)
+    private let state = Locked(false)
 
     var hasBegun: Bool { state.withLock { $0 } }
 

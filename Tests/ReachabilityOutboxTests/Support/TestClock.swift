@@ -1,5 +1,5 @@
+import Netlink
 import ReachabilityOutbox
-import Synchronization
 
 /// Time that passes when a test says so.
 final class TestClock: OutboxClock {
@@ -9,7 +9,7 @@ final class TestClock: OutboxClock {
         var next: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var now: Duration { state.withLock { $0.now } }
 

@@ -1,5 +1,5 @@
+import Netlink
 import ReachabilityOutbox
-import Synchronization
 
 /// Hosts that can be reached when a test says so; all can at first.
 final class TestNetwork: Sendable {
@@ -8,7 +8,7 @@ final class TestNetwork: Sendable {
         var listeners: [(host: String, continuation: AsyncStream<Bool>.Continuation)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var reachability: OutboxReachability { OutboxReachability { [self] host in Changes(network: self, host: host) } }
 

@@ -1,5 +1,5 @@
+import Netlink
 import ReachabilityOutbox
-import Synchronization
 
 /// Remembers what it sent, and answers as it was told to: delivered, unless there is another answer left.
 final class TestSender: OutboxSender {
@@ -11,7 +11,7 @@ final class TestSender: OutboxSender {
         var cancellations = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(_ answers: OutboxResult...) {
         state.withLock { $0.answers = answers }

@@ -1,9 +1,9 @@
 import Logging
-import Synchronization
+import Netlink
 
 /// Keeps what is logged.
 final class RecordingLog: Sendable {
-    private let content = Mutex<[String]>([])
+    private let content = Locked<[String]>([])
 
     var lines: [String] { content.withLock { $0 } }
 

@@ -1,5 +1,5 @@
+import Netlink
 import ServerTrust
-import Synchronization
 
 /// Plays responders and the servers of lists.
 final class FakeFetcher: RevocationFetching {
@@ -10,13 +10,13 @@ final class FakeFetcher: RevocationFetching {
         case never
     }
 
-    private let answers: Mutex<[String: Answer]>
-    private let log = Mutex<[RevocationRequest]>([])
+    private let answers: Locked<[String: Answer]>
+    private let log = Locked<[RevocationRequest]>([])
     private let gate: Gate?
 
     /// - Parameter gate: Opened before any answer is given.
     init(_ answers: [String: Answer], gate: Gate? = nil) {
-        self.answers = Mutex(answers)
+        self.answers = Locked(answers)
         self.gate = gate
     }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import Netlink
 
 /// Closed until it is opened, for any number who wait; who is cancelled goes on.
 final class Gate: Sendable {
@@ -8,7 +8,7 @@ final class Gate: Sendable {
         var number = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func open() {
         let waiters = state.withLock { state in
