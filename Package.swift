@@ -248,10 +248,17 @@ let package = Package(
             ] + nio,
             swiftSettings: strict
         ),
+        .target(
+            name: "TrustForge",
+            dependencies: ["ServerTrust", "TestSupport"] + certificates,
+            path: "Tests/TrustForge",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "ServerTrustTests",
             dependencies: [
-                "ServerTrust", "Netlink", "NetworkLab", "TestSupport", .product(name: "Logging", package: "swift-log"),
+                "ServerTrust", "TrustForge", "Netlink", "NetworkLab", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ]
                 + certificates,
             swiftSettings: strict
@@ -280,7 +287,7 @@ let package = Package(
 
 // For builds that need not see the C libraries of TLS, which take longer than all the rest (Scripts/sanitize).
 if Context.environment["WITHOUT_TLS"] != nil {
-    let names = ["ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "ServerTrustTests"]
+    let names = ["ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "TrustForge", "ServerTrustTests"]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import ServerTrust
 import Testing
+import TrustForge
 
 /// The tables of `docs/server-trust.md` are the cases. `SERVER_TRUST_DOCUMENT=write` writes them.
 @Suite(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"))

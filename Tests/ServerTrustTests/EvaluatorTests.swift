@@ -1,6 +1,7 @@
 import Logging
 import ServerTrust
 import Testing
+import TrustForge
 
 /// Evaluators that need more than a row of the table.
 @Suite struct EvaluatorTests {

@@ -1,6 +1,7 @@
 import Foundation
 import ServerTrust
 import Testing
+import TrustForge
 
 /// Certificates from files, and where the system has its roots.
 @Suite struct FileTests {

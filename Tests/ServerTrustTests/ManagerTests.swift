@@ -1,6 +1,7 @@
 import Logging
 import ServerTrust
 import Testing
+import TrustForge
 
 /// Who decides for which host, and what happens where nobody does.
 @Suite struct ManagerTests {

@@ -2,6 +2,7 @@ import Foundation
 import ServerTrust
 import TestSupport
 import Testing
+import TrustForge
 
 /// Good certificates with random damage: never a crash, never trusted. `SERVER_TRUST_MUTATIONS` is how many, 100000 for a release.
 @Suite struct MutationTests {

@@ -1,6 +1,7 @@
 import NetworkLab
 import ServerTrust
 import Testing
+import TrustForge
 
 @Suite struct PinTests {
     private static let good = "sha256/YLh1dUR9y6Kja30RrAn7JKnbQG/uEtLMkBgFF2Fuihg="

@@ -1,5 +1,6 @@
 import ServerTrust
 import Testing
+import TrustForge
 
 /// The names of Alamofire 4 and AFNetworking give the same verdicts as the evaluators they stand for.
 @Suite struct PolicyMappingTests {

@@ -1,5 +1,6 @@
 import SwiftASN1
 import Testing
+import TrustForge
 
 @testable import ServerTrust
 

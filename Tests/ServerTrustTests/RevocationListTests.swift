@@ -1,5 +1,6 @@
 import ServerTrust
 import Testing
+import TrustForge
 
 /// Lists from files.
 @Suite struct RevocationListTests {

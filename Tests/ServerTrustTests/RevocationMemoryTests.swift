@@ -1,4 +1,5 @@
 import Testing
+import TrustForge
 
 @testable import ServerTrust
 

@@ -1,6 +1,7 @@
 import NetworkLab
 import Synchronization
 import Testing
+import TrustForge
 
 @testable import ServerTrust
 

@@ -1,5 +1,6 @@
 import ServerTrust
 import Testing
+import TrustForge
 
 /// The table of `docs/server-trust.md`, case by case.
 @Suite struct TrustCaseTests {

@@ -2,6 +2,7 @@ import NetworkLab
 import ServerTrust
 import Synchronization
 import Testing
+import TrustForge
 
 /// The command `openssl verify`, as strict as we can make it.
 enum OpenSSL {

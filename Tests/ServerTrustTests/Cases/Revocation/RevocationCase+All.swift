@@ -1,4 +1,5 @@
 import ServerTrust
+import TrustForge
 
 extension RevocationCase {
     /// All of them, by what they are about.

@@ -1,4 +1,5 @@
 import ServerTrust
+import TrustForge
 
 extension RevocationCase {
     private static let url = RevocationWorld.responder

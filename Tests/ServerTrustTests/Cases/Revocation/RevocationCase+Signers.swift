@@ -1,4 +1,5 @@
 import ServerTrust
+import TrustForge
 import X509
 
 extension RevocationCase {

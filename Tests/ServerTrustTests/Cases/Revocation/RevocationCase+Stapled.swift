@@ -1,4 +1,5 @@
 import ServerTrust
+import TrustForge
 
 extension RevocationCase {
     static let stapledResponses: [RevocationCase] = [

@@ -1,4 +1,5 @@
 import ServerTrust
+import TrustForge
 
 extension RevocationCase {
     private static func now(_ seconds: Int64) -> TrustTime { World.now.advanced(by: .seconds(seconds)) }

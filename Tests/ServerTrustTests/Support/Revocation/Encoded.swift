@@ -1,5 +1,6 @@
 import ServerTrust
 import SwiftASN1
+import TrustForge
 import X509
 
 /// DER written by hand, so that the forge makes what the library would not.

@@ -1,5 +1,6 @@
 import ServerTrust
 import SwiftASN1
+import TrustForge
 import X509
 
 /// What a forged revocation list says. The defaults make a good, empty one of the authority of ``RevocationWorld``. Times are counted

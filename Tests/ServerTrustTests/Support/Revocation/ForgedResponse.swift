@@ -1,6 +1,7 @@
 import Crypto
 import ServerTrust
 import SwiftASN1
+import TrustForge
 import X509
 
 /// What a forged OCSP response says. The defaults make a good one for the server of ``RevocationWorld``. Times are counted from the time

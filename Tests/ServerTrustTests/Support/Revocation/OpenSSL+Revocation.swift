@@ -1,6 +1,7 @@
 import NetworkLab
 import ServerTrust
 import SwiftASN1
+import TrustForge
 
 extension OpenSSL {
     /// What it says of the server's certificate.

@@ -1,6 +1,7 @@
 import NetworkLab
 import ServerTrust
 import SwiftASN1
+import TrustForge
 import X509
 
 /// An authority whose responses and lists are made by `openssl ocsp` and `openssl ca`: they are from now, so its certificates are, too.

@@ -1,5 +1,6 @@
 import ServerTrust
 import SwiftASN1
+import TrustForge
 import X509
 
 /// Certificates whose revocation is asked about.

@@ -1,8 +1,8 @@
-import TestSupport
+package import TestSupport
 
 /// Bytes with random damage.
-enum DamagedBytes {
-    static func make(from good: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
+package enum DamagedBytes {
+    package static func make(from good: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var bytes = good
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
             guard !bytes.isEmpty else { break }

@@ -1,12 +1,12 @@
 import Crypto
 import CryptoExtras
-import X509
+package import X509
 
 /// A key to forge certificates with. Keys on curves come from their names, so that they are the same in each run.
-struct ForgeKey: Sendable {
-    let key: Certificate.PrivateKey
+package struct ForgeKey: Sendable {
+    package let key: Certificate.PrivateKey
 
-    static func p256(_ name: String) -> ForgeKey {
+    package static func p256(_ name: String) -> ForgeKey {
         // The first bytes of a hash are below the order of the curve but for one in 2^32; names that are not are found at once.
         let scalar = SHA256.hash(data: Array(name.utf8))
         guard let key = try? P256.Signing.PrivateKey(rawRepresentation: Array(scalar)) else {
@@ -15,7 +15,7 @@ struct ForgeKey: Sendable {
         return ForgeKey(key: Certificate.PrivateKey(key))
     }
 
-    static func p384(_ name: String) -> ForgeKey {
+    package static func p384(_ name: String) -> ForgeKey {
         guard let key = try? P384.Signing.PrivateKey(rawRepresentation: Array(SHA384.hash(data: Array(name.utf8))))
         else {
             fatalError("\(name) makes no key, take another")
@@ -23,7 +23,7 @@ struct ForgeKey: Sendable {
         return ForgeKey(key: Certificate.PrivateKey(key))
     }
 
-    static func ed25519(_ name: String) -> ForgeKey {
+    package static func ed25519(_ name: String) -> ForgeKey {
         guard
             let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: Array(SHA256.hash(data: Array(name.utf8))))
         else { fatalError("\(name) makes no key, take another") }
@@ -31,8 +31,8 @@ struct ForgeKey: Sendable {
     }
 
     /// Made once: these take long.
-    static let rsa2048 = [rsa(2048), rsa(2048), rsa(2048)]
-    static let rsa1024 = rsa(1024)
+    package static let rsa2048 = [rsa(2048), rsa(2048), rsa(2048)]
+    package static let rsa1024 = rsa(1024)
 
     private static func rsa(_ bits: Int) -> ForgeKey {
         guard let key = try? _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: bits)) else {

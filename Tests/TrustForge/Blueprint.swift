@@ -1,29 +1,36 @@
 import Crypto
 import FoundationEssentials
-import ServerTrust
+package import ServerTrust
 import SwiftASN1
-import X509
+package import X509
 
 /// What a forged certificate says. The defaults make a good certificate for `example.org`.
-struct Blueprint {
-    var name: String
-    var key: ForgeKey?
-    var names: [GeneralName] = []
-    var authority: BasicConstraints?
-    var usage: KeyUsage?
-    var purposes: [ExtendedKeyUsage.Usage] = []
-    var constraints: NameConstraints?
-    var begins = World.begins
-    var ends = World.ends
-    var version = Certificate.Version.v3
-    var algorithm: Certificate.SignatureAlgorithm?
-    var hasIdentifiers = true
-    var hasSubject = true
-    var more: [Certificate.Extension] = []
+package struct Blueprint {
+    package var name: String
+    package var key: ForgeKey?
+    package var names: [GeneralName] = []
+    package var authority: BasicConstraints?
+    package var usage: KeyUsage?
+    package var purposes: [ExtendedKeyUsage.Usage] = []
+    package var constraints: NameConstraints?
+    package var begins = World.begins
+    package var ends = World.ends
+    package var version = Certificate.Version.v3
+    package var algorithm: Certificate.SignatureAlgorithm?
+    package var hasIdentifiers = true
+    package var hasSubject = true
+    package var more: [Certificate.Extension] = []
     /// Another name of the issuer than the signer's.
-    var issuerName: String?
+    package var issuerName: String?
 
-    static func leaf(_ name: String = "example.org", names: [GeneralName] = [.dnsName("example.org")]) -> Blueprint {
+    package init(name: String) {
+        self.name = name
+    }
+
+    package static func leaf(
+        _ name: String = "example.org",
+        names: [GeneralName] = [.dnsName("example.org")]
+    ) -> Blueprint {
         var blueprint = Blueprint(name: name)
         blueprint.names = names
         blueprint.authority = .notCertificateAuthority
@@ -32,7 +39,7 @@ struct Blueprint {
         return blueprint
     }
 
-    static func authority(_ name: String, pathLength: Int? = nil) -> Blueprint {
+    package static func authority(_ name: String, pathLength: Int? = nil) -> Blueprint {
         var blueprint = Blueprint(name: name)
         blueprint.authority = .isCertificateAuthority(maxPathLength: pathLength)
         blueprint.usage = KeyUsage(keyCertSign: true, cRLSign: true)
@@ -40,14 +47,14 @@ struct Blueprint {
     }
 
     /// Changes one thing.
-    func with<Value>(_ path: WritableKeyPath<Blueprint, Value>, _ value: Value) -> Blueprint {
+    package func with<Value>(_ path: WritableKeyPath<Blueprint, Value>, _ value: Value) -> Blueprint {
         var copy = self
         copy[keyPath: path] = value
         return copy
     }
 
     /// The certificate, signed by another, or by itself.
-    func signed(by issuer: Forged? = nil) -> Forged {
+    package func signed(by issuer: Forged? = nil) -> Forged {
         do {
             return try make(issuer)
         } catch {
@@ -80,7 +87,7 @@ struct Blueprint {
         return Forged(x509: certificate, der: serializer.serializedBytes, key: key)
     }
 
-    static func distinguishedName(_ name: String) throws -> DistinguishedName {
+    package static func distinguishedName(_ name: String) throws -> DistinguishedName {
         try DistinguishedName {
             OrganizationName("Forge")
             CommonName(name)
@@ -113,7 +120,7 @@ struct Blueprint {
 
 extension Certificate.PrivateKey {
     /// What belongs to the key.
-    var defaultAlgorithm: Certificate.SignatureAlgorithm {
+    package var defaultAlgorithm: Certificate.SignatureAlgorithm {
         switch publicKey.description {
         case "P384.PublicKey": .ecdsaWithSHA384
         case "Ed25519.PublicKey": .ed25519

@@ -1,6 +1,6 @@
 extension TrustCase {
     /// All of them, by what they are about.
-    static let groups: [(title: String, cases: [TrustCase])] = [
+    package static let groups: [(title: String, cases: [TrustCase])] = [
         ("The way to an anchor", chains),
         ("Times", times),
         ("Authorities", authorities),
@@ -13,5 +13,5 @@ extension TrustCase {
         ("Encodings", encodings),
     ]
 
-    static let all = groups.flatMap(\.cases)
+    package static let all = groups.flatMap(\.cases)
 }

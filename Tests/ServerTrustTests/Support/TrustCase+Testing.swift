@@ -1,0 +1,6 @@
+import Testing
+import TrustForge
+
+extension TrustCase: CustomTestStringConvertible {
+    package var testDescription: String { name }
+}
