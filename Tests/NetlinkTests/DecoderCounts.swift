@@ -13,6 +13,8 @@ struct DecoderCounts: Sendable {
     var neighbours = 0
     var attributes = 0
     var events = 0
+    /// Neighbours that change no route.
+    var ignored = 0
     var prefixes = 0
 
     mutating func count(_ datagram: [UInt8]) {
@@ -25,6 +27,9 @@ struct DecoderCounts: Sendable {
         var burst = EventBurst()
         burst.note(bytes)
         events += burst.messages
+        if let kind = MessageHeader(bytes)?.kind, kind == .newNeighbour || kind == .deleteNeighbour {
+            ignored += 1 - burst.messages
+        }
         prefixes += burst.prefixes.list.count
         // As the event socket gives it, cut off.
         var head = EventBurst()

@@ -27,6 +27,23 @@ import Testing
         #expect(!burst.prefixes.mayConcern(try #require(WireAddress("192.0.3.9"))))
     }
 
+    @Test func `neighbours count that may be routers IPv6 passes over`() throws {
+        for message in NeighbourMessage.all {
+            let burst = burst([message.bytes])
+            #expect(burst.isRelevant == message.mayChangeRoutes, "\(message.name)")
+            #expect(burst.prefixes == (message.mayChangeRoutes ? [try prefix("::", 0)] : .none), "\(message.name)")
+            #expect(burst.subjects == (message.mayChangeRoutes ? .neighbour : []), "\(message.name)")
+            #expect(burst.isOnlyRoutes == message.mayChangeRoutes, "\(message.name)")
+        }
+    }
+
+    @Test func `a neighbour cut off counts`() {
+        let whole = NeighbourMessage.neighbour(WireAddress(ipv4: 1), .delay)
+        for count in 16..<whole.count {
+            #expect(burst([Array(whole.prefix(count))]).isRelevant == (count < 28), "\(count) bytes")
+        }
+    }
+
     @Test func `other messages are about no prefix`() throws {
         let burst = burst([RouteMessage.other(UInt16(RTM_NEWLINK)), RouteMessage.other(UInt16(RTM_NEWRULE)), [1]])
         #expect(burst.prefixes.isEmpty)

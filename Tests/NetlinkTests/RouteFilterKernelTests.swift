@@ -109,6 +109,33 @@ import Testing
         }
     }
 
+    @Test func `neighbours are heard of when IPv6 passes over them, and when it no longer does`() async throws {
+        try await LabThread.detached {
+            let stage = try Stage()
+            try stage.events.setFilter(RouteFilter(watching: []))
+            try stage.namespace.ip([
+                "link add u0 type veth peer name far", "link set u0 up", "link set far up",
+                "addr add 192.0.2.3/24 dev u0", "addr add fd01::3/64 dev u0 nodad",
+            ])
+            try stage.join()
+            // Whatever the links still say to each other.
+            while stage.events.wait(atMost: .milliseconds(300)) { _ = stage.events.drain() }
+            func heard(_ address: String, _ state: String) throws -> Bool {
+                try stage.heard(["neigh replace \(address) lladdr 02:00:00:00:00:99 dev u0 nud \(state)"])
+                    .subjects.contains(.neighbour)
+            }
+            #expect(try !heard("fd01::9", "stale"))
+            #expect(try heard("fd01::9", "failed"))
+            #expect(try !heard("fd01::9", "reachable"))
+            #expect(try heard("fd01::9", "stale router"))
+            #expect(try heard("fd01::9", "reachable router"))
+            #expect(try !heard("fd01::9", "permanent router"))
+            #expect(try heard("fd01::9", "failed"))
+            #expect(try stage.heard(["neigh del fd01::9 dev u0"]).subjects.contains(.neighbour))
+            for state in ["stale", "failed", "reachable router"] { #expect(try !heard("192.0.2.9", state)) }
+        }
+    }
+
     @Test func `a storm elsewhere wakes nobody`() async throws {
         try await LabThread.detached {
             let stage = try Stage()

@@ -109,6 +109,20 @@ import Testing
         }
     }
 
+    @Test func `a neighbour keeps its state, and not its addresses`() {
+        let redaction = MessageRedaction(address: { _ in WireAddress(ipv4: 0x0909_0909) }, hardware: { $0.map { ~$0 } })
+        // RTM_NEWNEIGH: head with NUD_FAILED, NDA_DST, NDA_LLADDR, NDA_MASTER (9).
+        let head: [UInt8] = [2, 0, 0, 0, 3, 0, 0, 0, 0x20, 0, 0x80, 1]
+        let body =
+            head + [8, 0, 1, 0, 192, 0, 2, 1] + [10, 0, 2, 0, 2, 1, 1, 1, 1, 1, 0, 0] + [8, 0, 9, 0, 7, 0, 0, 0]
+        let message: [UInt8] = [UInt8(16 + body.count), 0, 0, 0, 28, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0] + body
+        let redacted = redaction.redacted(message)
+        #expect(redacted.prefix(28).elementsEqual(message.prefix(28)))
+        #expect(redacted[32..<36].elementsEqual([9, 9, 9, 9]))
+        #expect(redacted[40..<46].elementsEqual([253, 254, 254, 254, 254, 254]))
+        #expect(redacted.suffix(4).allSatisfy { $0 == 0 })
+    }
+
     @Test func `attributes that are not known to be harmless become zeros`() {
         let redaction = MessageRedaction(address: { _ in WireAddress(ipv4: 0x0909_0909) }, hardware: { $0.map { ~$0 } })
         // A link: head, IFLA_IFNAME "u0", IFLA_ADDRESS, IFLA_IFALIAS (20) "secret".
@@ -122,7 +136,7 @@ import Testing
         #expect(redacted[44..<50].elementsEqual([253, 254, 254, 254, 254, 254]))
         #expect(redacted[56..<62].allSatisfy { $0 == 0 })
         // A message of a kind that is not known, and one that is cut off.
-        let unknown: [UInt8] = [20, 0, 0, 0, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]
+        let unknown: [UInt8] = [20, 0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]
         #expect(redaction.redacted(unknown).suffix(4).allSatisfy { $0 == 0 })
         #expect(redaction.redacted(Array(message.dropLast(3))).suffix(20).allSatisfy { $0 == 0 })
     }

@@ -1,8 +1,9 @@
-/// What the kernel is to leave out of an event socket: messages of routes to elsewhere.
+/// What the kernel is to leave out of an event socket: messages of routes to elsewhere, and of neighbours that
+/// change no route.
 ///
-/// A classic BPF program that passes every message but RTM_NEWROUTE and RTM_DELROUTE, and of those all that may change a
-/// way to what is watched: routes of any table whose destination overlaps a watched prefix, default routes, and whatever
-/// it cannot read. A route elsewhere then costs its listener neither a wakeup nor space in the socket's buffer.
+/// A classic BPF program that passes every message but those of routes and neighbours, and of those all that may change a
+/// way to what is watched: routes of any table whose destination overlaps a watched prefix, default routes, IPv6
+/// neighbours that fail and routers that answer, and whatever it cannot read. A route elsewhere then costs its listener neither a wakeup nor space in the socket's buffer.
 ///
 /// Where the program would be longer than the kernel takes, prefixes are widened until it is not: more is heard than is
 /// needed, never less. Whoever listens asks an `AddressTrie` what a route is about.

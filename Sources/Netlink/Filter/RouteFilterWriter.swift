@@ -22,6 +22,9 @@ struct RouteFilterWriter {
         static let kind = UInt32(4)
         static let family = UInt32(16)
         static let length = UInt32(17)
+        /// Of `ndmsg`.
+        static let neighbourState = UInt32(24)
+        static let neighbourFlags = UInt32(26)
         /// `nlmsghdr` and `rtmsg` come before the attributes.
         static let attributes = UInt32(MessageHeader.size + MemoryLayout<rtmsg>.size)
     }
@@ -59,15 +62,34 @@ struct RouteFilterWriter {
         accept = assembler.write(.accept)
     }
 
-    /// Tells routes from everything else, and goes on with A as the family of a route.
+    /// Tells routes and neighbours from everything else, and goes on with A as the family of a route.
     private mutating func writeHead() {
         let route = assembler.write(.load(.byte, at: Offset.family))
-        let other = assembler.branch(.equal, .wire(UInt16(RTM_DELROUTE)), then: route, else: accept)
+        let neighbour = writeNeighbours()
+        var other = assembler.branch(.equal, .wire(UInt16(RTM_DELNEIGH)), then: neighbour, else: accept)
+        other = assembler.branch(.equal, .wire(UInt16(RTM_NEWNEIGH)), then: neighbour, else: other)
+        other = assembler.branch(.equal, .wire(UInt16(RTM_DELROUTE)), then: route, else: other)
         assembler.branch(.equal, .wire(UInt16(RTM_NEWROUTE)), then: route, else: other)
         let whole = assembler.write(.load(.half, at: Offset.kind))
         // What is too short to be a route passes.
         assembler.branch(.greaterOrEqual, .constant(Offset.attributes), then: whole, else: accept)
         assembler.write(.loadLength)
+    }
+
+    /// Passes what `Neighbour.mayChangeRoutes` says may change a route.
+    private mutating func writeNeighbours() -> FilterAssembler.Label {
+        let router = UInt32(NTF_ROUTER)
+        assembler.branch(.equal, .constant(router), then: accept, else: drop)
+        let flags = assembler.write(
+            .load(.byte, at: Offset.neighbourFlags),
+            .calculate(.and, .constant(router))
+        )
+        var next = assembler.branch(.equal, .wire(NeighbourState.stale.rawValue), then: flags, else: drop)
+        next = assembler.branch(.equal, .wire(NeighbourState.reachable.rawValue), then: flags, else: next)
+        assembler.branch(.equal, .wire(NeighbourState.failed.rawValue), then: accept, else: next)
+        let state = assembler.write(.load(.half, at: Offset.neighbourState))
+        assembler.branch(.equal, .constant(UInt32(AddressFamily.ipv6.rawValue)), then: state, else: drop)
+        return assembler.write(.load(.byte, at: Offset.family))
     }
 
     /// Reads the prefix of a route. A default route passes, and so does one that is not as it should be.

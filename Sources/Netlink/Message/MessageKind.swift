@@ -27,6 +27,7 @@ struct MessageKind: RawRepresentable, Hashable, Sendable {
     static let getRule = MessageKind(rawValue: UInt16(RTM_GETRULE))
     static let getNeighbour = MessageKind(rawValue: UInt16(RTM_GETNEIGH))
     static let newNeighbour = MessageKind(rawValue: UInt16(RTM_NEWNEIGH))
+    static let deleteNeighbour = MessageKind(rawValue: UInt16(RTM_DELNEIGH))
     static let newNextHop = MessageKind(rawValue: UInt16(RTM_NEWNEXTHOP))
     static let deleteNextHop = MessageKind(rawValue: UInt16(RTM_DELNEXTHOP))
     static let getNextHop = MessageKind(rawValue: UInt16(RTM_GETNEXTHOP))

@@ -21,4 +21,19 @@ package struct Neighbour: Hashable, Sendable {
             hardwareAddress = Array(value)
         }
     }
+
+    /// Whether a message of a neighbour may be about a gateway that routes now pass over, or no longer do. IPv6 passes over
+    /// gateways that have failed (`rt6_check_neigh`, net/ipv6/route.c); they work again when they answer, are heard from, or
+    /// are forgotten. What is too short to tell may be.
+    ///
+    /// - Parameter body: An `ndmsg`.
+    static func mayChangeRoutes(_ body: UnsafeRawBufferPointer) -> Bool {
+        guard let head = body.load(ndmsg.self, at: 0) else { return true }
+        guard AddressFamily(rawValue: head.ndm_family) == .ipv6 else { return false }
+        switch NeighbourState(rawValue: head.ndm_state) {
+        case .failed: return true
+        case .reachable, .stale: return head.ndm_flags & UInt8(NTF_ROUTER) != 0
+        default: return false
+        }
+    }
 }

@@ -90,4 +90,12 @@ extension MessageRedaction.Rule {
         default: .zero
         }
     }
+    static func neighbour(_ type: Int) -> MessageRedaction.Rule {
+        switch type {
+        case Int(NDA_DST): .address
+        case Int(NDA_LLADDR): .hardware
+        case Int(NDA_CACHEINFO), Int(NDA_PROBES): .keep
+        default: .zero
+        }
+    }
 }

@@ -66,6 +66,8 @@ package struct MessageRedaction: Sendable {
             (head, rule) = (MemoryLayout<fib_rule_hdr>.size, { Rule.policy($0, destination, source) })
         case .newNextHop, .deleteNextHop, .getNextHop:
             (head, rule) = (MemoryLayout<nhmsg>.size, Rule.nextHop)
+        case .newNeighbour, .deleteNeighbour:
+            (head, rule) = (MemoryLayout<ndmsg>.size, Rule.neighbour)
         case .newNetworkConfiguration, .deleteNetworkConfiguration:
             (head, rule) = (MemoryLayout<netconfmsg>.size.alignedToAttribute, { _ in .keep })
         case .error:

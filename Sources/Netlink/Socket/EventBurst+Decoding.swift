@@ -28,12 +28,17 @@ extension EventBurst {
     /// Counts the messages of one datagram. Unknown, truncated and malformed messages count too: a hint too many costs
     /// one look, a hint too few would leave the answer wrong.
     mutating func note(_ datagram: UnsafeRawBufferPointer) {
-        messages += 1
         guard let header = datagram.load(nlmsghdr.self, at: 0) else {
+            messages += 1
             subjects.insert(.other)
             return
         }
         let kind = MessageKind(rawValue: header.nlmsg_type)
+        if kind == .newNeighbour || kind == .deleteNeighbour {
+            guard Neighbour.mayChangeRoutes(datagram.bytes(from: MessageHeader.size)) else { return }
+            prefixes.insert(.everyIPv6)
+        }
+        messages += 1
         let added = kind.subjects
         subjects.formUnion(added)
         // A route that goes with its address carries no port; the address before it does.
@@ -54,6 +59,9 @@ extension EventBurst {
 }
 
 extension AddressPrefix {
+    /// `::/0`.
+    fileprivate static let everyIPv6 = AddressPrefix(WireAddress(family: .ipv6, bits: 0), length: 0)
+
     /// The destination of a route; nil when it is missing, cut off or of another family. A default route may have none.
     ///
     /// - Parameter body: an `rtmsg` and attributes, of which RTA_DST is among the first.
@@ -90,6 +98,7 @@ extension MessageKind {
         case .newNextHop: [.nextHop, .addition]
         case .deleteNextHop: [.nextHop, .removal]
         case .newNetworkConfiguration, .deleteNetworkConfiguration: .configuration
+        case .newNeighbour, .deleteNeighbour: .neighbour
         default: .other
         }
     }

@@ -1,15 +1,15 @@
 /// What a burst may have changed. Here, beside the subjects, so that sets of them are compared as the numbers they are.
 extension EventBurst {
-    /// Whether nothing but routes was heard of, so that the destinations tell whom it concerns.
+    /// Whether nothing but routes and their gateways was heard of, so that the destinations tell whom it concerns.
     package var isOnlyRoutes: Bool {
-        !isIncomplete && subjects.contains(.route)
-            && subjects.isSubset(of: [.route, .defaultRoute, .addition, .removal])
+        !isIncomplete && !subjects.isDisjoint(with: [.route, .neighbour])
+            && subjects.isSubset(of: [.route, .neighbour, .defaultRoute, .addition, .removal])
     }
 
-    /// Whether only links have changed, addresses went, and routes to elsewhere came or went.
+    /// Whether only links and gateways have changed, addresses went, and routes to elsewhere came or went.
     package var leavesKnownSources: Bool {
         let mayAddSource = subjects.isSuperset(of: [.address, .addition])
-        let known: Subjects = [.link, .address, .route, .addition, .removal]
+        let known: Subjects = [.link, .address, .route, .neighbour, .addition, .removal]
         return !isIncomplete && subjects.isSubset(of: known) && !mayAddSource
     }
 

@@ -22,9 +22,11 @@ package struct EventBurst: Hashable, Sendable {
         package static let addition = Subjects(rawValue: 1 << 8)
         /// Something else, or not to be made out.
         package static let other = Subjects(rawValue: 1 << 9)
+        /// An IPv6 neighbour, which may be a gateway, does not answer, or answers again.
+        package static let neighbour = Subjects(rawValue: 1 << 10)
     }
 
-    /// Messages of the kernel.
+    /// Messages of the kernel, but for those of neighbours that change no route.
     package var messages = 0
     /// How often messages were lost for want of buffer space (ENOBUFS).
     package var overruns = 0

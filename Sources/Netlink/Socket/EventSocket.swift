@@ -52,7 +52,7 @@ package final class EventSocket: @unchecked Sendable {
     /// and once more when it has been read.
     package func drain() -> EventBurst {
         var burst = EventBurst()
-        while burst.messages + burst.foreign < Self.burstLimit {
+        for _ in 0..<Self.burstLimit {
             do {
                 let datagram = try socket.receive(into: buffer)
                 let bytes = UnsafeRawBufferPointer(buffer).bytes(from: 0, length: datagram.count)

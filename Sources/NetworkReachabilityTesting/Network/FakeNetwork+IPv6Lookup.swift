@@ -33,13 +33,19 @@ extension FakeNetwork {
         let fitting = entries.filter {
             $0.family == .ipv6 && $0.table == table && $0.prefix.covers(query.destination) && !$0.hasEnded(at: now)
         }
-        for length in Set(fitting.map(\.prefix.length)).sorted(by: >) {
+        let lengths = Set(fitting.map(\.prefix.length)).sorted(by: >)
+        // Routes over gateways that have failed are the last resort of each table.
+        let rounds = [false, true].flatMap { takesFailed in lengths.map { (length: $0, takesFailed: takesFailed) } }
+        for (length, takesFailed) in rounds {
             // The best metric alone decides, unless nothing of it can be used.
             let node = fitting.enumerated().filter { $0.element.prefix.length == length }
                 .sorted { ($0.element.metric, $0.offset) < ($1.element.metric, $1.offset) }.map(\.element)
             let best = node.filter { $0.metric == node[0].metric }
             let rest = node.filter { $0.metric != node[0].metric }
-            guard let (entry, usable) = choose(query, best) ?? choose(query, rest) else { continue }
+            guard
+                let (entry, usable) = choose(query, best, takesFailed: takesFailed)
+                    ?? choose(query, rest, takesFailed: takesFailed)
+            else { continue }
             let kind = self.kind(of: entry)
             if kind == .throwing { return nil }
             if let error = FakeNetwork.error(of: kind) { throw error }
@@ -50,8 +56,8 @@ extension FakeNetwork {
     }
 
     /// The first entry with a leg that may be used, better one through the interface that was asked for.
-    private func choose(_ query: RouteQuery, _ entries: [Entry]) -> (Entry, [Leg])? {
-        let candidates = entries.map { ($0, usableLegs(of: $0)) }
+    private func choose(_ query: RouteQuery, _ entries: [Entry], takesFailed: Bool) -> (Entry, [Leg])? {
+        let candidates = entries.map { ($0, usableLegs(of: $0).filter { takesFailed || !hasFailed($0) }) }
         guard let output = query.outputInterface else { return candidates.first { !$0.1.isEmpty || isHole($0.0) } }
         for (entry, legs) in candidates {
             let fitting = legs.filter { $0.interface == output }

@@ -20,6 +20,7 @@ struct PathCase: Sendable, CustomTestStringConvertible {
 
     static let all = [
         links, addresses, devices, defaults, refusals, rules, nextHops, legs, stacked, modems, ownAddresses, lifetimes,
+        neighbours,
     ].flatMap(\.self)
 
     /// The network at large through `c0`.

@@ -24,6 +24,12 @@ extension Change {
         case .addNextHopGroup(let id, let members):
             ["nexthop add id \(id) group \(members.map(String.init).joined(separator: "/"))"]
         case .removeNextHop(let id): ["nexthop del id \(id)"]
+        case .neighbourFails(let address, let name):
+            // The kernel says nothing of one that fails before it was ever known.
+            ["stale", "failed"].map { "neigh replace \(address) lladdr 02:00:00:00:00:99 dev \(name) nud \($0) router" }
+        case .neighbourAnswers(let address, let name):
+            ["neigh replace \(address) lladdr 02:00:00:00:00:99 dev \(name) nud reachable router"]
+        case .forgetNeighbour(let address, let name): ["neigh del \(address) dev \(name)"]
         case .pass: []
         }
     }

@@ -26,6 +26,10 @@ enum Change: Sendable {
     case replaceNextHop(UInt32, via: String, on: String)
     case addNextHopGroup(UInt32, of: [UInt32])
     case removeNextHop(UInt32)
+    /// A router on a link is not found by its neighbours.
+    case neighbourFails(String, on: String)
+    case neighbourAnswers(String, on: String)
+    case forgetNeighbour(String, on: String)
     /// So much time goes by; in a real world it does so by itself.
     case pass(Duration)
 

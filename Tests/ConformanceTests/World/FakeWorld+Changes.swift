@@ -29,6 +29,9 @@ extension FakeWorld {
         case .replaceNextHop(let id, let gateway, let name): kernel.replaceNextHop(id, via: gateway, on: name)
         case .addNextHopGroup(let id, let members): kernel.addNextHopGroup(id, of: members)
         case .removeNextHop(let id): kernel.removeNextHop(id)
+        case .neighbourFails(let address, let name): kernel.setNeighbour(address, on: name, .failed)
+        case .neighbourAnswers(let address, let name): kernel.setNeighbour(address, on: name, .reachable)
+        case .forgetNeighbour(let address, let name): kernel.setNeighbour(address, on: name, nil)
         case .pass(let duration):
             flush()
             clock.advance(by: duration)
