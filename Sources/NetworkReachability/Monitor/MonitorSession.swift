@@ -82,23 +82,18 @@ struct MonitorSession {
     /// The paths of `records`, in their order.
     mutating func evaluate(_ records: [TargetRecord], _ depth: LookDepth = .whole) -> [Evaluation] {
         do {
-            let connection = try connect()
-            var evaluator = evaluator(asking: connection)
-            defer { lookups += evaluator.lookups }
-            let questions = records.compactMap { $0.question(depth) }
-            let polls = records.map { $0.target.isAddress ? nil : Self.poll($0, depth) }
-            var answers = try evaluator.evaluate(polls.compactMap { try? $0?.get() })[...]
-            var direct = try evaluator.evaluate(questions)[...]
-            interfaces = evaluator.interfaces
-            expectation = evaluator.expectation
-            recent = evaluator.recent
-            underlay.formUnion(evaluator.underlay)
-            let nothing = Evaluation(path: NetworkPath())
-            return zip(records, polls).map { record, poll in
-                switch poll {
-                case nil: record.noted(direct.popFirst() ?? nothing)
-                case .success: record.noted(answers.popFirst() ?? nothing)
-                case .failure(let reason): record.noted(Evaluation(path: reason.path))
+            return try asking { evaluator throws(NetlinkError) in
+                let questions = records.compactMap(\.question)
+                let polls = records.map { $0.target.isAddress ? nil : Self.poll($0, depth) }
+                var answers = try evaluator.evaluate(polls.compactMap { try? $0?.get() })[...]
+                var direct = try evaluator.evaluate(questions)[...]
+                let nothing = Evaluation(path: NetworkPath())
+                return zip(records, polls).map { record, poll in
+                    switch poll {
+                    case nil: record.noted(direct.popFirst() ?? nothing)
+                    case .success: record.noted(answers.popFirst() ?? nothing)
+                    case .failure(let reason): record.noted(Evaluation(path: reason.path))
+                    }
                 }
             }
         } catch {
@@ -112,6 +107,21 @@ struct MonitorSession {
         failure = error
         disconnect()
         return error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
+    }
+
+    /// Asks something of an evaluator, and learns from it.
+    mutating func asking<Answer>(
+        _ question: (inout PathEvaluator) throws(NetlinkError) -> Answer
+    ) throws(NetlinkError) -> Answer {
+        let connection = try connect()
+        var evaluator = evaluator(asking: connection)
+        defer { lookups += evaluator.lookups }
+        let answer = try question(&evaluator)
+        interfaces = evaluator.interfaces
+        expectation = evaluator.expectation
+        recent = evaluator.recent
+        underlay.formUnion(evaluator.underlay)
+        return answer
     }
 
     /// An evaluator that knows what this session has learned.

@@ -47,8 +47,9 @@ extension PathMonitor {
     func look(at records: [TargetRecord], after burst: EventBurst) {
         let part = Array(records.prefix(MonitorTiming.lookLimit))
         if part.count < records.count { lookLater(at: records.dropFirst(part.count), after: burst) }
-        let evaluations = reconsider(evaluations(of: part, burst.depth), of: part, after: burst)
-        tell(part, evaluations, since: burst.noticed)
+        let open = unconfirmed(part, burst.depth)
+        let evaluations = reconsider(evaluations(of: open, burst.depth), of: open, after: burst)
+        tell(open, evaluations, since: burst.noticed)
         scheduleExpiry(evaluations)
         callObservers()
     }
@@ -72,6 +73,14 @@ extension PathMonitor {
         } else if state.withLock({ $0.watched.all.count }) > MonitorTiming.lookLimit * 4 {
             Memory.giveBack()
         }
+    }
+
+    /// Without those whose path a quick look confirms.
+    private func unconfirmed(_ records: [TargetRecord], _ depth: LookDepth) -> [TargetRecord] {
+        guard case .links(let changed) = depth else { return records }
+        let open = session.withLock { $0.unconfirmed(records, changed) }
+        state.withLock { $0.statistics.evaluatedTargets += UInt64(records.count - open.count) }
+        return open
     }
 
     func evaluations(of records: [TargetRecord], _ depth: LookDepth) -> [Evaluation] {

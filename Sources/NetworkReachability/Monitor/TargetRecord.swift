@@ -70,13 +70,17 @@ package final class TargetRecord: Sendable {
 
 extension TargetRecord {
     /// What to ask about a target that is an address; nil for others.
-    func question(_ depth: LookDepth) -> RouteJudge.Question? {
+    var question: RouteJudge.Question? {
         guard case .address(let address) = target.destination else { return nil }
-        var question = RouteJudge.Question(address: address, mark: target.mark)
-        if case .links(let changed) = depth, !changed.mayConcern(address.wire) {
-            question.known = KnownWay(state.withLock { $0.path }.value)
+        return RouteJudge.Question(address: address, mark: target.mark)
+    }
+
+    /// The path of the last look, where nobody is to hear of another look at the same.
+    var settledPath: SharedValue<NetworkPath>? {
+        state.withLock { state in
+            let isSettled = !state.hasNew && !state.countsLooks && !state.flaps.isFlapping
+            return isSettled && state.offered == state.path.value.generation ? state.path : nil
         }
-        return question
     }
 
     /// Says whether it was not in line to be looked at yet.

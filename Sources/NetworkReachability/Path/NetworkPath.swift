@@ -1,7 +1,7 @@
 /// The path packets to a target would take at one moment, or why there is none. A value: it does not change by itself.
 public struct NetworkPath: Sendable {
     /// Held together with the paths of other targets that have the same.
-    private var shared: SharedValue<Common>
+    private(set) var shared: SharedValue<Common>
 
     /// The address that was looked up and decided. For the network at large one of the addresses that stand for it, for
     /// a name one of its addresses; nil when there was nothing to look up.

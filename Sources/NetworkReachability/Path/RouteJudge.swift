@@ -8,8 +8,6 @@ struct RouteJudge {
     struct Question {
         var address: IPAddress
         var mark: UInt32
-        /// The way they took, where nothing can have changed that it does not show.
-        var known: KnownWay?
     }
 
     let kernel: any KernelConnection
@@ -43,12 +41,7 @@ struct RouteJudge {
                 verdicts.append(Verdict(destination: question.address, outcome: .failure(obstacle)))
             }
         }
-        let queries = open.map(\.query)
-        let answers =
-            questions.contains { $0.known != nil }
-            ? try answers(to: queries, knowing: open.map { questions[$0.index].known })
-            : try answers(to: queries)
-        for (asked, answer) in zip(open, answers) {
+        for (asked, answer) in zip(open, try answers(to: open.map(\.query))) {
             let outcome: Result<Verdict.Way, Verdict.Obstacle>
             switch answer.first {
             case .failure(let error): outcome = .failure(Verdict.Obstacle(error))
