@@ -8,20 +8,26 @@ import TrustForge
 struct DocumentTests {
     private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../docs/server-trust.md").path
-    private static let begin = "<!-- cases -->\n"
-    private static let end = "<!-- end of cases -->\n"
 
     @Test func tablesAreTheCases() throws {
         let document = try String(contentsOfFile: Self.file, encoding: .utf8)
-        let start = try #require(document.range(of: Self.begin)).upperBound
-        let stop = try #require(document.range(of: Self.end)).lowerBound
-        let tables = try Self.tables()
+        let sections = [("cases", try Self.tables()), ("alamofire", AlamofireTables.text)]
         guard ProcessInfo.processInfo.environment["SERVER_TRUST_DOCUMENT"] == "write" else {
-            #expect(document[start..<stop] == tables)
+            for (name, tables) in sections { #expect(document[try Self.section(name, of: document)] == tables) }
             return
         }
-        let written = document[..<start] + tables + document[stop...]
-        try String(written).write(toFile: Self.file, atomically: true, encoding: .utf8)
+        var written = document
+        for (name, tables) in sections {
+            written = written.replacingCharacters(in: try Self.section(name, of: written), with: tables)
+        }
+        try written.write(toFile: Self.file, atomically: true, encoding: .utf8)
+    }
+
+    /// What stands between the marks of a section.
+    private static func section(_ name: String, of document: String) throws -> Range<String.Index> {
+        let start = try #require(document.range(of: "<!-- \(name) -->\n")).upperBound
+        let stop = try #require(document.range(of: "<!-- end of \(name) -->\n")).lowerBound
+        return start..<stop
     }
 
     private static func tables() throws -> String {

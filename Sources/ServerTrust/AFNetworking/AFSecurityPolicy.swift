@@ -1,3 +1,5 @@
+import Logging
+
 /// The policy of AFNetworking, as a thin mapping to the evaluators.
 ///
 /// | Mode | `allowInvalidCertificates` | Evaluated as |
@@ -5,10 +7,10 @@
 /// | `none` | no | ``DefaultTrustEvaluator`` |
 /// | `none` | yes | ``DisabledTrustEvaluator``; with `validatesDomainName` nobody is trusted, for a name nobody vouches for says nothing |
 /// | `publicKey` | no | ``PublicKeysTrustEvaluator`` |
-/// | `publicKey` | yes | the same without validation of the chain |
+/// | `publicKey` | yes | the same without validation of the chain; the domain name is looked at, which AFNetworking does not |
 /// | `certificate` | no | a valid chain to the system's anchors, then as with yes |
 /// | `certificate` | yes | ``PinnedCertificatesTrustEvaluator`` with the pinned certificates as the only anchors |
-public struct AFSecurityPolicy: Sendable {
+public struct AFSecurityPolicy: Hashable, Sendable {
     /// What is pinned.
     public var sslPinningMode: AFSSLPinningMode
     /// The pinned certificates, or those whose keys are.
@@ -18,15 +20,36 @@ public struct AFSecurityPolicy: Sendable {
     /// Whether the certificate must be for the host.
     public var validatesDomainName = true
 
-    /// A policy that validates chains and domain names.
+    /// A policy that validates chains and domain names. Nothing is pinned but what is given: there is no bundle whose certificates
+    /// AFNetworking pins by itself.
     public init(pinningMode: AFSSLPinningMode = .none, withPinnedCertificates certificates: [TrustCertificate] = []) {
         sslPinningMode = pinningMode
         pinnedCertificates = certificates
     }
 
-    /// Whether a server is trusted. ``evaluator`` tells why not.
-    public func evaluateServerTrust(_ serverTrust: ServerTrust, forDomain domain: String) -> Bool {
-        (try? evaluator.evaluate(serverTrust, forHost: domain)) != nil
+    /// The policy without pins that allows no invalid certificates and validates domain names.
+    public static func `default`() -> AFSecurityPolicy { AFSecurityPolicy() }
+
+    /// The certificates in a directory, as ``ServerTrustPolicy/certificates(in:)`` reads them.
+    public static func certificates(in directory: String) -> [TrustCertificate] {
+        ServerTrustPolicy.certificates(in: directory)
+    }
+
+    /// Whether a server is trusted. ``evaluator`` tells why not, and so does the log at `info`.
+    ///
+    /// - Parameters:
+    ///   - serverTrust: What the server has shown.
+    ///   - domain: Whom the connection was meant for; nil if the name is not to be validated.
+    public func evaluateServerTrust(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
+        var policy = self
+        if domain == nil { policy.validatesDomainName = false }
+        do {
+            try policy.evaluator.evaluate(serverTrust, forHost: domain ?? serverTrust.host ?? "")
+            return true
+        } catch {
+            serverTrust.logger.info("\(error)")
+            return false
+        }
     }
 
     /// The same as an evaluator.
@@ -35,12 +58,11 @@ public struct AFSecurityPolicy: Sendable {
         case (.none, false):
             return DefaultTrustEvaluator(validateHost: validatesDomainName)
         case (.none, true):
-            if validatesDomainName { return CompositeTrustEvaluator(evaluators: []) }
-            return DisabledTrustEvaluator()
+            return validatesDomainName ? UnvouchedNameTrustEvaluator() : DisabledTrustEvaluator()
         case (.publicKey, let allowsInvalid):
             return PublicKeysTrustEvaluator(
                 keys: pinnedCertificates.map(\.publicKey),
-                performDefaultValidation: !allowsInvalid,
+                validateCertificateChain: !allowsInvalid,
                 validateHost: validatesDomainName
             )
         case (.certificate, let allowsInvalid):

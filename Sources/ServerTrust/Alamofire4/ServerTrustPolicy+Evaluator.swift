@@ -10,13 +10,13 @@ extension ServerTrustPolicy {
             PinnedCertificatesTrustEvaluator(
                 certificates: certificates,
                 acceptSelfSignedCertificates: validateCertificateChain,
-                performDefaultValidation: validateCertificateChain,
+                validateCertificateChain: validateCertificateChain,
                 validateHost: validateHost
             )
         case .pinPublicKeys(let publicKeys, let validateCertificateChain, let validateHost):
             PublicKeysTrustEvaluator(
                 keys: publicKeys,
-                performDefaultValidation: validateCertificateChain,
+                validateCertificateChain: validateCertificateChain,
                 validateHost: validateHost
             )
         case .disableEvaluation:

@@ -160,7 +160,8 @@ extension TrustCase {
             $0.sent = sent.map(\.der)
             $0.evaluator = PinnedCertificatesTrustEvaluator(
                 certificates: pinned.map(\.certificate),
-                performDefaultValidation: false
+                performDefaultValidation: false,
+                validateHost: false
             )
             $0.openSSL = .cannotSay
             if let refused { $0.refuse(refused) }

@@ -1,0 +1,108 @@
+import ServerTrust
+import Testing
+import TrustForge
+
+/// What Alamofire's and AFNetworking's tests expect, through our names. Their certificates are binary files, so those here are forged to
+/// the same roles (``AlamofireWorld``); `docs/server-trust.md` counts the rows and lists the differences.
+@Suite struct AlamofireTests {
+    @Test(arguments: AlamofireRow.all)
+    func verdictAndReason(_ row: AlamofireRow) throws {
+        #expect(try row.verdict() == row.expected)
+        if let answer = try row.answer() { #expect(answer == (row.expected == .trusted)) }
+    }
+
+    /// Ours may be stricter than theirs; where it is not, the row is about what they do not know at all.
+    @Test func differences() {
+        let differing = AlamofireRow.all.filter { $0.difference != nil }
+        #expect(differing.filter { $0.expected == .trusted }.allSatisfy { $0.name.hasPrefix("Alamofire 5: ") })
+        #expect(differing.count == 7)
+    }
+
+    @Test func names() {
+        for group in AlamofireRow.groups { #expect(Set(group.rows.map(\.name)).count == group.rows.count) }
+        #expect(AlamofireRow.all.count >= 250)
+    }
+
+    @Test(arguments: AlamofireFile.all)
+    func files(_ file: AlamofireFile) throws {
+        let directory = try ScratchDirectory()
+        try directory.write(file.name, file.content)
+        #expect(ServerTrustPolicy.certificates(in: directory.path).count == (file.isRead ? 1 : 0))
+        #expect(ServerTrustPolicy.publicKeys(in: directory.path).count == (file.isRead ? 1 : 0))
+        #expect(AFSecurityPolicy.certificates(in: directory.path).count == (file.isRead ? 1 : 0))
+    }
+
+    /// As one directory: a certificate that is in several files counts once.
+    @Test func directory() throws {
+        let directory = try ScratchDirectory()
+        for file in AlamofireFile.all { try directory.write(file.name, file.content) }
+        let expected = [AlamofireWorld.root, AlamofireWorld.signing1].map(\.certificate)
+        #expect(ServerTrustPolicy.certificates(in: directory.path) == expected)
+    }
+
+    /// The only one of theirs that is text.
+    @Test func theirOwnCertificate() throws {
+        let directory = try ScratchDirectory()
+        let file = try directory.write("certPEM.crt", AlamofireCertificate.pem)
+        let certificate = try #require(try CertificateFiles.read(file).first)
+        let name = certificate.description
+        #expect(name.contains("Testing Certificates in AlamoFire"))
+        let accepting = PinnedCertificatesTrustEvaluator.pinnedCertificates(
+            certificates: [certificate],
+            acceptSelfSignedCertificates: true,
+            validateHost: false
+        )
+        let unvalidated = PublicKeysTrustEvaluator(
+            keys: [certificate.publicKey],
+            performDefaultValidation: false,
+            validateHost: false
+        )
+        func reason(_ evaluator: any ServerTrustEvaluating, _ time: TrustTime) throws -> TrustFailure? {
+            var trust = try ServerTrust(certificates: [certificate])
+            trust.anchors = TrustAnchors(AlamofireWorld.system.map(\.certificate))
+            trust.time = time
+            do throws(ServerTrustError) {
+                try evaluator.evaluate(trust, forHost: AlamofireWorld.host)
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        let inItsTime = TrustTime(year: 2016, month: 6, day: 1)
+        #expect(try reason(DefaultTrustEvaluator(), inItsTime) == .selfSigned(subject: name))
+        #expect(try reason(accepting, inItsTime) == nil)
+        #expect(try reason(accepting, World.now) == .expired(subject: name, notAfter: certificate.notAfter))
+        #expect(try reason(unvalidated, World.now) == nil)
+        let withHost = PinnedCertificatesTrustEvaluator(
+            certificates: [certificate],
+            acceptSelfSignedCertificates: true
+        )
+        #expect(try reason(withHost, inItsTime) == .noSubjectAlternativeName(subject: name))
+    }
+
+    @Test func afNetworkingDefaults() {
+        let policy = AFSecurityPolicy.default()
+        #expect(policy.sslPinningMode == .none)
+        #expect(!policy.allowInvalidCertificates)
+        #expect(policy.validatesDomainName)
+        #expect(policy.pinnedCertificates.isEmpty)
+        #expect(policy == AFSecurityPolicy(pinningMode: .none))
+    }
+
+    @Test func afNetworkingPoliciesAreValues() {
+        var policy = AFSecurityPolicy(
+            pinningMode: .certificate,
+            withPinnedCertificates: [AlamofireWorld.httpBin.certificate]
+        )
+        policy.allowInvalidCertificates = true
+        policy.validatesDomainName = false
+        var copy = policy
+        #expect(copy == policy)
+        copy.validatesDomainName = true
+        #expect(copy != policy)
+    }
+}
+
+extension AlamofireFile: CustomTestStringConvertible {
+    var testDescription: String { name }
+}

@@ -1,0 +1,66 @@
+import ServerTrust
+import TrustForge
+import X509
+
+/// Certificates for the roles that those of Alamofire's and AFNetworking's tests play there: who has signed whom, which names they
+/// have, which have expired. Theirs are binary files; these are forged.
+enum AlamofireWorld {
+    static let host = "test.alamofire.org"
+
+    // MARK: alamofire.org
+
+    static let root = Blueprint.authority("Alamofire Root").signed()
+    static let signing1 = Blueprint.authority("Alamofire Signing 1").signed(by: root)
+    static let signing2 = Blueprint.authority("Alamofire Signing 2").signed(by: root)
+
+    static let wildcard = leaf("wildcard", [.dnsName("*.alamofire.org")], by: signing1)
+    static let hosts = ["test.alamofire.org", "blog.alamofire.org", "www.alamofire.org"]
+    static let multipleNames = leaf("multiple names", hosts.map { .dnsName($0) }, by: signing1)
+    static let nameAndURI = leaf("name and URI", [.dnsName(host), uri], by: signing1)
+    static let signedBy1 = leaf("signed by 1", [], by: signing1)
+
+    static let expired = Blueprint.leaf("expired", names: [.dnsName(host)]).with(\.ends, over).signed(by: signing2)
+    static let noNames = leaf("no names", [], by: signing2)
+    static let signedBy2 = leaf("signed by 2", [], by: signing2)
+    static let validName = leaf("valid name", [.dnsName(host)], by: signing2)
+    static let validURI = leaf("valid URI", [uri], by: signing2)
+
+    // MARK: badssl.com, under an authority that two roots have signed
+
+    static let expiredHost = "expired.badssl.com"
+    static let revokedHost = "revoked.badssl.com"
+    static let oldRoot = Blueprint.authority("Old Root").signed()
+    static let newRoot = Blueprint.authority("New Root").signed()
+    static let crossSigned = Blueprint.authority("New Root").with(\.ends, later).signed(by: oldRoot)
+    static let validation = Blueprint.authority("Domain Validation").signed(by: newRoot)
+    static let expiredSite = Blueprint.leaf(expiredHost, names: [.dnsName(expiredHost)]).with(\.ends, over)
+        .signed(by: validation)
+    static let revokedSite = leaf(revokedHost, [.dnsName(revokedHost)], by: validation)
+
+    // MARK: httpbin.org and adn.net, whose roots every system has
+
+    static let publicRoot = Blueprint.authority("Public Root").signed()
+    static let publicAuthority = Blueprint.authority("Public Authority").signed(by: publicRoot)
+    static let httpBin = leaf("httpbin.org", [.dnsName("httpbin.org")], by: publicAuthority)
+    static let otherRoot = Blueprint.authority("Other Root").signed()
+    static let otherAuthority = Blueprint.authority("Other Authority").signed(by: otherRoot)
+    static let adn = leaf("adn.net", [.dnsName("adn.net")], by: otherAuthority)
+
+    // MARK: Self-signed
+
+    /// Its only name is the common name.
+    static let commonName = Blueprint.leaf("foobar.com", names: []).signed()
+    static let alternativeName = Blueprint.leaf("AltName", names: [.dnsName("foobar.com")]).signed()
+    static let noDomains = Blueprint.leaf("NoDomains", names: []).signed()
+
+    /// What stands for the roots of the system: alamofire.org's is not among them.
+    static let system = [publicRoot, otherRoot, newRoot]
+
+    private static let over = TrustTime(year: 2026, month: 2, day: 1)
+    private static let later = TrustTime(year: 2028, month: 1, day: 1)
+    private static let uri = GeneralName.uniformResourceIdentifier("https://test.alamofire.org")
+
+    private static func leaf(_ name: String, _ names: [GeneralName], by issuer: Forged) -> Forged {
+        Blueprint.leaf(name, names: names).signed(by: issuer)
+    }
+}
