@@ -40,46 +40,6 @@ import TrustForge
         #expect(ServerTrustPolicy.certificates(in: directory.path) == expected)
     }
 
-    /// The only one of theirs that is text.
-    @Test func theirOwnCertificate() throws {
-        let directory = try ScratchDirectory()
-        let file = try directory.write("certPEM.crt", AlamofireCertificate.pem)
-        let certificate = try #require(try CertificateFiles.read(file).first)
-        let name = certificate.description
-        #expect(name.contains("Testing Certificates in AlamoFire"))
-        let accepting = PinnedCertificatesTrustEvaluator.pinnedCertificates(
-            certificates: [certificate],
-            acceptSelfSignedCertificates: true,
-            validateHost: false
-        )
-        let unvalidated = PublicKeysTrustEvaluator(
-            keys: [certificate.publicKey],
-            performDefaultValidation: false,
-            validateHost: false
-        )
-        func reason(_ evaluator: any ServerTrustEvaluating, _ time: TrustTime) throws -> TrustFailure? {
-            var trust = try ServerTrust(certificates: [certificate])
-            trust.anchors = TrustAnchors(AlamofireWorld.system.map(\.certificate))
-            trust.time = time
-            do throws(ServerTrustError) {
-                try evaluator.evaluate(trust, forHost: AlamofireWorld.host)
-                return nil
-            } catch {
-                return error.reason
-            }
-        }
-        let inItsTime = TrustTime(year: 2016, month: 6, day: 1)
-        #expect(try reason(DefaultTrustEvaluator(), inItsTime) == .selfSigned(subject: name))
-        #expect(try reason(accepting, inItsTime) == nil)
-        #expect(try reason(accepting, World.now) == .expired(subject: name, notAfter: certificate.notAfter))
-        #expect(try reason(unvalidated, World.now) == nil)
-        let withHost = PinnedCertificatesTrustEvaluator(
-            certificates: [certificate],
-            acceptSelfSignedCertificates: true
-        )
-        #expect(try reason(withHost, inItsTime) == .noSubjectAlternativeName(subject: name))
-    }
-
     @Test func afNetworkingDefaults() {
         let policy = AFSecurityPolicy.default()
         #expect(policy.sslPinningMode == .none)
