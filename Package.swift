@@ -285,6 +285,18 @@ let package = Package(
     ]
 )
 
+// What Scripts/mutate and Scripts/fuzz run; nobody else builds it.
+if Context.environment["FUZZER"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "TrustFuzzer",
+            dependencies: ["ServerTrust", "TrustForge", "TestSupport"] + certificates,
+            path: "Tests/TrustFuzzer",
+            swiftSettings: strict
+        )
+    )
+}
+
 // For builds that need not see the C libraries of TLS, which take longer than all the rest (Scripts/sanitize).
 if Context.environment["WITHOUT_TLS"] != nil {
     let names = ["ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "TrustForge", "ServerTrustTests"]

@@ -52,10 +52,12 @@ package struct ForgedList: Sendable {
         extensions.append(Certificate.Extension(oid: [2, 5, 29, 28], critical: true, value: value))
     }
 
-    package func der(at now: TrustTime = World.now) -> [UInt8] {
-        let key = key ?? issuer.key
-        let algorithm = algorithm ?? key.key.defaultAlgorithm
-        let body = Encoded.sequence(
+    package func der(at now: TrustTime = World.now) -> [UInt8] { signed(body(at: now)) }
+
+    /// What is signed of it.
+    package func body(at now: TrustTime = World.now) -> [UInt8] {
+        let algorithm = algorithm ?? (key ?? issuer.key).key.defaultAlgorithm
+        return Encoded.sequence(
             isVersion1 ? [] : Encoded.integer([1]),
             Encoded.algorithm(algorithm),
             Encoded.der(issuer.x509.subject),
@@ -64,7 +66,11 @@ package struct ForgedList: Sendable {
             entries.isEmpty ? [] : Encoded.sequence(entries.flatMap { Self.encoded($0, now) }),
             extensions.isEmpty ? [] : Encoded.tagged(0, Encoded.extensions(extensions))
         )
-        return Encoded.signed(body, by: key, algorithm: algorithm)
+    }
+
+    /// A list with this body.
+    package func signed(_ body: [UInt8]) -> [UInt8] {
+        Encoded.signed(body, by: key ?? issuer.key, algorithm: algorithm)
     }
 
     package func pem(at now: TrustTime = World.now) -> String {

@@ -74,17 +74,26 @@ package struct ForgedResponse: Sendable {
 
     package func der(at now: TrustTime = World.now) -> [UInt8] {
         guard responseStatus == 0 else { return Encoded.sequence(Encoded.enumerated(responseStatus)) }
+        return signed(body(at: now))
+    }
+
+    /// What is signed of it.
+    package func body(at now: TrustTime = World.now) -> [UInt8] {
         var all = extensions
         if let nonce {
             let value = Encoded.octets(nonce)[...]
             all.append(Certificate.Extension(oid: [1, 3, 6, 1, 5, 5, 7, 48, 1, 2], critical: false, value: value))
         }
-        let body = Encoded.sequence(
+        return Encoded.sequence(
             responderID,
             Encoded.time(now.advanced(by: producedAt)),
             Encoded.sequence(statuses.flatMap { single($0, now) }),
             all.isEmpty ? [] : Encoded.tagged(1, Encoded.extensions(all))
         )
+    }
+
+    /// A response with this body.
+    package func signed(_ body: [UInt8]) -> [UInt8] {
         let sent = certificates.isEmpty ? [] : Encoded.tagged(0, Encoded.sequence(certificates.flatMap(\.der)))
         let basic = Encoded.signed(body, by: signer.key, algorithm: algorithm, label: algorithmLabel, and: sent)
         let content = Encoded.sequence(Encoded.identifier([1, 3, 6, 1, 5, 5, 7, 48, 1, 1]), Encoded.octets(basic))
