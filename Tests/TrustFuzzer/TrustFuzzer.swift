@@ -7,8 +7,11 @@ import TrustForge
 /// usage: TrustFuzzer mutate COUNT SEED FILE     random damage; FILE keeps the input that is being judged
 ///        TrustFuzzer again INDEX SEED FILE      one of those, though with other signatures
 ///        TrustFuzzer judge FILE                 an input that was kept
-///        TrustFuzzer fuzz DIRECTORY [options]   libFuzzer, where it was built in
+///
+/// With LIBFUZZER it has libFuzzer's main function instead, and its arguments.
+#if !LIBFUZZER
 @main
+#endif
 enum TrustFuzzer {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
@@ -17,8 +20,7 @@ enum TrustFuzzer {
         case ("again", let rest) where rest.count == 3:
             mutate(number(rest[0])..<number(rest[0]) + 1, UInt64(number(rest[1])), rest[2])
         case ("judge", let rest) where rest.count == 1: judge(rest[0])
-        case ("fuzz", let rest) where !rest.isEmpty: fuzz(rest)
-        default: fail("usage: TrustFuzzer mutate COUNT SEED FILE | again INDEX SEED FILE | judge FILE | fuzz DIRECTORY")
+        default: fail("usage: TrustFuzzer mutate COUNT SEED FILE | again INDEX SEED FILE | judge FILE")
         }
     }
 
