@@ -20,7 +20,7 @@ public struct TrustAnchors: Sendable {
     }
 
     /// The roots of this machine, as ``SystemAnchors`` finds them. They are read once, by the first evaluation that needs them, which
-    /// reads files and takes some milliseconds. A program that finds none trusts nobody, and its failures say what was
+    /// reads files and takes some tens of milliseconds. A program that finds none trusts nobody, and its failures say what was
     /// looked for (``TrustFailure/noAnchors(_:)``).
     public static let system = TrustAnchors {
         SystemAnchors(
