@@ -285,6 +285,30 @@ let package = Package(
     ]
 )
 
+// What Scripts/mutate and Scripts/fuzz run; nobody else builds it.
+if Context.environment["FUZZER"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "TrustFuzzer",
+            dependencies: ["ServerTrust", "TrustForge", "TestSupport"] + certificates,
+            path: "Tests/TrustFuzzer",
+            swiftSettings: strict
+        )
+    )
+}
+
+// What Benchmarks/run measures beside OpenSSL; nobody else builds it.
+if Context.environment["BENCHMARKS"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "TrustBenchmark",
+            dependencies: ["ServerTrust", "TrustForge"],
+            path: "Benchmarks/trust",
+            swiftSettings: strict
+        )
+    )
+}
+
 // For builds that need not see the C libraries of TLS, which take longer than all the rest (Scripts/sanitize).
 if Context.environment["WITHOUT_TLS"] != nil {
     let names = ["ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "TrustForge", "ServerTrustTests"]

@@ -20,4 +20,16 @@ package enum DamagedBytes {
         }
         return bytes
     }
+
+    /// One byte is another: encodings stay readable more often, so that the damage gets further.
+    package static func makeInPlace(from good: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
+        guard let place = good.indices.randomElement(using: &generator) else { return good }
+        var bytes = good
+        switch Int.random(in: 0..<3, using: &generator) {
+        case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 1: bytes[place] &+= UInt8.random(in: 1...255, using: &generator)
+        default: bytes[place] &-= 1
+        }
+        return bytes
+    }
 }

@@ -30,8 +30,7 @@ package struct ForgeKey: Sendable {
         return ForgeKey(key: Certificate.PrivateKey(key))
     }
 
-    /// Made once: these take long.
-    package static let rsa2048 = [rsa(2048), rsa(2048), rsa(2048)]
+    /// Made once, for it takes long.
     package static let rsa1024 = rsa(1024)
 
     private static func rsa(_ bits: Int) -> ForgeKey {

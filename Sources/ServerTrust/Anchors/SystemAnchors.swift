@@ -15,12 +15,6 @@ public struct SystemAnchors: Sendable {
     /// What was found.
     public let anchors: TrustAnchors
 
-    /// Read once from where this machine has them.
-    static let shared = SystemAnchors(
-        file: EnvironmentVariable.value(of: "SSL_CERT_FILE"),
-        directories: EnvironmentVariable.value(of: "SSL_CERT_DIR")
-    )
-
     private static let files = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
         "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",

@@ -13,6 +13,19 @@ public final class ValidatedChainCache: Sendable {
         let requirements: TrustRequirements
     }
 
+    /// What a peer sent, each certificate in DER.
+    private struct Sent: Hashable {
+        let chain: [[UInt8]]
+
+        /// Only where each ends, which is its signature: to hash all of it would take longer than all the rest. Whether they are the
+        /// same is asked of all bytes.
+        func hash(into hasher: inout Hasher) {
+            for certificate in chain {
+                for byte in certificate.suffix(16) { hasher.combine(byte) }
+            }
+        }
+    }
+
     private struct Entry {
         let chain: ValidatedChain
         let window: ClosedRange<TrustTime>
@@ -20,7 +33,7 @@ public final class ValidatedChainCache: Sendable {
 
     private struct State {
         var chains: RecentValues<Key, Entry>
-        var sent: RecentValues<[[UInt8]], [TrustCertificate]>
+        var sent: RecentValues<Sent, [TrustCertificate]>
     }
 
     private let state: Locked<State>
@@ -70,9 +83,10 @@ public final class ValidatedChainCache: Sendable {
 
     /// What was read from the same bytes before, else what is read now.
     func certificates(of derEncodedChain: [[UInt8]]) throws(TrustFailure) -> [TrustCertificate] {
-        if let certificates = state.withLock({ $0.sent[derEncodedChain] }) { return certificates }
+        let sent = Sent(chain: derEncodedChain)
+        if let certificates = state.withLock({ $0.sent[sent] }) { return certificates }
         let certificates = try ServerTrust.read(derEncodedChain)
-        state.withLock { $0.sent.insert(certificates, for: derEncodedChain) }
+        state.withLock { $0.sent.insert(certificates, for: sent) }
         return certificates
     }
 

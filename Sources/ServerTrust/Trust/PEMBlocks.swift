@@ -3,6 +3,8 @@ import SwiftASN1
 /// The certificates or lists in a text of PEM blocks (RFC 7468), whatever stands between them: bundles have comments and whole
 /// printouts.
 enum PEMBlocks {
+    private static let newline = UInt8(ascii: "\n")
+
     /// The DER of each certificate that can be decoded.
     static func certificates(in bytes: [UInt8]) -> [[UInt8]] {
         documents(in: bytes, type: "CERTIFICATE").compactMap { $0 }
@@ -10,32 +12,32 @@ enum PEMBlocks {
 
     /// The DER of each block of a type, nil for those that cannot be decoded.
     static func documents(in bytes: [UInt8], type: String) -> [[UInt8]?] {
-        let begin = "-----BEGIN \(type)-----"
-        let end = "-----END \(type)-----"
+        let begin = Array("-----BEGIN \(type)-----".utf8)
+        let end = Array("-----END \(type)-----".utf8)
         var blocks: [[UInt8]?] = []
-        var lines: [String]?
-        for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
-            // Longer lines are no PEM, and need not be made into text.
-            guard line.count <= 1024 else { lines = nil; continue }
-            let text = String(decoding: line, as: UTF8.self).trimmingBlanks()
-            if text == begin {
-                lines = [text]
-            } else if text == end, let open = lines {
-                let document = (open + [text]).joined(separator: "\n")
-                blocks.append((try? PEMDocument(pemString: document))?.derBytes)
-                lines = nil
+        var document: [UInt8]?
+        // As bytes: to make a text of each of the 3,500 lines of a system's roots takes longer than to read its certificates.
+        for line in bytes.split(whereSeparator: { $0 == newline || $0 == UInt8(ascii: "\r") }) {
+            // Longer lines are no PEM.
+            guard line.count <= 1024 else { document = nil; continue }
+            let line = trimmingBlanks(line)
+            if line.elementsEqual(begin) {
+                document = begin + [newline]
+            } else if line.elementsEqual(end), let open = document {
+                let text = String(decoding: open + end, as: UTF8.self)
+                blocks.append((try? PEMDocument(pemString: text))?.derBytes)
+                document = nil
             } else {
-                lines?.append(text)
+                document?.append(contentsOf: line)
+                document?.append(newline)
             }
         }
         return blocks
     }
-}
 
-extension String {
-    fileprivate func trimmingBlanks() -> String {
-        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        let start = self.drop(while: isBlank)
-        return String(start.reversed().drop(while: isBlank).reversed())
+    private static func trimmingBlanks(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isText: (UInt8) -> Bool = { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        guard let first = line.firstIndex(where: isText), let last = line.lastIndex(where: isText) else { return [] }
+        return line[first...last]
     }
 }

@@ -1,0 +1,70 @@
+import ServerTrust
+import TrustForge
+
+extension Subject {
+    /// A server's certificate, with all intermediates there are.
+    static let leaf = Subject(name: "server's certificate", seeds: Good.families.map(\.leaf.der)) {
+        Good.judge([$0] + Good.intermediates)
+    }
+
+    /// An intermediate, with each server's certificate; the first that is not refused for want of it tells.
+    static let intermediate = Subject(name: "intermediate", seeds: Good.families.map(\.intermediate.der)) { bytes in
+        var refused = Finding.refused("unknownIssuer")
+        for family in Good.families {
+            switch Good.judge([family.leaf.der, bytes]) {
+            case .refused("unknownIssuer"): continue
+            case .refused(let reason): refused = .refused(reason)
+            case let other: return other
+            }
+        }
+        return refused
+    }
+
+    /// All that a server sends, each certificate behind two bytes that say how long it is.
+    static let chain = Subject(name: "chain", seeds: chains.map(joined)) { Good.judge(split($0)) }
+
+    private static var chains: [[[UInt8]]] {
+        Good.families.flatMap { family in
+            let chain = [family.leaf.der, family.intermediate.der]
+            return [chain, chain + [family.root.der], chain + [World.strangeLeaf.der], chain + Good.intermediates]
+        }
+    }
+
+    private static func joined(_ chain: [[UInt8]]) -> [UInt8] {
+        chain.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 0xff)] + $0 }
+    }
+
+    private static func split(_ bytes: [UInt8]) -> [[UInt8]] {
+        var chain: [[UInt8]] = []
+        var rest = bytes[...]
+        while rest.count >= 2 {
+            let count = Int(rest.removeFirst()) << 8 | Int(rest.removeFirst())
+            chain.append(Array(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
+        return chain
+    }
+
+    /// A certificate that somebody trusts, as a root and as the server's own. It passes if it still can: who makes it an anchor means
+    /// it. Its policies are judged though nobody has signed it.
+    static let anchor = Subject(name: "anchor", seeds: Good.families.flatMap { [$0.root.der, $0.leaf.der] }) { bytes in
+        do {
+            let anchor = try TrustCertificate(derEncoded: bytes)
+            var passes = false
+            var reason: TrustFailure?
+            for sent in [[World.leaf.der, World.intermediate.der], [bytes]] {
+                do {
+                    var trust = try Good.trust(sent)
+                    trust.anchors = TrustAnchors([anchor])
+                    try DefaultTrustEvaluator().evaluate(trust, forHost: World.host)
+                    passes = true
+                } catch let error as ServerTrustError {
+                    reason = error.reason
+                }
+            }
+            return passes ? .passed : reason.map { .refused(by: $0) } ?? .refused("unknown")
+        } catch {
+            return .refused(by: error)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import ServerTrust
+import TrustForge
+
+extension Subject {
+    /// A stapled response.
+    ///
+    /// What may pass: what is signed (ResponseData) of a response that was forged to say good stands in it unchanged, with the
+    /// certificate of the responder unless the issuer has signed. The rest of a response is not signed: what wraps it, and
+    /// certificates that are not needed.
+    static let response = Subject(name: "OCSP response", seeds: responses.map { $0.der() }) { bytes in
+        let finding = judge(stapled: bytes)
+        guard case .passed = finding else { return finding }
+        let isGood = goodResponses.contains { good in
+            good.certificates.map(\.der).allSatisfy(bytes.contains) && bytes.contains(good.body())
+        }
+        return isGood ? .passed : .forbidden("the signed part says good, and is none of ours")
+    }
+
+    /// Damage that the responder has signed may pass.
+    static let signedResponse = Subject(name: "OCSP response, signed again", seeds: responses.map { $0.body() }) {
+        judge(stapled: ForgedResponse().signed($0))
+    }
+
+    /// A list. What may pass: only what was forged, byte for byte, for all of it is signed.
+    static let list = Subject(name: "revocation list", seeds: goodLists) { bytes in
+        let finding = judge(list: bytes)
+        guard case .passed = finding, !goodLists.contains(bytes) else { return finding }
+        return .forbidden("a list that was not forged so says good")
+    }
+
+    /// Damage that the authority has signed may pass.
+    static let signedList = Subject(name: "revocation list, signed again", seeds: lists.map { $0.body() }) {
+        judge(list: ForgedList().signed($0))
+    }
+
+    private static let goodResponses: [ForgedResponse] = {
+        var delegated = ForgedResponse()
+        delegated.delegate(to: RevocationWorld.delegate())
+        var byKey = ForgedResponse()
+        byKey.responder = .key
+        byKey.digest = .sha256
+        byKey.nonce = Array(repeating: 7, count: 32)
+        return [ForgedResponse(), delegated, byKey]
+    }()
+
+    private static let responses: [ForgedResponse] = {
+        var others = goodResponses
+        for place in others.indices { others[place].revoke() }
+        var unknown = ForgedResponse()
+        unknown.statuses = [.unknown]
+        var another = ForgedResponse()
+        another.serialNumber = [9, 9]
+        return goodResponses + others + [unknown, another, ForgedResponse(signer: World.strangeRoot)]
+    }()
+
+    private static let lists: [ForgedList] = {
+        var others = ForgedList()
+        others.revoke(World.strangeLeaf)
+        var revoked = others
+        revoked.revoke()
+        var limited = ForgedList()
+        limited.limit(Encoded.node(0x81, [0xff]))
+        return [ForgedList(), others, revoked, limited, ForgedList(key: .p256("pretender"))]
+    }()
+
+    private static let goodLists = lists.map { $0.der() }
+
+    private static func judge(stapled bytes: [UInt8]) -> Finding {
+        judge(.ocsp) { $0.stapledOCSPResponse = bytes }
+    }
+
+    private static func judge(list bytes: [UInt8]) -> Finding {
+        do {
+            let checker = RevocationChecker(lists: [try RevocationList(derEncoded: bytes, name: "damaged")])
+            return judge(.crl) { $0.revocation = checker }
+        } catch {
+            return .refused(by: error)
+        }
+    }
+
+    private static func judge(_ flags: RevocationFlags, _ change: (inout ServerTrust) -> Void) -> Finding {
+        do {
+            var trust = try Good.trust([RevocationWorld.plain.der])
+            change(&trust)
+            let evaluator = RevocationTrustEvaluator(options: flags.union(.requirePositiveResponse))
+            try evaluator.evaluate(trust, forHost: World.host)
+            return .passed
+        } catch {
+            guard case .revocationUnknown(_, let doubt) = error.reason, let first = doubt.obstacles.first else {
+                return .refused(by: error.reason)
+            }
+            return .refused(by: first.problem)
+        }
+    }
+}
