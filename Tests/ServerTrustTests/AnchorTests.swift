@@ -16,11 +16,6 @@ import TrustForge
         trust.anchors = anchors
         trust.time = World.now
         try DisabledTrustEvaluator().evaluate(trust, forHost: World.host)
-        let pins = PinnedCertificatesTrustEvaluator(
-            certificates: [World.leaf.certificate],
-            performDefaultValidation: false
-        )
-        try pins.evaluate(trust, forHost: World.host)
         let more = anchors.adding([World.rsaRoot.certificate])
         #expect(count.withLock { $0 } == 0)
 
