@@ -275,6 +275,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ServerTrustNIOTests",
+            dependencies: [
+                "ServerTrustNIO", "ServerTrust", "TrustForge", "Netlink", "NetworkLab", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+                + trustNIO + certificates,
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: [
                 "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
@@ -300,6 +309,7 @@ let package = Package(
 if Context.environment["WITHOUT_TLS"] != nil {
     let names = [
         "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "ServerTrustNIO", "TrustForge", "ServerTrustTests",
+        "ServerTrustNIOTests",
     ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }
