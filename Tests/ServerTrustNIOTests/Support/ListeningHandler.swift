@@ -29,7 +29,7 @@ final class ListeningHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         hasWritten = true
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "secret")), promise: findings.written)
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "GET / HTTP/1.0\r\n\r\n")), promise: findings.written)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -10,7 +10,7 @@ enum TrustClient {
     /// What came of one connection.
     struct Outcome: Sendable {
         let handshake: Result<TrustedHandshake, any Error>
-        /// What the server said; nil if nothing.
+        /// The first that the server said; nil if nothing.
         let greeting: String?
         /// The errors that went through the pipeline.
         let errors: [any Error]
@@ -33,7 +33,7 @@ enum TrustClient {
         }
     }
 
-    /// Connects, writes `secret` at once, and waits for the end or for a greeting.
+    /// Connects, asks at once as a client of HTTP does, and waits for the end or for a greeting.
     static func connect(
         _ factory: ServerTrustHandlerFactory,
         host: String,
