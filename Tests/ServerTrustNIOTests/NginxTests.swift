@@ -33,7 +33,7 @@ struct NginxTests {
 
     @Test func missingIntermediate() async throws {
         let outcome = try await outcome(World.leaf)
-        #expect(outcome.verdict == .refused(.unknownIssuer(subject: World.host, issuer: "Intermediate")))
+        #expect(outcome.verdict == .refused(.unknownIssuer(subject: World.host, issuer: "CN=Intermediate,O=Forge")))
         #expect(outcome.greeting == nil)
     }
 

@@ -66,7 +66,7 @@ struct OpenSSLTests {
     @Test func missingIntermediate() async throws {
         let verdict = try await outcome(World.leaf).verdict
         #expect(
-            verdict == .refused(.unknownIssuer(subject: World.host, issuer: "Intermediate")),
+            verdict == .refused(.unknownIssuer(subject: World.host, issuer: "CN=Intermediate,O=Forge")),
             "\(String(describing: verdict))"
         )
     }

@@ -12,6 +12,9 @@ enum ClientWorld {
     static let strangeRoot = dated(.authority("Strange Client Root")).signed()
     static let stranger = dated(blueprint("stranger")).signed(by: strangeRoot)
 
+    /// One for all: what is forged twice is the same.
+    private static let now = TrustTime.now
+
     private static func blueprint(_ name: String) -> Blueprint {
         var blueprint = Blueprint(name: name)
         blueprint.usage = KeyUsage(digitalSignature: true)
@@ -20,8 +23,8 @@ enum ClientWorld {
     }
 
     static func dated(_ blueprint: Blueprint) -> Blueprint {
-        blueprint.with(\.begins, TrustTime.now.advanced(by: .seconds(-86_400)))
-            .with(\.ends, TrustTime.now.advanced(by: .seconds(864_000)))
+        blueprint.with(\.begins, now.advanced(by: .seconds(-86_400)))
+            .with(\.ends, now.advanced(by: .seconds(864_000)))
     }
 
     static func identity(_ chain: Forged...) throws -> TLSClientIdentity {

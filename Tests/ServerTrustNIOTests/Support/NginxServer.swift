@@ -26,8 +26,9 @@ struct NginxServer {
     private static func freePort() async throws -> Int {
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0).get()
-        defer { channel.close(promise: nil) }
-        return channel.localAddress?.port ?? 0
+        let port = channel.localAddress?.port ?? 0
+        try await channel.close()
+        return port
     }
 
     /// Nil if somebody has taken the port meanwhile.

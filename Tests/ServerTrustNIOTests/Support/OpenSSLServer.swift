@@ -17,8 +17,6 @@ struct OpenSSLServer {
         ]
         if chain.count > 1 {
             arguments += ["-cert_chain", try directory.write("chain.pem", Array(chain.dropFirst()))]
-        } else {
-            arguments.append("-no_chain")
         }
         if let clientAnchors {
             arguments += ["-Verify", "3", "-verify_return_error"]
