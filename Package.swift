@@ -69,6 +69,10 @@ let certificates = [
     trust("CryptoExtras", of: "swift-crypto"),
 ]
 
+/// What its clients speak TLS with.
+let trustNIO =
+    ["NIOCore", "NIOPosix", "NIOTLS"].map { trust($0, of: "swift-nio") } + [trust("NIOSSL", of: "swift-nio-ssl")]
+
 let package = Package(
     name: "network-reachability",
     products: [
@@ -80,6 +84,7 @@ let package = Package(
         .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
         .library(name: "ReachabilityURLSession", targets: ["ReachabilityURLSession"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
+        .library(name: "ServerTrustNIO", targets: ["ServerTrustNIO"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
     ],
@@ -93,7 +98,8 @@ let package = Package(
         .trait(name: "HTTP", description: "The product ReachabilityHTTP; needs async-http-client and swift-nio."),
         .trait(
             name: "ServerTrust",
-            description: "The product ServerTrust; needs swift-certificates, swift-asn1 and swift-crypto."
+            description:
+                "ServerTrust and its clients; needs swift-certificates, swift-asn1, swift-crypto and swift-nio."
         ),
         .default(enabledTraits: ["CommandLineTool", "Metrics", "Outbox", "HTTP", "ServerTrust"]),
     ],
@@ -145,6 +151,11 @@ let package = Package(
         .target(
             name: "ServerTrust",
             dependencies: ["Netlink", .product(name: "Logging", package: "swift-log")] + certificates,
+            swiftSettings: safe
+        ),
+        .target(
+            name: "ServerTrustNIO",
+            dependencies: ["ServerTrust", "Netlink", .product(name: "Logging", package: "swift-log")] + trustNIO,
             swiftSettings: safe
         ),
         .target(
@@ -264,6 +275,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ServerTrustNIOTests",
+            dependencies: [
+                "ServerTrustNIO", "ServerTrust", "TrustForge", "Netlink", "NetworkLab", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+                + trustNIO + certificates,
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: [
                 "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
@@ -311,7 +331,10 @@ if Context.environment["BENCHMARKS"] != nil {
 
 // For builds that need not see the C libraries of TLS, which take longer than all the rest (Scripts/sanitize).
 if Context.environment["WITHOUT_TLS"] != nil {
-    let names = ["ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "TrustForge", "ServerTrustTests"]
+    let names = [
+        "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "ServerTrustNIO", "TrustForge", "ServerTrustTests",
+        "ServerTrustNIOTests",
+    ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }
 }
