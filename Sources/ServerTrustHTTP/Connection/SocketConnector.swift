@@ -7,6 +7,8 @@ struct SocketConnector: HTTPConnecting {
     static let readBytes = 16 << 10
 
     let group: MultiThreadedEventLoopGroup
+    /// Nil for getaddrinfo(3).
+    var resolver: (any Resolver & Sendable)?
 
     func nextLoop() -> any EventLoop { group.next() }
 
@@ -15,7 +17,8 @@ struct SocketConnector: HTTPConnecting {
         on loop: any EventLoop,
         prepare: @escaping @Sendable (any Channel) throws -> Void
     ) -> EventLoopFuture<any Channel> {
-        ClientBootstrap(group: loop)
+        let bootstrap = ClientBootstrap(group: loop)
+            .resolver(resolver)
             .connectTimeout(TimeAmount(limit: target.settings.connectTimeLimit))
             // Who says stop after one read gets no other.
             .channelOption(.maxMessagesPerRead, value: 1)
@@ -23,6 +26,10 @@ struct SocketConnector: HTTPConnecting {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try prepare(channel) }
             }
-            .connect(host: target.host, port: target.port)
+        // Not through the resolver, which looks up one after the other for each loop: a slow name would hold up addresses.
+        if let address = try? SocketAddress(ipAddress: target.host, port: target.port) {
+            return bootstrap.connect(to: address)
+        }
+        return bootstrap.connect(host: target.host, port: target.port)
     }
 }

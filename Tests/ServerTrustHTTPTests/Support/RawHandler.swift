@@ -53,7 +53,9 @@ final class RawHandler: ChannelInboundHandler, RemovableChannelHandler {
             (set ?? context.eventLoop.makeSucceededVoidFuture()).whenComplete { _ in channel.close(promise: nil) }
         case .endless:
             guard let last = reply.pieces.last else { return }
-            Self.send(ByteBuffer(bytes: last), context.channel)
+            // Large enough to fill the socket soon: until then nothing else runs on the loop.
+            let many = Array(repeatElement(last, count: 1 + 65_536 / last.count).joined())
+            Self.send(ByteBuffer(bytes: many), context.channel)
         }
     }
 
