@@ -290,6 +290,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ServerTrustNIOTests",
+            dependencies: [
+                "ServerTrustNIO", "ServerTrust", "TrustForge", "Netlink", "NetworkLab", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+                + trustNIO + certificates,
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: [
                 "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
@@ -315,7 +324,7 @@ let package = Package(
 if Context.environment["WITHOUT_TLS"] != nil {
     let names = [
         "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "ServerTrustNIO", "TrustForge", "ServerTrustTests",
-        "ServerTrustHTTP", "ServerTrustHTTPTests",
+        "ServerTrustNIOTests", "ServerTrustHTTP", "ServerTrustHTTPTests",
     ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }

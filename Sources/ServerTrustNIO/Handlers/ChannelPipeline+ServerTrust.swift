@@ -5,7 +5,7 @@ extension ChannelPipeline.SynchronousOperations {
     /// loop, usually in the channel's initializer.
     ///
     /// Nothing the application writes is sent before the manager has decided. When it does not trust the server, the connection is
-    /// closed, and the error that goes through the pipeline, and fails the future, is its ``ServerTrust/ServerTrustError``. Everything
+    /// closed, and the error that goes through the pipeline, and fails the future, is its `ServerTrustError`. Everything
     /// else that can go wrong with a handshake is told in the errors of SwiftNIO and NIOSSL. When the channel closes while the manager
     /// is still being asked, its task is cancelled.
     ///
@@ -15,7 +15,7 @@ extension ChannelPipeline.SynchronousOperations {
     ///     (RFC 6066, section 3), addresses are not.
     ///   - position: Where: behind whatever changes the bytes of the network, before what speaks the application's protocol.
     /// - Returns: The handshake, when it is done. With TLS 1.3 a server that does not like the client's certificate says so only later.
-    /// - Throws: ``ServerTrust/ServerTrustError`` with ``ServerTrust/TrustFailure/invalidHost(_:)``; what the pipeline throws when the
+    /// - Throws: `ServerTrustError` with `TrustFailure.invalidHost(_:)`; what the pipeline throws when the
     ///   channel is closed.
     @discardableResult
     public func addServerTrust(

@@ -7,7 +7,7 @@ import ServerTrust
 /// where the TLS handler only tells of a failed handshake.
 ///
 /// Its event loop is the only one to touch it.
-final class ServerTrustHandler: ChannelDuplexHandler, RemovableChannelHandler {
+final class ServerTrustHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -17,8 +17,8 @@ final class ServerTrustHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case handshaking
         case evaluating(TrustEvaluation)
         case evaluated(TrustVerdict)
-        /// The handshake is over, well or not.
-        case over
+        /// The handshake is over: well, or with this error.
+        case over((any Error)?)
     }
 
     private let host: String
@@ -59,9 +59,8 @@ final class ServerTrustHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let evaluation = TrustEvaluation(promise: verdict)
         state = .evaluating(evaluation)
         verdict.futureResult.assumeIsolated().whenSuccess { verdict in
-            self.keep(verdict)
-            guard case .success = verdict else { return answer.succeed(.failed) }
-            answer.succeed(.certificateVerified(VerificationMetadata(nil)))
+            let isTrusted = self.keep(verdict)
+            answer.succeed(isTrusted ? .certificateVerified(VerificationMetadata(nil)) : .failed)
         }
         do {
             evaluation.start(
@@ -78,48 +77,70 @@ final class ServerTrustHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    private func keep(_ verdict: TrustVerdict) {
-        if case .evaluating = state { state = .evaluated(verdict) }
+    /// Whether it is a good one. One that comes when the handshake has failed meanwhile is none.
+    private func keep(_ verdict: TrustVerdict) -> Bool {
+        guard case .evaluating = state else { return false }
+        state = .evaluated(verdict)
+        guard case .success = verdict else { return false }
+        return true
     }
 
     /// Ends with an error, unless it has ended. The reason why the server is not trusted stands for whatever followed from it.
+    @discardableResult
     private func end(_ error: any Error) -> any Error {
         let state = state
-        self.state = .over
+        var error = error
         switch state {
-        case .over:
-            return error
-        case .evaluated(.failure(let reason)):
-            handshake.fail(reason)
-            return reason
-        case .evaluating(let evaluation):
-            handshake.fail(error)
-            evaluation.finish(.failure(ServerTrustError(reason: .cancelled, host: host)))
-            return error
-        case .handshaking, .evaluated(.success):
-            handshake.fail(error)
-            return error
+        case .over(let first): return first ?? error
+        case .evaluated(.failure(let reason)): error = reason
+        case .handshaking, .evaluating, .evaluated(.success): break
         }
+        self.state = .over(error)
+        handshake.fail(error)
+        if case .evaluating(let evaluation) = state {
+            evaluation.finish(.failure(ServerTrustError(reason: .cancelled, host: host)))
+        }
+        return error
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case TLSUserEvent.handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
-            guard case .evaluated(.success(let trust)) = state else {
-                // A handshake without a verdict, whatever made the TLS library think so, is none.
-                context.fireErrorCaught(end(ServerTrustError(reason: .noCertificates, host: host)))
-                return context.close(promise: nil)
-            }
-            state = .over
-            handshake.succeed(
-                TrustedHandshake(
-                    host: host,
-                    applicationProtocol: negotiated,
-                    version: tls?.tlsVersion,
-                    trust: trust
-                )
-            )
+        guard case TLSUserEvent.handshakeCompleted(let negotiated)? = event as? TLSUserEvent else {
+            return context.fireUserInboundEventTriggered(event)
         }
-        context.fireUserInboundEventTriggered(event)
+        switch state {
+        case .evaluated(.success(let trust)):
+            state = .over(nil)
+            handshake.succeed(
+                TrustedHandshake(host: host, applicationProtocol: negotiated, version: tls?.tlsVersion, trust: trust)
+            )
+            context.fireUserInboundEventTriggered(event)
+        case .over(nil):
+            context.fireUserInboundEventTriggered(event)
+        case .handshaking, .evaluating, .evaluated(.failure), .over:
+            // A handshake without a good verdict, whatever made the TLS library think it done, is none.
+            context.fireErrorCaught(end(ServerTrustError(reason: .noCertificates, host: host)))
+            context.close(promise: nil)
+        }
+    }
+
+    /// Until the handshake is done the TLS handler keeps what is written; if it fails, its writers learn why.
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard let promise, !isOver else { return context.write(data, promise: promise) }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { result in
+            promise.completeWith(result.mapError { self.failure ?? $0 })
+        }
+        context.write(data, promise: written)
+    }
+
+    private var isOver: Bool {
+        guard case .over = state else { return false }
+        return true
+    }
+
+    private var failure: (any Error)? {
+        guard case .over(let error) = state else { return nil }
+        return error
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -127,11 +148,11 @@ final class ServerTrustHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        _ = end(ChannelError.eof)
+        end(ChannelError.eof)
         context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        _ = end(ChannelError.ioOnClosedChannel)
+        end(ChannelError.ioOnClosedChannel)
     }
 }

@@ -28,7 +28,7 @@ public struct ServerTrustHandlerFactory: Sendable {
     private let context: NIOSSLContext
 
     /// - Parameters:
-    ///   - manager: Who decides; it is asked with ``ServerTrust/ServerTrustManager/evaluateOnline(_:forHost:)``.
+    ///   - manager: Who decides; it is asked with `ServerTrustManager.evaluateOnline(_:forHost:)`.
     ///   - settings: What is demanded of servers and shown to them.
     ///   - template: Anchors, revocation, cache, time and log of each evaluation.
     /// - Throws: ``TLSSettingsError``.
@@ -50,7 +50,7 @@ public struct ServerTrustHandlerFactory: Sendable {
 
     /// The two handlers of a connection, the one next to the network first.
     ///
-    /// - Throws: ``ServerTrust/ServerTrustError`` with ``ServerTrust/TrustFailure/invalidHost(_:)``.
+    /// - Throws: `ServerTrustError` with `TrustFailure.invalidHost(_:)`.
     func makeHandlers(
         forHost host: String,
         handshake: EventLoopPromise<TrustedHandshake>

@@ -9,8 +9,8 @@ public struct TLSClientSettings: Sendable {
     /// What it shows to servers that ask who it is (mutual TLS); nothing if nil.
     public var identity: TLSClientIdentity?
 
-    /// How long ``ServerTrust/ServerTrustManager/evaluateOnline(_:forHost:)`` is waited for; a server that is not trusted by then is
-    /// refused with ``ServerTrust/TrustFailure/timedOut(_:)``.
+    /// How long `ServerTrustManager.evaluateOnline(_:forHost:)` is waited for; a server that is not trusted by then is
+    /// refused with `TrustFailure.timedOut(_:)`.
     public var evaluationTimeLimit: Duration = .seconds(10)
 
     /// All at their defaults.

@@ -1,7 +1,7 @@
 public import Logging
 public import ServerTrust
 
-/// What the ``ServerTrust/ServerTrust`` of each handshake begins with.
+/// What the `ServerTrust` of each handshake begins with.
 ///
 /// The defaults suit clients of the internet, but for revocation: without ``revocation`` nobody is asked about it.
 public struct TrustTemplate: Sendable {
@@ -31,7 +31,7 @@ public struct TrustTemplate: Sendable {
     /// - Parameters:
     ///   - derEncodedChain: Each certificate in DER, the server's own first.
     ///   - host: Whom the connection is meant for.
-    /// - Throws: ``ServerTrust/ServerTrustError`` as ``ServerTrust/ServerTrust/init(derEncodedChain:host:cache:)``.
+    /// - Throws: `ServerTrustError` as `init(derEncodedChain:host:cache:)`.
     public func trust(derEncodedChain: [[UInt8]], host: String) throws(ServerTrustError) -> ServerTrust {
         var trust = try ServerTrust(derEncodedChain: derEncodedChain, host: host, cache: cache)
         trust.anchors = anchors

@@ -129,7 +129,7 @@ extension TrustCase {
         mismatch: [PublicKeyPin]? = nil
     ) -> TrustCase {
         TrustCase(name) {
-            $0.sent = sent.map(\.der)
+            $0.send(sent)
             $0.evaluator = evaluator(pins, expires: expires, reportsOnly: reportsOnly)
             $0.openSSL = .cannotSay
             if let mismatch { $0.refuse(.pinMismatch(presented: mismatch)) }
@@ -143,7 +143,7 @@ extension TrustCase {
         refused: TrustFailure? = nil
     ) -> TrustCase {
         TrustCase(name) {
-            $0.sent = sent.map(\.der)
+            $0.send(sent)
             $0.evaluator = PinnedCertificatesTrustEvaluator(certificates: pinned.map(\.certificate))
             $0.openSSL = .cannotSay
             if let refused { $0.refuse(refused) }
@@ -157,7 +157,7 @@ extension TrustCase {
         refused: TrustFailure? = nil
     ) -> TrustCase {
         TrustCase(name) {
-            $0.sent = sent.map(\.der)
+            $0.send(sent)
             $0.evaluator = PinnedCertificatesTrustEvaluator(
                 certificates: pinned.map(\.certificate),
                 performDefaultValidation: false

@@ -1,0 +1,71 @@
+import ServerTrust
+import ServerTrustNIO
+import Testing
+import TrustForge
+
+/// Every case of `docs/server-trust.md` as a real handshake, but for those that no server here can play.
+@Suite struct DocumentedCaseTests {
+    /// Why a case cannot be played.
+    enum Obstacle {
+        /// The server's TLS library does not load such a certificate.
+        case notLoaded
+        /// It has no handshake without a certificate.
+        case noHandshake
+        /// It reads the certificate and sends it without what is wrong about it.
+        case sentWithoutFault
+    }
+
+    static let obstacles: [String: Obstacle] = [
+        "a server whose key is for key agreement": .notLoaded,
+        "a server whose key is for enciphering keys": .notLoaded,
+        "a server whose key is for revocation lists": .notLoaded,
+        "signed with MD5": .notLoaded,
+        "extensions in version 1": .notLoaded,
+        "no certificate at all but bytes": .notLoaded,
+        "nothing": .notLoaded,
+        "a byte less": .notLoaded,
+        "an intermediate that cannot be read, and is not needed": .notLoaded,
+        "an intermediate that cannot be read, and is needed": .notLoaded,
+        "no certificates": .noHandshake,
+        "a byte behind the certificate": .sentWithoutFault,
+    ]
+
+    @Test(arguments: TrustCase.all)
+    func verdictAndReason(_ trust: TrustCase) async throws {
+        let obstacle = Self.obstacles[trust.name]
+        let server: LoopbackServer
+        do {
+            server = try await LoopbackServer(sent: trust.sent, key: trust.key)
+        } catch {
+            #expect(obstacle == .notLoaded, "\(error)")
+            return
+        }
+        do {
+            let factory = try TrustClient.factory(trust)
+            let outcome = try await TrustClient.connect(factory, host: trust.host, port: server.port)
+            let expected: TrustCase.Verdict? =
+                switch obstacle {
+                case nil: trust.expected
+                case .sentWithoutFault: .trusted
+                case .noHandshake, .notLoaded: nil
+                }
+            #expect(outcome.verdict == expected, "\(outcome)")
+            #expect((outcome.greeting == "hello") == (expected == .trusted))
+            if expected != .trusted { #expect(server.seen.map(\.received) == [""]) }
+        } catch let error as ServerTrustError {
+            // What is no host needs no handshake.
+            #expect(.refused(error.reason) == trust.expected)
+        }
+        try await server.close()
+    }
+
+    @Test func obstaclesAreCases() {
+        let names = Set(TrustCase.all.map(\.name))
+        #expect(Self.obstacles.keys.allSatisfy(names.contains))
+        #expect(Self.obstacles.count * 10 < names.count)
+    }
+}
+
+extension TrustCase: CustomTestStringConvertible {
+    package var testDescription: String { name }
+}

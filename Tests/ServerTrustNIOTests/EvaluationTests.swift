@@ -1,0 +1,167 @@
+import NIOCore
+import NIOSSL
+import Netlink
+import ServerTrust
+import ServerTrustNIO
+import Testing
+import TrustForge
+
+/// When evaluators take their time, and who waits for them.
+@Suite struct EvaluationTests {
+    private static func factory(
+        _ evaluator: any ServerTrustEvaluating,
+        limit: Duration = .seconds(60)
+    ) throws
+        -> ServerTrustHandlerFactory
+    {
+        try TrustClient.factory(TrustCase("") { $0.evaluator = evaluator }) { settings, _ in
+            settings.evaluationTimeLimit = limit
+        }
+    }
+
+    @Test func anEvaluatorThatNeverAnswersIsOverInTime() async throws {
+        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let evaluator = WaitingEvaluator()
+        let outcome = try await TrustClient.connect(
+            try Self.factory(evaluator, limit: .milliseconds(1)),
+            host: World.host,
+            port: server.port
+        )
+        #expect(outcome.verdict == .refused(.timedOut(.milliseconds(1))))
+        #expect(server.seen.map(\.isDone) == [false])
+        await evaluator.cancelled.wait()
+        try await server.close()
+    }
+
+    @Test func aClosedChannelCancels() async throws {
+        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let evaluator = WaitingEvaluator()
+        let channel = Locked<(any Channel)?>(nil)
+        async let connection = TrustClient.connect(
+            try Self.factory(evaluator),
+            host: World.host,
+            port: server.port,
+            onChannel: { new in channel.withLock { $0 = new } }
+        )
+        await evaluator.asked.wait()
+        try? await channel.withLock { $0 }?.close().get()
+        let outcome = try await connection
+        #expect(outcome.otherError != nil, "\(outcome.handshake)")
+        #expect(outcome.greeting == nil)
+        await evaluator.cancelled.wait()
+        try await server.close()
+    }
+
+    @Test func aServerThatGoesAwayCancels() async throws {
+        let evaluator = WaitingEvaluator()
+        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        async let connection = TrustClient.connect(try Self.factory(evaluator), host: World.host, port: server.port)
+        await evaluator.asked.wait()
+        await server.closeVisits()
+        let outcome = try await connection
+        #expect(outcome.otherError is NIOSSLError, "\(outcome.handshake)")
+        await evaluator.cancelled.wait()
+        try await server.close()
+    }
+
+    @Test func aLateAnswerIsDropped() async throws {
+        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let evaluator = WaitingEvaluator(ignoresCancellation: true)
+        let outcome = try await TrustClient.connect(
+            try Self.factory(evaluator, limit: .milliseconds(1)),
+            host: World.host,
+            port: server.port
+        )
+        #expect(outcome.verdict == .refused(.timedOut(.milliseconds(1))))
+        evaluator.goOn.open()
+        await evaluator.answered.wait()
+        #expect(server.seen.map(\.isDone) == [false])
+        try await server.close()
+    }
+
+    @Test func nothingIsSentBeforeTheVerdict() async throws {
+        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let evaluator = WaitingEvaluator(ignoresCancellation: true)
+        async let connection = TrustClient.connect(try Self.factory(evaluator), host: World.host, port: server.port)
+        await evaluator.asked.wait()
+        #expect(server.seen.map(\.isDone) == [false])
+        #expect(server.seen.map(\.received) == [""])
+        evaluator.goOn.open()
+        let outcome = try await connection
+        #expect(outcome.verdict == .trusted)
+        #expect(outcome.greeting == "hello")
+        try outcome.written.get()
+        try await server.close()
+    }
+
+    @Test func aRefusalReachesPipelineFutureAndWriters() async throws {
+        let server = try await LoopbackServer(World.strangeLeaf)
+        let outcome = try await TrustClient.connect(
+            try Self.factory(DefaultTrustEvaluator()),
+            host: World.host,
+            port: server.port
+        )
+        guard case .failure(let error as ServerTrustError) = outcome.handshake else {
+            Issue.record("\(outcome.handshake)")
+            return
+        }
+        #expect(error.host == World.host)
+        #expect(error.chain.first?.derRepresentation == World.strangeLeaf.der)
+        #expect(outcome.errors.compactMap { $0 as? ServerTrustError } == [error])
+        #expect(outcome.errors.count == 1)
+        #expect(throws: error) { try outcome.written.get() }
+        try await server.close()
+    }
+
+    @Test func oneFactoryForManyAtOnce() async throws {
+        let good = try await LoopbackServer(World.leaf, World.intermediate)
+        let bad = try await LoopbackServer(World.strangeLeaf)
+        let factory = try Self.factory(DefaultTrustEvaluator())
+        let verdicts = try await withThrowingTaskGroup(of: (Bool, TrustCase.Verdict?).self) { group in
+            for number in 0..<20 {
+                let isGood = number.isMultiple(of: 2)
+                let port = isGood ? good.port : bad.port
+                group.addTask {
+                    (isGood, try await TrustClient.connect(factory, host: World.host, port: port).verdict)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(verdicts.count == 20)
+        #expect(verdicts.allSatisfy { ($0.1 == .trusted) == $0.0 })
+        try await good.close()
+        try await bad.close()
+    }
+
+    @Test func aHostWithoutEvaluatorIsRefused() async throws {
+        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let manager = ServerTrustManager(evaluators: ["example.com": DisabledTrustEvaluator()])
+        let factory = try ServerTrustHandlerFactory(manager: manager)
+        let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
+        #expect(outcome.verdict == .refused(.noEvaluator))
+        let lenient = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
+        var template = TrustTemplate()
+        template.anchors = TrustAnchors([World.root.certificate])
+        template.now = { World.now }
+        let open = try ServerTrustHandlerFactory(manager: lenient, template: template)
+        #expect(try await TrustClient.connect(open, host: World.host, port: server.port).verdict == .trusted)
+        try await server.close()
+    }
+
+    @Test func anotherHandshakeIsJudgedAnew() async throws {
+        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let time = Locked(World.now)
+        let factory = try TrustClient.factory(TrustCase("") { _ in }) { _, template in
+            template.now = { time.withLock { $0 } }
+        }
+        #expect(try await TrustClient.connect(factory, host: World.host, port: server.port).verdict == .trusted)
+        #expect(
+            try await TrustClient.connect(factory, host: "example.com", port: server.port).verdict
+                == .refused(.hostMismatch(names: [World.host]))
+        )
+        time.withLock { $0 = World.ends.advanced(by: .seconds(1)) }
+        let late = try await TrustClient.connect(factory, host: World.host, port: server.port).verdict
+        #expect(late != nil && late != .trusted)
+        try await server.close()
+    }
+}

@@ -1,0 +1,181 @@
+import NIOSSL
+import NetworkLab
+import ServerTrust
+import ServerTrustNIO
+import Testing
+import TrustForge
+
+/// Identities of clients: what is read, what is refused, and what servers make of it.
+@Suite struct IdentityTests {
+    private let directory: ScratchDirectory
+    private let certificate: String
+    private let key: String
+
+    init() throws {
+        directory = try ScratchDirectory()
+        certificate = try directory.write("client.pem", [ClientWorld.client, ClientWorld.intermediate])
+        key = try directory.write("client.key", ClientWorld.client.key)
+    }
+
+    private func connect(
+        _ identity: TLSClientIdentity?,
+        versions: ClosedRange<Int> = 2...3
+    ) async throws -> (TrustClient.Outcome, LoopbackServer.Visit?) {
+        let server = try await LoopbackServer(
+            World.leaf,
+            World.intermediate,
+            versions: versions,
+            clientAnchors: [ClientWorld.root]
+        )
+        let factory = try TrustClient.factory(TrustCase("") { _ in }) { settings, _ in settings.identity = identity }
+        let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
+        try await server.close()
+        return (outcome, server.seen.first)
+    }
+
+    @Test(arguments: [2...2, 3...3])
+    func mutual(versions: ClosedRange<Int>) async throws {
+        let identity = try TLSClientIdentity(certificateFile: certificate, keyFile: key)
+        #expect(identity.certificateChain.count == 2)
+        let (outcome, visit) = try await connect(identity, versions: versions)
+        #expect(outcome.verdict == .trusted)
+        #expect(outcome.greeting == "hello")
+        #expect(visit?.isDone == true)
+    }
+
+    /// With TLS 1.3 the client's handshake is done before the server looks at its certificate.
+    @Test(arguments: [2...2, 3...3], [true, false])
+    func refusedByTheServer(versions: ClosedRange<Int>, hasIdentity: Bool) async throws {
+        let identity = hasIdentity ? try ClientWorld.identity(ClientWorld.stranger) : nil
+        let (outcome, visit) = try await connect(identity, versions: versions)
+        #expect(outcome.greeting == nil)
+        #expect(visit?.isDone == false)
+        #expect((outcome.verdict == .trusted) == (versions == 3...3), "\(outcome)")
+        #expect(!outcome.errors.isEmpty)
+    }
+
+    @Test func aServerThatIsNotTrustedGetsNoCertificate() async throws {
+        let server = try await LoopbackServer(World.strangeLeaf, clientAnchors: [ClientWorld.root])
+        let factory = try TrustClient.factory(TrustCase("") { _ in }) { settings, _ in
+            settings.identity = try? ClientWorld.identity(ClientWorld.client, ClientWorld.intermediate)
+        }
+        let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
+        guard case .refused = outcome.verdict else { Issue.record("\(outcome)"); return }
+        #expect(server.seen.map(\.isDone) == [false])
+        try await server.close()
+    }
+
+    @Test func bothInOneFile() throws {
+        let both = try directory.write("both.pem", directory.text("client.key") + directory.text("client.pem"))
+        #expect(try TLSClientIdentity(certificateFile: both, keyFile: both).certificateChain.count == 2)
+    }
+
+    @Test func keysOfOtherKinds() throws {
+        _ = try ClientWorld.identity(ClientWorld.rsaClient)
+        let p384 = ClientWorld.dated(Blueprint(name: "P-384").with(\.key, .p384("P-384"))).signed()
+        _ = try ClientWorld.identity(p384)
+        let ed25519 = ClientWorld.dated(Blueprint(name: "Ed25519").with(\.key, .ed25519("Ed25519"))).signed()
+        _ = try ClientWorld.identity(ed25519)
+    }
+
+    @Test func anotherKey() throws {
+        let other = try directory.write("other.key", ClientWorld.stranger.key)
+        let error = TLSIdentityError.keyMismatch(certificateFile: certificate, keyFile: other)
+        #expect(throws: error) { try TLSClientIdentity(certificateFile: certificate, keyFile: other) }
+        #expect(error.description.contains(other))
+        let kind = try directory.write("rsa.key", ClientWorld.rsaClient.key)
+        #expect(throws: TLSIdentityError.keyMismatch(certificateFile: certificate, keyFile: kind)) {
+            try TLSClientIdentity(certificateFile: certificate, keyFile: kind)
+        }
+    }
+
+    @Test func filesThatAreNotThere() {
+        let missing = "\(directory.path)/missing"
+        #expect {
+            try TLSClientIdentity(certificateFile: missing, keyFile: key)
+        } throws: {
+            guard case .unreadable(missing, let cause) = $0 as? TLSIdentityError else { return false }
+            return !cause.isEmpty && "\($0)".contains(missing)
+        }
+        #expect {
+            try TLSClientIdentity(certificateFile: certificate, keyFile: directory.path)
+        } throws: {
+            guard case .unreadable(directory.path, _) = $0 as? TLSIdentityError else { return false }
+            return true
+        }
+    }
+
+    @Test(arguments: ["", " \n\t\r\n"])
+    func emptyFiles(text: String) throws {
+        let empty = try directory.write("empty", text)
+        #expect(throws: TLSIdentityError.empty(file: empty)) {
+            try TLSClientIdentity(certificateFile: empty, keyFile: key)
+        }
+        #expect(throws: TLSIdentityError.empty(file: empty)) {
+            try TLSClientIdentity(certificateFile: certificate, keyFile: empty)
+        }
+    }
+
+    @Test(arguments: [
+        "garbage", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+        "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "-----BEGIN CERTIFICATE-----\n",
+        "\0\u{1}\u{2}",
+    ])
+    func garbage(text: String) throws {
+        let garbage = try directory.write("garbage", text)
+        #expect(throws: TLSIdentityError.noCertificate(file: garbage)) {
+            try TLSClientIdentity(certificateFile: garbage, keyFile: key)
+        }
+        #expect(throws: TLSIdentityError.noKey(file: garbage)) {
+            try TLSClientIdentity(certificateFile: certificate, keyFile: garbage)
+        }
+    }
+
+    @Test func filesMixedUp() {
+        #expect(throws: TLSIdentityError.noCertificate(file: key)) {
+            try TLSClientIdentity(certificateFile: key, keyFile: certificate)
+        }
+        #expect(throws: TLSIdentityError.noKey(file: certificate)) {
+            try TLSClientIdentity(certificateFile: certificate, keyFile: certificate)
+        }
+    }
+
+    @Test func oneDamagedCertificateOfTheChain() throws {
+        let text = directory.text("client.pem") + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        let damaged = try directory.write("damaged.pem", text)
+        #expect(throws: TLSIdentityError.noCertificate(file: damaged)) {
+            try TLSClientIdentity(certificateFile: damaged, keyFile: key)
+        }
+    }
+
+    /// PKCS #8, and the older form of `openssl ec`.
+    @Test(
+        .enabled(if: Program.hasOpenSSL, "openssl is not installed"),
+        arguments: [["pkcs8", "-topk8", "-v2", "aes-256-cbc"], ["ec", "-aes128"]]
+    )
+    func encryptedKey(command: [String]) throws {
+        let encrypted = "\(directory.path)/encrypted.key"
+        let result = try LabProcess(
+            "openssl",
+            command + ["-in", key, "-out", encrypted, "-passout", "pass:open sesame"]
+        ).wait()
+        try #require(result.status == 0, "\(result.errors)")
+        func identity(_ passphrase: String?) throws -> TLSClientIdentity {
+            try TLSClientIdentity(
+                certificateFile: certificate,
+                keyFile: encrypted,
+                passphrase: passphrase.map { Array($0.utf8) }
+            )
+        }
+        #expect(try identity("open sesame").privateKey == ClientWorld.identity(ClientWorld.client).privateKey)
+        #expect(throws: TLSIdentityError.passphraseMissing(file: encrypted)) { try identity(nil) }
+        #expect(throws: TLSIdentityError.unsupportedPassphrase(file: encrypted)) { try identity("Öffne dich") }
+        for wrong in ["open sesam", "", String(repeating: "open", count: 1000)] {
+            #expect(throws: TLSIdentityError.wrongPassphrase(file: encrypted)) { try identity(wrong) }
+        }
+    }
+
+    @Test func aPassphraseNobodyNeeds() throws {
+        _ = try TLSClientIdentity(certificateFile: certificate, keyFile: key, passphrase: Array("unused".utf8))
+    }
+}

@@ -1,0 +1,94 @@
+import Logging
+import NIOCore
+import NIOPosix
+import ServerTrust
+import ServerTrustNIO
+import TrustForge
+
+/// A client that shakes hands with a server on loopback and waits for its first bytes.
+enum TrustClient {
+    /// What came of one connection.
+    struct Outcome: Sendable {
+        let handshake: Result<TrustedHandshake, any Error>
+        /// The first that the server said; nil if nothing.
+        let greeting: String?
+        /// The errors that went through the pipeline.
+        let errors: [any Error]
+        /// What came of the bytes that were written at once.
+        let written: Result<Void, any Error>
+
+        /// The verdict, with its reason; nil if another error ended the handshake.
+        var verdict: TrustCase.Verdict? {
+            switch handshake {
+            case .success: .trusted
+            case .failure(let error as ServerTrustError): .refused(error.reason)
+            case .failure: nil
+            }
+        }
+
+        /// The error of a handshake that failed otherwise.
+        var otherError: (any Error)? {
+            guard case .failure(let error) = handshake, !(error is ServerTrustError) else { return nil }
+            return error
+        }
+    }
+
+    /// Connects, asks at once as a client of HTTP does, and waits for the end or for a greeting.
+    static func connect(
+        _ factory: ServerTrustHandlerFactory,
+        host: String,
+        port: Int,
+        onChannel: @escaping @Sendable (any Channel) -> Void = { _ in }
+    ) async throws -> Outcome {
+        let (channel, handshake, findings) = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: port)) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let handshake = try channel.pipeline.syncOperations.addServerTrust(factory, host: host)
+                    let findings = ListeningHandler.Findings(channel.eventLoop)
+                    try channel.pipeline.syncOperations.addHandler(ListeningHandler(findings))
+                    return (channel, handshake, findings)
+                }
+            }
+        onChannel(channel)
+        let outcome = await handshake.result
+        let greeting = try await findings.greeting.futureResult.get()
+        try? await channel.close()
+        try await channel.closeFuture.get()
+        return Outcome(
+            handshake: outcome,
+            greeting: greeting,
+            errors: try await findings.errors.futureResult.get(),
+            written: await findings.written.futureResult.result
+        )
+    }
+
+    /// What a documented case demands, asked through a handshake.
+    static func factory(
+        _ trust: TrustCase,
+        _ change: (inout TLSClientSettings, inout TrustTemplate) -> Void = { _, _ in }
+    ) throws -> ServerTrustHandlerFactory {
+        let evaluator = trust.evaluator
+        var settings = TLSClientSettings()
+        var template = TrustTemplate()
+        template.anchors = TrustAnchors(trust.anchors)
+        template.requirements = trust.requirements
+        template.now = { trust.time }
+        template.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        change(&settings, &template)
+        // Also for what is no host, which no pattern matches.
+        let manager = ServerTrustManager(evaluators: [:], lookup: { _ in evaluator })
+        return try ServerTrustHandlerFactory(manager: manager, settings: settings, template: template)
+    }
+}
+
+extension EventLoopFuture where Value: Sendable {
+    var result: Result<Value, any Error> {
+        get async {
+            do {
+                return .success(try await get())
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}
