@@ -85,6 +85,7 @@ let package = Package(
         .library(name: "ReachabilityURLSession", targets: ["ReachabilityURLSession"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "ServerTrustNIO", targets: ["ServerTrustNIO"]),
+        .library(name: "ServerTrustHTTP", targets: ["ServerTrustHTTP"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
     ],
@@ -156,6 +157,11 @@ let package = Package(
         .target(
             name: "ServerTrustNIO",
             dependencies: ["ServerTrust", "Netlink", .product(name: "Logging", package: "swift-log")] + trustNIO,
+            swiftSettings: safe
+        ),
+        .target(
+            name: "ServerTrustHTTP",
+            dependencies: ["ServerTrust", "ServerTrustNIO", "Netlink", trust("NIOHTTP1", of: "swift-nio")] + trustNIO,
             swiftSettings: safe
         ),
         .target(
@@ -275,6 +281,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ServerTrustHTTPTests",
+            dependencies: [
+                "ServerTrustHTTP", "ServerTrustNIO", "ServerTrust", "TrustForge", "Netlink", "NetworkLab",
+                "TestSupport", trust("NIOHTTP1", of: "swift-nio"), trust("NIOEmbedded", of: "swift-nio"),
+            ]
+                + trustNIO + certificates,
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ServerTrustNIOTests",
             dependencies: [
                 "ServerTrustNIO", "ServerTrust", "TrustForge", "Netlink", "NetworkLab", "TestSupport",
@@ -333,7 +348,7 @@ if Context.environment["BENCHMARKS"] != nil {
 if Context.environment["WITHOUT_TLS"] != nil {
     let names = [
         "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "ServerTrustNIO", "TrustForge", "ServerTrustTests",
-        "ServerTrustNIOTests",
+        "ServerTrustNIOTests", "ServerTrustHTTP", "ServerTrustHTTPTests",
     ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }
