@@ -82,6 +82,7 @@ let package = Package(
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
+        .executable(name: "reachability-trust", targets: ["reachability-trust"]),
     ],
     traits: [
         .trait(
@@ -186,6 +187,11 @@ let package = Package(
             dependencies: ["CommandLineSupport", "ReachabilityOutbox", "ReachabilityRetry", "Netlink"] + commandLine,
             swiftSettings: safe
         ),
+        .executableTarget(
+            name: "reachability-trust",
+            dependencies: ["CommandLineSupport", "ServerTrust", "Netlink"] + commandLine,
+            swiftSettings: safe
+        ),
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
         .target(
             name: "NetworkLab",
@@ -278,7 +284,10 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["NetworkLab", "TestSupport", "reachability", "reachability-outbox"],
+            dependencies: [
+                "NetworkLab", "TestSupport", "TrustForge", "ServerTrust", "reachability", "reachability-outbox",
+                "reachability-trust",
+            ] + certificates,
             exclude: ["Help"],
             swiftSettings: strict
         ),
@@ -287,7 +296,10 @@ let package = Package(
 
 // For builds that need not see the C libraries of TLS, which take longer than all the rest (Scripts/sanitize).
 if Context.environment["WITHOUT_TLS"] != nil {
-    let names = ["ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "TrustForge", "ServerTrustTests"]
+    let names = [
+        "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "TrustForge", "ServerTrustTests", "reachability-trust",
+        "CommandTests",
+    ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }
 }

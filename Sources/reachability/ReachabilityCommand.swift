@@ -12,7 +12,7 @@ struct ReachabilityCommand: ParsableCommand {
             """,
         subcommands: [
             Watch.self, Status.self, Why.self, Wait.self, Run.self, Retry.self, List.self, Record.self, Replay.self,
-            Outbox.self,
+            Outbox.self, CompanionPart<PinArguments>.self, CompanionPart<TrustArguments>.self,
         ]
     )
 
