@@ -69,6 +69,10 @@ let certificates = [
     trust("CryptoExtras", of: "swift-crypto"),
 ]
 
+/// What its clients speak TLS with.
+let trustNIO =
+    ["NIOCore", "NIOPosix", "NIOTLS"].map { trust($0, of: "swift-nio") } + [trust("NIOSSL", of: "swift-nio-ssl")]
+
 let package = Package(
     name: "network-reachability",
     products: [
@@ -80,6 +84,7 @@ let package = Package(
         .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
         .library(name: "ReachabilityURLSession", targets: ["ReachabilityURLSession"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
+        .library(name: "ServerTrustNIO", targets: ["ServerTrustNIO"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
         .executable(name: "reachability-trust", targets: ["reachability-trust"]),
@@ -94,7 +99,8 @@ let package = Package(
         .trait(name: "HTTP", description: "The product ReachabilityHTTP; needs async-http-client and swift-nio."),
         .trait(
             name: "ServerTrust",
-            description: "The product ServerTrust; needs swift-certificates, swift-asn1 and swift-crypto."
+            description:
+                "ServerTrust and its clients; needs swift-certificates, swift-asn1, swift-crypto and swift-nio."
         ),
         .default(enabledTraits: ["CommandLineTool", "Metrics", "Outbox", "HTTP", "ServerTrust"]),
     ],
@@ -149,6 +155,11 @@ let package = Package(
             swiftSettings: safe
         ),
         .target(
+            name: "ServerTrustNIO",
+            dependencies: ["ServerTrust", "Netlink", .product(name: "Logging", package: "swift-log")] + trustNIO,
+            swiftSettings: safe
+        ),
+        .target(
             name: "ReachabilityHTTP",
             dependencies: ["ReachabilityRetry", "NetworkReachability", "Netlink", asyncHTTPClient, nioTLS, nioHTTP2]
                 + nio,
@@ -189,7 +200,10 @@ let package = Package(
         ),
         .executableTarget(
             name: "reachability-trust",
-            dependencies: ["CommandLineSupport", "ServerTrust", "Netlink"] + commandLine,
+            dependencies: [
+                "CommandLineSupport", "ServerTrust", "ServerTrustNIO", "Netlink",
+                .product(name: "Logging", package: "swift-log"),
+            ] + commandLine + trustNIO + [trust("X509", of: "swift-certificates")],
             swiftSettings: safe
         ),
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
@@ -297,8 +311,8 @@ let package = Package(
 // For builds that need not see the C libraries of TLS, which take longer than all the rest (Scripts/sanitize).
 if Context.environment["WITHOUT_TLS"] != nil {
     let names = [
-        "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "TrustForge", "ServerTrustTests", "reachability-trust",
-        "CommandTests",
+        "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "ServerTrustNIO", "TrustForge", "ServerTrustTests",
+        "reachability-trust", "CommandTests",
     ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }

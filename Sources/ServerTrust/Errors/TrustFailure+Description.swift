@@ -38,6 +38,8 @@ extension TrustFailure: CustomStringConvertible {
         case .noEvaluator: "no evaluator is set for the host, and all hosts must be evaluated"
         case .invalidPattern(let pattern):
             "\"\(pattern)\" is no host, *.domain or **.domain: no host is trusted until that is set right"
+        case .timedOut(let limit): "the evaluation took longer than \(limit)"
+        case .cancelled: "the connection was closed before the evaluation was over"
         case .custom(let detail): detail
         }
     }

@@ -75,12 +75,16 @@ public enum TrustFailure: Error, Hashable, Sendable {
     /// Nobody could say whether it has been revoked, and that was required.
     case revocationUnknown(subject: String, detail: RevocationDoubt)
 
-    // MARK: Configuration
+    // MARK: Configuration and course
 
     /// All hosts must be evaluated, and there is no evaluator for this one.
     case noEvaluator
     /// A pattern in a manager is none; until it is set right the manager trusts nobody.
     case invalidPattern(String)
+    /// The evaluators had not decided when a client's time limit was over.
+    case timedOut(Duration)
+    /// Nobody waited for the evaluators' decision any more: the connection was closed.
+    case cancelled
     /// What an evaluator or closure of the user's own has decided.
     case custom(String)
 }

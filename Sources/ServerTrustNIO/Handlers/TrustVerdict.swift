@@ -1,0 +1,4 @@
+import ServerTrust
+
+/// What came of one evaluation.
+typealias TrustVerdict = Result<ServerTrust, ServerTrustError>
