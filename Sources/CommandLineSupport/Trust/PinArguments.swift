@@ -26,7 +26,14 @@ package struct PinArguments: CompanionArguments {
     )
     package var anchors: String?
 
-    @OptionGroup package var common: ServerOptions
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("For everything together.", valueName: "duration")
+    )
+    package var timeLimit = DurationArgument(argument: "10s")
+
+    @Flag(help: "Print one JSON object (schema 1).")
+    package var json = false
 
     package init() {}
 }

@@ -157,7 +157,8 @@ public struct TrustPolicyFile: Sendable {
         ServerTrustManager(
             allHostsMustBeEvaluated: allHostsMustBeEvaluated,
             evaluators: policies.mapValues { entries -> any ServerTrustEvaluating in
-                entries.count == 1 ? entries[0].evaluator : CompositeTrustEvaluator(evaluators: entries.map(\.evaluator))
+                entries.count == 1
+                    ? entries[0].evaluator : CompositeTrustEvaluator(evaluators: entries.map(\.evaluator))
             }
         )
     }

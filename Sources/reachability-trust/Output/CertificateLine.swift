@@ -1,0 +1,56 @@
+import CommandLineSupport
+import ServerTrust
+import X509
+
+/// One certificate, as it is told of.
+struct CertificateLine: Sendable {
+    enum Kind: String, Sendable {
+        case leaf, intermediate, root
+    }
+
+    let certificate: TrustCertificate
+    let kind: Kind
+    /// Whether the server sent it; otherwise it is an anchor.
+    let isSent: Bool
+    let now: TrustTime
+
+    /// Those a server sent, in its order, then what else is on the validated chain.
+    static func all(of trust: ServerTrust, chain: ValidatedChain?) -> [CertificateLine] {
+        let sent = trust.certificates.enumerated().map { ($1, $0 == 0, true) }
+        let others = (chain?.certificates ?? []).filter { !trust.certificates.contains($0) }.map { ($0, false, false) }
+        return (sent + others).map { certificate, isFirst, isSent in
+            let kind: Kind = isFirst ? .leaf : certificate.isSelfIssued ? .root : .intermediate
+            return CertificateLine(certificate: certificate, kind: kind, isSent: isSent, now: trust.time)
+        }
+    }
+
+    var subject: String { Self.name(certificate.x509.subject, certificate) }
+    var issuer: String { "\(certificate.x509.issuer)".printable }
+    var pin: String { PublicKeyPin(certificate).description }
+
+    private var left: TimeLeft { TimeLeft(end: certificate.notAfter, now: now) }
+
+    /// Whose it is, who says so, and for how long.
+    var texts: [String] {
+        let issued = certificate.isSelfIssued ? "issued by itself" : "issued by \(issuer)"
+        return [isSent ? subject : "\(subject), not sent", "\(issued), \(left), \(certificate.notAfter)", pin]
+    }
+
+    var json: JSONObject {
+        var object = JSONObject()
+        object.add("kind", kind.rawValue)
+        object.add("subject", subject)
+        object.add("issuer", issuer)
+        object.add("names", certificate.subjectAlternativeNames.map(\.printable))
+        object.add("notBefore", certificate.notBefore.description)
+        object.add("notAfter", certificate.notAfter.description)
+        object.add("secondsLeft", left.seconds)
+        object.add("sent", isSent)
+        object.add("pin", pin)
+        return object
+    }
+
+    private static func name(_ name: DistinguishedName, _ certificate: TrustCertificate) -> String {
+        (name.isEmpty ? certificate.description : "\(name)").printable
+    }
+}
