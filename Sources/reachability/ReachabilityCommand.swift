@@ -7,6 +7,8 @@ struct ReachabilityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reachability",
         abstract: "Tells whether packets would get through, and when that changes.",
+        // A screen has no room for it beside the subcommands; the last line of help says how to go on.
+        usage: "",
         discussion: """
             Examples: reachability status; reachability watch example.org
             """,

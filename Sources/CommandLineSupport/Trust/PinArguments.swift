@@ -10,8 +10,8 @@ package struct PinArguments: CompanionArguments {
         discussion: """
             Examples: reachability pin example.org
                       reachability pin --json '[2001:db8::1]:8443' | jq -r .backup
-            Exit status: 0 printed, 64 usage, 65 no certificate in the file, 66 no file, 69
-            no server, no TLS or not installed, 74 output failed, 75 time is up.
+            Exit status: 0 printed, 64 usage, 65 no certificate in the file, 66 no file,
+            69 no server, no TLS or not installed, 74 output failed, 75 time is up.
 
             Nobody is refused here: what is printed says whether the system trusts it.
             """

@@ -10,8 +10,8 @@ package struct TrustArguments: CompanionArguments {
         discussion: """
             Examples: reachability trust example.org --policy policy.json
                       reachability trust example.org --connect-to 192.0.2.1:8443
-            Exit status: 0 trusted, 1 not trusted, 64 usage, 65 wrong policy, 66 no file, 69
-            no server, no TLS or not installed, 74 output failed, 75 time is up.
+            Exit status: 0 trusted, 1 not trusted, 64 usage, 65 wrong policy, 66 no file,
+            69 no server, no TLS or not installed, 74 output failed, 75 time is up.
             """
     )
 
@@ -19,7 +19,7 @@ package struct TrustArguments: CompanionArguments {
     package var server: String
 
     @Option(
-        help: ArgumentHelp("Policies by hosts; a valid chain and the host otherwise.", valueName: "file"),
+        help: ArgumentHelp("Policies for hosts; only a valid chain otherwise.", valueName: "file"),
         completion: .file()
     )
     package var policy: String?

@@ -16,20 +16,21 @@ extension TrustPolicyEntry {
         try object.allow(["policy"] + Self.keys(of: kind))
         let validateHost = try object.bool("validateHost", default: true)
         let validateChain = try object.bool("validateChain", default: true)
-        var notes: [String] = []
+        var summary: [String] = []
         let evaluator: any ServerTrustEvaluating
         switch kind {
         case .default:
+            summary.append("a valid chain")
             evaluator = DefaultTrustEvaluator(validateHost: validateHost)
         case .revocation:
             let flags = try Self.flags(object)
-            notes.append(Self.words(flags))
+            summary.append("nothing is revoked (\(Self.words(flags)))")
             evaluator = RevocationTrustEvaluator(validateHost: validateHost, options: flags)
         case .certificates:
             let certificates = try files.certificates(of: object)
             let acceptSelfSigned = try object.bool("acceptSelfSigned", default: false)
-            notes.append("\(certificates.count)")
-            if acceptSelfSigned { notes.append("the only anchors") }
+            summary.append("one of the pinned certificates (\(certificates.count)) is on the chain")
+            if acceptSelfSigned { summary.append("which begins with them alone") }
             evaluator = PinnedCertificatesTrustEvaluator(
                 certificates: certificates,
                 acceptSelfSignedCertificates: acceptSelfSigned,
@@ -38,7 +39,7 @@ extension TrustPolicyEntry {
             )
         case .publicKeys:
             let keys = try files.publicKeys(of: object)
-            notes.append("\(keys.count)")
+            summary.append("one of the pinned keys (\(keys.count)) is on the chain")
             evaluator = PublicKeysTrustEvaluator(
                 keys: keys,
                 performDefaultValidation: validateChain,
@@ -46,21 +47,21 @@ extension TrustPolicyEntry {
             )
         case .pins:
             let pins = try Self.pins(object, reporter: reporter)
-            notes.append("\(pins.pins.count)")
-            if let expires = pins.expires { notes.append("until \(expires)") }
-            if pins.reportsOnly { notes.append("they only report") }
+            summary.append("one of the pins (\(pins.pins.count)) is on the chain")
+            if let expires = pins.expires { summary.append("until \(expires)") }
+            if pins.reportsOnly { summary.append("otherwise it is only reported") }
             evaluator = PinSetTrustEvaluator(
                 pins: pins,
                 performDefaultValidation: validateChain,
                 validateHost: validateHost
             )
         case .disabled:
-            notes.append("anybody is trusted")
+            summary.append("anybody is trusted")
             evaluator = DisabledTrustEvaluator()
         }
-        if !validateChain { notes.append("without a valid chain") }
-        if !validateHost { notes.append("whatever host the certificate is for") }
-        self.init(kind: kind, evaluator: evaluator, summary: ([kind.rawValue] + notes).joined(separator: ", "))
+        if !validateChain { summary.append("which need not be valid") }
+        if !validateHost { summary.append("whatever host the certificate is for") }
+        self.init(kind: kind, evaluator: evaluator, summary: summary.joined(separator: ", "))
     }
 
     private static func keys(of kind: Kind) -> [String] {

@@ -22,6 +22,6 @@ public struct TrustPolicyEntry: Sendable {
     /// What decides.
     public let evaluator: any ServerTrustEvaluating
 
-    /// What it asks for in words, for people.
+    /// What it asks for in words, for people: `one of the pins (2) is on the chain, until 2027-11-01T00:00:00Z`.
     public let summary: String
 }

@@ -12,6 +12,8 @@ struct CertificateLine: Sendable {
     let kind: Kind
     /// Whether the server sent it; otherwise it is an anchor.
     let isSent: Bool
+    /// Whether pins of it count; nil if no chain is valid.
+    let isOnChain: Bool?
     let now: TrustTime
 
     /// Those a server sent, in its order, then what else is on the validated chain.
@@ -20,7 +22,14 @@ struct CertificateLine: Sendable {
         let others = (chain?.certificates ?? []).filter { !trust.certificates.contains($0) }.map { ($0, false, false) }
         return (sent + others).map { certificate, isFirst, isSent in
             let kind: Kind = isFirst ? .leaf : certificate.isSelfIssued ? .root : .intermediate
-            return CertificateLine(certificate: certificate, kind: kind, isSent: isSent, now: trust.time)
+            let isOnChain = chain.map { $0.certificates.contains(certificate) }
+            return CertificateLine(
+                certificate: certificate,
+                kind: kind,
+                isSent: isSent,
+                isOnChain: isOnChain,
+                now: trust.time
+            )
         }
     }
 
@@ -33,7 +42,8 @@ struct CertificateLine: Sendable {
     /// Whose it is, who says so, and for how long.
     var texts: [String] {
         let issued = certificate.isSelfIssued ? "issued by itself" : "issued by \(issuer)"
-        return [isSent ? subject : "\(subject), not sent", "\(issued), \(left), \(certificate.notAfter)", pin]
+        let note = isOnChain == false ? ", not on the chain" : isSent ? "" : ", not sent"
+        return [subject + note, "\(issued), \(left), \(certificate.notAfter)", pin]
     }
 
     var json: JSONObject {
@@ -46,6 +56,7 @@ struct CertificateLine: Sendable {
         object.add("notAfter", certificate.notAfter.description)
         object.add("secondsLeft", left.seconds)
         object.add("sent", isSent)
+        object.add("onChain", isOnChain)
         object.add("pin", pin)
         return object
     }

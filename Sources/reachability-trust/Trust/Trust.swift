@@ -24,9 +24,10 @@ struct Trust: AsyncParsableCommand {
                 var shown = try await look.shown()
                 rules.prepare(&shown.trust)
                 shown.trust.time = time ?? shown.trust.time
-                return TrustOutput(server, shown, await rules.judge(shown.trust, forHost: server.host))
+                let judgement = await rules.judge(shown.trust, forHost: server.host)
+                return TrustOutput(look, shown, judgement, isAnotherTime: time != nil)
             } catch let error as ServerTrustError {
-                return TrustOutput(server, unreadable: error)
+                return TrustOutput(look, unreadable: error)
             }
         }
         if arguments.json { StandardOutput.write(output.json.bytes) } else { Table.write(output.lines) }

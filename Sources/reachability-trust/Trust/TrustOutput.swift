@@ -13,19 +13,21 @@ struct TrustOutput: Sendable {
 
     var isTrusted: Bool { reason == nil }
 
-    init(_ server: ServerAddress, _ shown: ShownServer, _ judgement: TrustJudgement) {
-        self.server = server
+    init(_ look: ServerLook, _ shown: ShownServer, _ judgement: TrustJudgement, isAnotherTime: Bool) {
+        server = look.server
         reason = judgement.reason
         time = shown.trust.time
         version = shown.version
         pattern = judgement.pattern
         certificates = CertificateLine.all(of: shown.trust, chain: judgement.chain)
-        checks = judgement.checks
+        let handshake = TrustCheck("server", .ok, "\(look.destination), TLS \(shown.version ?? "1.2 or later")")
+        let clock = TrustCheck("time", .note, "judged for \(shown.trust.time)")
+        checks = [handshake] + (isAnotherTime ? [clock] : []) + judgement.checks
     }
 
     /// The server's certificate cannot be used by anybody, whatever the policy.
-    init(_ server: ServerAddress, unreadable error: ServerTrustError) {
-        self.server = server
+    init(_ look: ServerLook, unreadable error: ServerTrustError) {
+        server = look.server
         reason = error.reason
         time = .now
         version = nil

@@ -88,7 +88,11 @@ struct TrustRules: Sendable {
             return TrustCheck(name, .failed, "\(error.reason)")
         }
         if reports.withLock({ !$0.isEmpty }) {
-            return TrustCheck(name, .note, "none of the pins is on the chain, but they only report (\(entry.summary))")
+            return TrustCheck(
+                name,
+                .note,
+                "none of the pins is on the chain, and that is only reported: \(entry.summary)"
+            )
         }
         return TrustCheck(name, entry.kind == .disabled ? .note : .ok, entry.summary)
     }
