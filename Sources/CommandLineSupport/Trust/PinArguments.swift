@@ -6,7 +6,7 @@ package struct PinArguments: CompanionArguments {
     package static let configuration = CommandConfiguration(
         commandName: "pin",
         abstract: "Print the pins of a TLS server's certificates.",
-        usage: "reachability pin [<options>] <host>[:<port>]",
+        usage: "reachability pin [<options>] <server>",
         discussion: """
             Examples: reachability pin example.org
                       reachability pin --json '[2001:db8::1]:8443' | jq -r .backup
@@ -17,7 +17,7 @@ package struct PinArguments: CompanionArguments {
             """
     )
 
-    @Argument(help: ArgumentHelp("A name or an address; the port is 443 otherwise.", valueName: "server"))
+    @Argument(help: ArgumentHelp("HOST, HOST:PORT or [IPV6]:PORT; the port is 443 otherwise.", valueName: "server"))
     package var server: String
 
     @Option(

@@ -3,6 +3,7 @@ extension TrustTime: LosslessStringConvertible {
     /// `Z`, without fractions of a second); nil for everything else, so also for a day that the month does not have.
     public init?(_ text: String) {
         let full = text.utf8.count == 10 ? text + "T00:00:00Z" : text
+        guard full.utf8.count == 20 else { return nil }
         let numbers = full.split(whereSeparator: { "-T:Z".contains($0) }).compactMap { Int($0) }
         guard numbers.count == 6 else { return nil }
         self.init(

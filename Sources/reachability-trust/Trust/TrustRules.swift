@@ -63,8 +63,12 @@ struct TrustRules: Sendable {
         }
         let pattern = (try? file?.pattern(forHost: host)) ?? nil
         checks.append(policyCheck(pattern, reason))
-        for entry in pattern.flatMap({ file?.policies[$0] }) ?? [] {
-            checks.append(await check(entry, trust, host))
+        let entries = pattern.flatMap { file?.policies[$0] } ?? []
+        for entry in entries { checks.append(await check(entry, trust, host)) }
+        if entries.contains(where: { $0.kind == .revocation }) {
+            checks.append(
+                TrustCheck("revocation", .note, "nobody was asked over the network, only the lists of \(path ?? "")")
+            )
         }
         return TrustJudgement(reason: reason, chain: chain, pattern: pattern, checks: checks)
     }
