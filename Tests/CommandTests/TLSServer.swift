@@ -49,7 +49,7 @@ final class TLSServer: Sendable {
     /// Runs `reachability` in its directory with `root.pem` as the system's roots; PORT in the arguments and in what comes of it is the
     /// server's.
     func run(_ arguments: String, environment: String = "SSL_CERT_FILE=root.pem") async throws -> CommandResult {
-        let script = "cd \(directory.path); export \(environment); $R \(arguments)"
+        let script = "cd \(directory.path); unset SSL_CERT_DIR; export \(environment); $R \(arguments)"
         let result = try await Command.run(script: script.replacing("PORT", with: "\(port)"))
         return CommandResult(
             status: result.status,

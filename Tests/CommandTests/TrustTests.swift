@@ -233,7 +233,7 @@ import TrustForge
         try await server.run("trust example.org --policy none.json")
             .expectRefusal("cannot read the policy file none.json: No such file or directory", status: 66)
         try await server.trust("{\"hosts\": {\"example.org\": {\"policy\": \"pinned\"}}}").expectRefusal(
-            "policy.json:1:37: there is no such policy: \"policy\" is one of default, revocation, certificates, publicKeys, pins, disabled",
+            "policy.json:1:38: there is no such policy: \"policy\" is one of default, revocation, certificates, publicKeys, pins, disabled",
             status: 65
         )
         try await server.trust("{\"hosts\": {}, \"anchors\": [\"none.pem\"]}").expectRefusal(

@@ -1,5 +1,6 @@
 import Foundation
 import ServerTrust
+import SwiftASN1
 import Testing
 import TrustForge
 
@@ -39,9 +40,8 @@ import TrustForge
         let directory = try ScratchDirectory()
         try directory.write("own/root.pem", PEM.text([World.root.der]))
         try directory.write("leaf.der", World.leaf.der)
-        let key =
-            "-----BEGIN PUBLIC KEY-----\n\(Data(World.leaf.certificate.publicKey.subjectPublicKeyInfo).base64EncodedString())\n"
-        try directory.write("key.pem", key + "-----END PUBLIC KEY-----\n")
+        let key = World.leaf.certificate.publicKey.subjectPublicKeyInfo
+        try directory.write("key.pem", PEMDocument(type: "PUBLIC KEY", derBytes: key).pemString)
         let file = try directory.write(
             "policy.json",
             """
@@ -157,7 +157,7 @@ import TrustForge
         ("{\"hosts\" {}}", "1:10", "a colon is missing after the key \"hosts\""),
         ("{\"hosts\": {}\n \"anchors\": []}", "2:2", "a comma or } is missing"),
         ("{\"hosts\": {},\n  \"hosts\": {}}", "2:3", "the key \"hosts\" is there twice"),
-        ("{\"hosts\": {}, \"anchors\": [1 2]}", "1:28", "a comma or ] is missing"),
+        ("{\"hosts\": {}, \"anchors\": [1 2]}", "1:29", "a comma or ] is missing"),
         ("{\"hosts\": }", "1:11", "a value is missing"),
         ("{\"hosts\": nil}", "1:11", "nil is no value: texts stand in quotation marks"),
         ("{\"hosts\": 01}", "1:11", "01 is no value: texts stand in quotation marks"),
@@ -196,26 +196,26 @@ import TrustForge
         ),
         ("{\"hosts\": {\"a.example\": {\"policy\": 1}}}", "1:36", "\"policy\" is a text, not a number"),
         (
-            policy("\"policy\": \"pins\", \"pin\": []"), "2:19",
+            policy("\"policy\": \"pins\", \"pin\": []"), "2:20",
             "a policy of the kind \"pins\" has no key \"pin\": it may have \(policyKeys)"
         ),
         (
-            policy("\"policy\": \"disabled\", \"validateHost\": true"), "2:23",
+            policy("\"policy\": \"disabled\", \"validateHost\": true"), "2:24",
             "a policy of the kind \"disabled\" has no key \"validateHost\": it may have policy"
         ),
         (policy("\"policy\": \"pins\""), "2:1", "a policy of the kind \"pins\" needs the key \"pins\""),
-        (policy("\"policy\": \"pins\", \"pins\": []"), "2:27", "the pin set is empty: give two pins at least"),
+        (policy("\"policy\": \"pins\", \"pins\": []"), "2:28", "the pin set is empty: give two pins at least"),
         (
-            policy("\"policy\": \"pins\", \"pins\": [\"\(pin)\"]"), "2:27",
+            policy("\"policy\": \"pins\", \"pins\": [\"\(pin)\"]"), "2:28",
             "\(PinError.backupPinMissing) with \"requireBackup\": false"
         ),
-        (policy("\"policy\": \"pins\", \"pins\": [\"sha1/AAAA\"]"), "2:28", PinError.notAPin("sha1/AAAA").description),
+        (policy("\"policy\": \"pins\", \"pins\": [\"sha1/AAAA\"]"), "2:29", PinError.notAPin("sha1/AAAA").description),
         (
-            policy("\"policy\": \"pins\", \"expires\": \"2027-02-29\", \"pins\": [\"\(pin)\", \"\(other)\"]"), "2:30",
+            policy("\"policy\": \"pins\", \"expires\": \"2027-02-29\", \"pins\": [\"\(pin)\", \"\(other)\"]"), "2:31",
             "\"2027-02-29\" is no time: write 2027-11-01 or 2027-11-01T12:00:00Z"
         ),
         (
-            policy("\"policy\": \"revocation\", \"flags\": [\"OCSP\"]"), "2:35",
+            policy("\"policy\": \"revocation\", \"flags\": [\"OCSP\"]"), "2:36",
             "there is no flag \"OCSP\": \"flags\" may have ocsp, crl, preferCRL, requirePositiveResponse,"
                 + " networkAccessDisabled"
         ),
@@ -241,6 +241,7 @@ import TrustForge
     @Test func `files that cannot be read`() throws {
         let directory = try ScratchDirectory()
         try directory.write("text", "no certificate")
+        try directory.write("key.pem", "-----BEGIN PUBLIC KEY-----\nnone\n-----END PUBLIC KEY-----\n")
         func description(_ text: String) -> String? {
             #expect(throws: TrustPolicyFileError.self) { try read(text, in: directory) }?.description
         }
@@ -251,7 +252,7 @@ import TrustForge
         )
         #expect(
             description(Self.policy("\"policy\": \"publicKeys\", \"files\": [\"none\"]"))
-                == "policy.json:2:35: cannot read certificates from \(missing): No such file or directory"
+                == "policy.json:2:36: cannot read certificates from \(missing): No such file or directory"
         )
         #expect(
             description("{\"hosts\": {}, \"revocationLists\": [\"none\"]}")?
@@ -259,7 +260,11 @@ import TrustForge
         )
         #expect(
             description(Self.policy("\"policy\": \"certificates\", \"files\": [\"text\"]"))?
-                .hasPrefix("policy.json:2:37: text has no certificate that can be used: ") == true
+                .hasPrefix("policy.json:2:38: text has no certificate that can be used: ") == true
+        )
+        #expect(
+            description(Self.policy("\"policy\": \"publicKeys\", \"files\": [\"key.pem\"]"))
+                == "policy.json:2:36: a key in key.pem cannot be decoded"
         )
         let error = #expect(throws: TrustPolicyFileError.self) { try TrustPolicyFile(path: missing) }
         #expect(error == .unreadable(file: missing, cause: "No such file or directory"))

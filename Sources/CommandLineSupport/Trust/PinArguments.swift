@@ -17,7 +17,7 @@ package struct PinArguments: CompanionArguments {
             """
     )
 
-    @Argument(help: ArgumentHelp("HOST, HOST:PORT or [IPV6]:PORT; the port is 443 otherwise.", valueName: "server"))
+    @Argument(help: ArgumentHelp("HOST, HOST:PORT or [IPV6]:PORT; port 443 otherwise.", valueName: "server"))
     package var server: String
 
     @Option(

@@ -34,10 +34,10 @@ struct PolicyFileReferences {
             } catch {
                 throw Self.fault(.file(path: path(file), cause: error.description), file, place)
             }
-            if own.isEmpty {
-                keys += try certificates([(file, place)]).map(\.publicKey)
-            } else {
-                keys += own.compactMap { $0.map(ServerPublicKey.init(subjectPublicKeyInfo:)) }
+            if own.isEmpty { keys += try certificates([(file, place)]).map(\.publicKey) }
+            for key in own {
+                guard let key else { throw PolicyFileFault("a key in \(file) cannot be decoded", at: place) }
+                keys.append(ServerPublicKey(subjectPublicKeyInfo: key))
             }
         }
         return keys
