@@ -7,13 +7,13 @@ import TrustForge
 /// `reachability trust`: verdicts, reasons and exit statuses.
 @Suite struct TrustTests {
     private static let good = """
-        leaf          O=Forge,CN=example.org
-                      issued by O=Forge,CN=Intermediate, expires in 100 days, \(TrustWorld.ends)
+        leaf          CN=example.org,O=Forge
+                      issued by CN=Intermediate,O=Forge, expires in 100 days, \(TrustWorld.ends)
                       \(TrustWorld.leaf.pin)
-        intermediate  O=Forge,CN=Intermediate
-                      issued by O=Forge,CN=Root, expires in 100 days, \(TrustWorld.ends)
+        intermediate  CN=Intermediate,O=Forge
+                      issued by CN=Root,O=Forge, expires in 100 days, \(TrustWorld.ends)
                       \(TrustWorld.intermediate.pin)
-        root          O=Forge,CN=Root, not sent
+        root          CN=Root,O=Forge, not sent
                       issued by itself, expires in 100 days, \(TrustWorld.ends)
                       \(TrustWorld.root.pin)
         ok      server        127.0.0.1:PORT, TLS 1.3
@@ -106,7 +106,7 @@ import TrustForge
         let server = try await TLSServer.start()
         let arguments = "trust example.org --connect-to 127.0.0.1:PORT"
         let strange = try await server.run(arguments, environment: "SSL_CERT_FILE=stranger.pem")
-        let reason = "the issuer of Intermediate, O=Forge,CN=Root, is neither an anchor nor sent by the server"
+        let reason = "the issuer of Intermediate, CN=Root,O=Forge, is neither an anchor nor sent by the server"
         #expect(strange.status == 1)
         #expect(strange.lines.first.map(String.init) == "example.org:443: not trusted, \(reason)")
         let none = try await server.run(arguments, environment: "SSL_CERT_FILE=/dev/null")
