@@ -85,6 +85,7 @@ let package = Package(
         .library(name: "ReachabilityURLSession", targets: ["ReachabilityURLSession"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "ServerTrustNIO", targets: ["ServerTrustNIO"]),
+        .library(name: "ServerTrustHTTP", targets: ["ServerTrustHTTP"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
         .executable(name: "reachability-trust", targets: ["reachability-trust"]),
@@ -160,6 +161,11 @@ let package = Package(
             swiftSettings: safe
         ),
         .target(
+            name: "ServerTrustHTTP",
+            dependencies: ["ServerTrust", "ServerTrustNIO", "Netlink", trust("NIOHTTP1", of: "swift-nio")] + trustNIO,
+            swiftSettings: safe
+        ),
+        .target(
             name: "ReachabilityHTTP",
             dependencies: ["ReachabilityRetry", "NetworkReachability", "Netlink", asyncHTTPClient, nioTLS, nioHTTP2]
                 + nio,
@@ -201,7 +207,7 @@ let package = Package(
         .executableTarget(
             name: "reachability-trust",
             dependencies: [
-                "CommandLineSupport", "ServerTrust", "ServerTrustNIO", "Netlink",
+                "CommandLineSupport", "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP", "Netlink",
                 .product(name: "Logging", package: "swift-log"),
             ] + commandLine + trustNIO + [trust("X509", of: "swift-certificates")],
             swiftSettings: safe
@@ -284,6 +290,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ServerTrustHTTPTests",
+            dependencies: [
+                "ServerTrustHTTP", "ServerTrustNIO", "ServerTrust", "TrustForge", "Netlink", "NetworkLab",
+                "TestSupport", trust("NIOHTTP1", of: "swift-nio"), trust("NIOEmbedded", of: "swift-nio"),
+            ]
+                + trustNIO + certificates,
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: [
                 "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
@@ -313,6 +328,7 @@ if Context.environment["WITHOUT_TLS"] != nil {
     let names = [
         "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "ServerTrustNIO", "TrustForge", "ServerTrustTests",
         "reachability-trust", "CommandTests",
+        "ServerTrustHTTP", "ServerTrustHTTPTests",
     ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }

@@ -182,10 +182,29 @@ import TrustForge
             """
         let result = try await server.trust(policy)
         #expect(result.status == 1)
-        let lines = result.lines.suffix(4).map(String.init)
+        let lines = result.lines.suffix(3).map(String.init)
         #expect(lines[0].hasPrefix("failed  revocation    whether example.org is revoked is not known: "))
         #expect(lines[1] == "ok      certificates  one of the pinned certificates (1) is on the chain")
         #expect(lines[2] == "failed  publicKeys    neither example.org nor an authority above it is pinned")
+    }
+
+    @Test func `a list that the policy file names revokes`() async throws {
+        let server = try await TLSServer.start()
+        var list = ForgedList(issuer: TrustWorld.intermediate)
+        let policy = """
+            {"revocationLists": ["list.pem"],
+             "hosts": {"example.org": {"policy": "revocation", "flags": ["crl", "networkAccessDisabled"]}}}
+            """
+        try server.directory.write("list.pem", list.pem(at: .now))
+        let good = try await server.trust(policy)
+        #expect(good.status == 0)
+        #expect(good.lines.last == "ok      revocation    nothing is revoked (crl networkAccessDisabled)")
+        list.revoke(TrustWorld.leaf)
+        try server.directory.write("list.pem", list.pem(at: .now))
+        let revoked = try await server.trust(policy)
+        #expect(revoked.status == 1)
+        #expect(revoked.lines.first?.hasPrefix("example.org:443: not trusted, example.org is revoked ") == true)
+        #expect(revoked.lines.last?.hasPrefix("failed  revocation    example.org is revoked ") == true)
     }
 
     @Test func `JSON`() async throws {

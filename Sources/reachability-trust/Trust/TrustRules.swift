@@ -1,6 +1,8 @@
 import CommandLineSupport
 import Netlink
 import ServerTrust
+import ServerTrustHTTP
+import ServerTrustNIO
 
 /// By what a server is judged: a policy file, or without one a valid chain and the host.
 struct TrustRules: Sendable {
@@ -23,7 +25,23 @@ struct TrustRules: Sendable {
             throw ExitMessage(error)
         }
         manager = file?.manager() ?? ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
-        checker = RevocationChecker(lists: file?.revocationLists ?? [])
+        checker = try Self.checker(file)
+    }
+
+    /// Asks over the network only where a policy of the file does.
+    private static func checker(_ file: TrustPolicyFile?) throws(ExitMessage) -> RevocationChecker {
+        guard let file, file.policies.values.joined().contains(where: { $0.kind == .revocation }) else {
+            return RevocationChecker()
+        }
+        var template = TrustTemplate()
+        template.anchors = file.anchors ?? .system
+        template.logger = .silent
+        do {
+            let fetcher = try HTTPRevocationFetcher(template: template)
+            return RevocationChecker(fetcher: fetcher, lists: file.revocationLists)
+        } catch {
+            throw ExitMessage("cannot ask about revocation: \(error)", .unavailable)
+        }
     }
 
     /// Gives a trust what the file says.
@@ -65,11 +83,6 @@ struct TrustRules: Sendable {
         checks.append(policyCheck(pattern, reason))
         let entries = pattern.flatMap { file?.policies[$0] } ?? []
         for entry in entries { checks.append(await check(entry, trust, host)) }
-        if entries.contains(where: { $0.kind == .revocation }) {
-            checks.append(
-                TrustCheck("revocation", .note, "nobody was asked over the network, only the lists of \(path ?? "")")
-            )
-        }
         return TrustJudgement(reason: reason, chain: chain, pattern: pattern, checks: checks)
     }
 

@@ -1,11 +1,10 @@
-import ServerTrust
-import SwiftASN1
-import TrustForge
-import X509
+package import ServerTrust
+package import SwiftASN1
+package import X509
 
 /// DER written by hand, so that the forge makes what the library would not.
-enum Encoded {
-    static func node(_ tag: UInt8, _ content: [UInt8]...) -> [UInt8] {
+package enum Encoded {
+    package static func node(_ tag: UInt8, _ content: [UInt8]...) -> [UInt8] {
         let content = Array(content.joined())
         let count = content.count
         switch count {
@@ -16,37 +15,37 @@ enum Encoded {
         }
     }
 
-    static func sequence(_ content: [UInt8]...) -> [UInt8] { node(0x30, Array(content.joined())) }
+    package static func sequence(_ content: [UInt8]...) -> [UInt8] { node(0x30, Array(content.joined())) }
 
-    static func octets(_ content: [UInt8]) -> [UInt8] { node(0x04, content) }
+    package static func octets(_ content: [UInt8]) -> [UInt8] { node(0x04, content) }
 
-    static func bits(_ content: [UInt8]) -> [UInt8] { node(0x03, [0] + content) }
+    package static func bits(_ content: [UInt8]) -> [UInt8] { node(0x03, [0] + content) }
 
     /// A positive number from its bytes.
-    static func integer(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    package static func integer(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let digits = Array(bytes.drop { $0 == 0 })
         return node(0x02, (digits.first ?? 0x80) >= 0x80 ? [0] + digits : digits)
     }
 
-    static func enumerated(_ number: Int) -> [UInt8] { node(0x0a, [UInt8(number)]) }
+    package static func enumerated(_ number: Int) -> [UInt8] { node(0x0a, [UInt8(number)]) }
 
-    static func identifier(_ identifier: ASN1ObjectIdentifier) -> [UInt8] { der(identifier) }
+    package static func identifier(_ identifier: ASN1ObjectIdentifier) -> [UInt8] { der(identifier) }
 
     /// GeneralizedTime.
-    static func time(_ time: TrustTime) -> [UInt8] { node(0x18, digits(time)) }
+    package static func time(_ time: TrustTime) -> [UInt8] { node(0x18, digits(time)) }
 
     /// UTCTime.
-    static func shortTime(_ time: TrustTime) -> [UInt8] { node(0x17, Array(digits(time).dropFirst(2))) }
+    package static func shortTime(_ time: TrustTime) -> [UInt8] { node(0x17, Array(digits(time).dropFirst(2))) }
 
     /// With explicit tag.
-    static func tagged(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { node(0xa0 | number, content) }
+    package static func tagged(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { node(0xa0 | number, content) }
 
-    static func extensions(_ extensions: [Certificate.Extension]) -> [UInt8] {
+    package static func extensions(_ extensions: [Certificate.Extension]) -> [UInt8] {
         sequence(extensions.flatMap { der($0) })
     }
 
     /// AlgorithmIdentifier.
-    static func algorithm(_ algorithm: Certificate.SignatureAlgorithm) -> [UInt8] {
+    package static func algorithm(_ algorithm: Certificate.SignatureAlgorithm) -> [UInt8] {
         switch algorithm {
         case .ecdsaWithSHA256: sequence(identifier([1, 2, 840, 10045, 4, 3, 2]))
         case .ecdsaWithSHA384: sequence(identifier([1, 2, 840, 10045, 4, 3, 3]))
@@ -57,7 +56,7 @@ enum Encoded {
         }
     }
 
-    static func der(_ value: some DERSerializable) -> [UInt8] {
+    package static func der(_ value: some DERSerializable) -> [UInt8] {
         var serializer = DER.Serializer()
         do {
             try serializer.serialize(value)
@@ -68,7 +67,7 @@ enum Encoded {
     }
 
     /// Body, algorithm and signature, and what stands behind.
-    static func signed(
+    package static func signed(
         _ body: [UInt8],
         by key: ForgeKey,
         algorithm: Certificate.SignatureAlgorithm?,

@@ -1,63 +1,74 @@
 import Crypto
-import ServerTrust
+package import ServerTrust
 import SwiftASN1
-import TrustForge
-import X509
+package import X509
 
 /// What a forged OCSP response says. The defaults make a good one for the server of ``RevocationWorld``. Times are counted from the time
 /// of the test.
-struct ForgedResponse: Sendable {
-    enum Status: Sendable {
+package struct ForgedResponse: Sendable {
+    package enum Status: Sendable {
         case good, unknown
         case revoked(Duration, reason: Int?)
     }
 
-    enum Responder: Sendable {
+    package enum Responder: Sendable {
         case name, key
     }
 
-    enum Digest: Sendable {
+    package enum Digest: Sendable {
         case sha1, sha256
     }
 
     /// The certificate it is about, and whose that is.
-    var subject = RevocationWorld.plain
-    var issuer = RevocationWorld.authority
+    package var subject: Forged
+    package var issuer: Forged
     /// More than one is possible.
-    var statuses: [Status] = [.good]
-    var digest = Digest.sha1
-    var serialNumber: [UInt8]?
-    var issuerKey: ForgeKey?
+    package var statuses: [Status] = [.good]
+    package var digest = Digest.sha1
+    package var serialNumber: [UInt8]?
+    package var issuerKey: ForgeKey?
 
     /// Whose key signs, how that is named, and what is sent along.
-    var signer = RevocationWorld.authority
-    var responder = Responder.name
-    var certificates: [Forged] = []
-    var algorithm: Certificate.SignatureAlgorithm?
+    package var signer: Forged
+    package var responder = Responder.name
+    package var certificates: [Forged] = []
+    package var algorithm: Certificate.SignatureAlgorithm?
     /// What is said of the algorithm instead of the truth.
-    var algorithmLabel: [UInt8]?
+    package var algorithmLabel: [UInt8]?
 
-    var producedAt = Duration.seconds(-3600)
-    var thisUpdate = Duration.seconds(-3600)
-    var nextUpdate: Duration? = .seconds(86_400)
-    var nonce: [UInt8]?
-    var extensions: [Certificate.Extension] = []
-    var singleExtensions: [Certificate.Extension] = []
+    package var producedAt = Duration.seconds(-3600)
+    package var thisUpdate: Duration
+    package var nextUpdate: Duration?
+    package var nonce: [UInt8]?
+    package var extensions: [Certificate.Extension] = []
+    package var singleExtensions: [Certificate.Extension] = []
 
     /// What the responder says of itself; with anything but 0 nothing else is said.
-    var responseStatus = 0
+    package var responseStatus = 0
 
-    mutating func revoke(_ since: Duration = .seconds(-86_400), reason: Int? = 1) {
+    package init(
+        subject: Forged = RevocationWorld.plain,
+        issuer: Forged = RevocationWorld.authority,
+        signer: Forged = RevocationWorld.authority,
+        algorithm: Certificate.SignatureAlgorithm? = nil,
+        thisUpdate: Duration = .seconds(-3600),
+        nextUpdate: Duration? = .seconds(86_400)
+    ) {
+        (self.subject, self.issuer, self.signer) = (subject, issuer, signer)
+        (self.algorithm, self.thisUpdate, self.nextUpdate) = (algorithm, thisUpdate, nextUpdate)
+    }
+
+    package mutating func revoke(_ since: Duration = .seconds(-86_400), reason: Int? = 1) {
         statuses = [.revoked(since, reason: reason)]
     }
 
     /// Signed by another certificate than the issuer's, which is sent along.
-    mutating func delegate(to responder: Forged) {
+    package mutating func delegate(to responder: Forged) {
         signer = responder
         certificates = [responder]
     }
 
-    func der(at now: TrustTime = World.now) -> [UInt8] {
+    package func der(at now: TrustTime = World.now) -> [UInt8] {
         guard responseStatus == 0 else { return Encoded.sequence(Encoded.enumerated(responseStatus)) }
         var all = extensions
         if let nonce {

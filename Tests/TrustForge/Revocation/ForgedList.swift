@@ -1,39 +1,54 @@
-import ServerTrust
+package import ServerTrust
 import SwiftASN1
-import TrustForge
-import X509
+package import X509
 
 /// What a forged revocation list says. The defaults make a good, empty one of the authority of ``RevocationWorld``. Times are counted
 /// from the time of the test.
-struct ForgedList: Sendable {
-    struct Entry: Sendable {
-        var certificate: Forged
-        var since = Duration.seconds(-86_400)
-        var reason: Int? = 1
-        var extensions: [Certificate.Extension] = []
+package struct ForgedList: Sendable {
+    package struct Entry: Sendable {
+        package var certificate: Forged
+        package var since = Duration.seconds(-86_400)
+        package var reason: Int?
+        package var extensions: [Certificate.Extension]
+
+        package init(certificate: Forged, reason: Int? = 1, extensions: [Certificate.Extension] = []) {
+            (self.certificate, self.reason, self.extensions) = (certificate, reason, extensions)
+        }
     }
 
-    var issuer = RevocationWorld.authority
+    package var issuer: Forged
     /// Whose key signs instead of the issuer's.
-    var key: ForgeKey?
-    var algorithm: Certificate.SignatureAlgorithm?
-    var entries: [Entry] = []
-    var thisUpdate = Duration.seconds(-3600)
-    var nextUpdate: Duration? = .seconds(86_400)
-    var extensions: [Certificate.Extension] = []
-    var isVersion1 = false
+    package var key: ForgeKey?
+    package var algorithm: Certificate.SignatureAlgorithm?
+    package var entries: [Entry]
+    package var thisUpdate: Duration
+    package var nextUpdate: Duration?
+    package var extensions: [Certificate.Extension] = []
+    package var isVersion1 = false
 
-    mutating func revoke(_ certificate: Forged = RevocationWorld.plain, reason: Int? = 1) {
+    package init(
+        issuer: Forged = RevocationWorld.authority,
+        key: ForgeKey? = nil,
+        algorithm: Certificate.SignatureAlgorithm? = nil,
+        entries: [Entry] = [],
+        thisUpdate: Duration = .seconds(-3600),
+        nextUpdate: Duration? = .seconds(86_400)
+    ) {
+        (self.issuer, self.key, self.algorithm, self.entries) = (issuer, key, algorithm, entries)
+        (self.thisUpdate, self.nextUpdate) = (thisUpdate, nextUpdate)
+    }
+
+    package mutating func revoke(_ certificate: Forged = RevocationWorld.plain, reason: Int? = 1) {
         entries.append(Entry(certificate: certificate, reason: reason))
     }
 
     /// With issuingDistributionPoint: the content of its sequence.
-    mutating func limit(_ content: [UInt8]...) {
+    package mutating func limit(_ content: [UInt8]...) {
         let value = Encoded.sequence(Array(content.joined()))[...]
         extensions.append(Certificate.Extension(oid: [2, 5, 29, 28], critical: true, value: value))
     }
 
-    func der(at now: TrustTime = World.now) -> [UInt8] {
+    package func der(at now: TrustTime = World.now) -> [UInt8] {
         let key = key ?? issuer.key
         let algorithm = algorithm ?? key.key.defaultAlgorithm
         let body = Encoded.sequence(
@@ -48,7 +63,7 @@ struct ForgedList: Sendable {
         return Encoded.signed(body, by: key, algorithm: algorithm)
     }
 
-    func pem(at now: TrustTime = World.now) -> String {
+    package func pem(at now: TrustTime = World.now) -> String {
         PEMDocument(type: "X509 CRL", derBytes: der(at: now)).pemString + "\n"
     }
 

@@ -1,28 +1,25 @@
-import ServerTrust
-import SwiftASN1
-import TrustForge
-import X509
+package import X509
 
 /// Certificates whose revocation is asked about.
-enum RevocationWorld {
-    static let responder = "http://ocsp.example/"
-    static let secondResponder = "http://ocsp2.example/status"
-    static let list = "http://crl.example/list"
+package enum RevocationWorld {
+    package static let responder = "http://ocsp.example/"
+    package static let secondResponder = "http://ocsp2.example/status"
+    package static let list = "http://crl.example/list"
 
-    static let authority = World.root
+    package static let authority = World.root
     /// The same name, key and issuer: what is said of one is said of all. They differ in whom they name.
-    static let plain = leaf()
-    static let withResponder = leaf(responders: [responder])
-    static let withList = leaf(lists: [list])
-    static let withBoth = leaf(responders: [responder], lists: [list])
+    package static let plain = leaf()
+    package static let withResponder = leaf(responders: [responder])
+    package static let withList = leaf(lists: [list])
+    package static let withBoth = leaf(responders: [responder], lists: [list])
 
-    static func leaf(responders: [String] = [], lists: [String] = []) -> Forged {
+    package static func leaf(responders: [String] = [], lists: [String] = []) -> Forged {
         var blueprint = Blueprint.leaf()
         blueprint.more = extensions(responders: responders, lists: lists)
         return blueprint.signed(by: authority)
     }
 
-    static func extensions(responders: [String] = [], lists: [String] = []) -> [Certificate.Extension] {
+    package static func extensions(responders: [String] = [], lists: [String] = []) -> [Certificate.Extension] {
         var extensions: [Certificate.Extension] = []
         if !responders.isEmpty {
             let access = Encoded.sequence(
@@ -42,13 +39,16 @@ enum RevocationWorld {
     }
 
     /// A DistributionPointName.
-    static func point(_ url: String) -> [UInt8] { Encoded.tagged(0, uri(url)) }
+    package static func point(_ url: String) -> [UInt8] { Encoded.tagged(0, uri(url)) }
 
     /// A GeneralName.
-    static func uri(_ url: String) -> [UInt8] { Encoded.node(0x86, Array(url.utf8)) }
+    package static func uri(_ url: String) -> [UInt8] { Encoded.node(0x86, Array(url.utf8)) }
 
     /// A certificate for signing OCSP responses.
-    static func delegate(_ change: (inout Blueprint) -> Void = { _ in }, by issuer: Forged = authority) -> Forged {
+    package static func delegate(
+        _ change: (inout Blueprint) -> Void = { _ in },
+        by issuer: Forged = authority
+    ) -> Forged {
         var blueprint = Blueprint(name: "Responder")
         blueprint.usage = KeyUsage(digitalSignature: true)
         blueprint.purposes = [.ocspSigning]
@@ -56,12 +56,16 @@ enum RevocationWorld {
         return blueprint.signed(by: issuer)
     }
 
-    static let noCheck = Certificate.Extension(
+    package static let noCheck = Certificate.Extension(
         oid: [1, 3, 6, 1, 5, 5, 7, 48, 1, 5],
         critical: false,
         value: Encoded.node(0x05)[...]
     )
 
     /// An extension nobody knows.
-    static let strange = Certificate.Extension(oid: [1, 2, 3, 4], critical: true, value: Encoded.node(0x05)[...])
+    package static let strange = Certificate.Extension(
+        oid: [1, 2, 3, 4],
+        critical: true,
+        value: Encoded.node(0x05)[...]
+    )
 }

@@ -1,0 +1,59 @@
+import NIOHTTP1
+public import NIOPosix
+public import ServerTrust
+public import ServerTrustNIO
+
+/// Fetches OCSP responses and revocation lists for a `RevocationChecker`.
+///
+/// The URLs are plain `http` nearly always, for the answers are signed. The servers of `https` URLs are judged as
+/// `DefaultTrustEvaluator` does, and nobody is asked whether their certificates have been revoked: that question could wait for itself.
+/// Redirects are not followed.
+///
+/// ```swift
+/// let checker = RevocationChecker(fetcher: try HTTPRevocationFetcher())
+/// ```
+public struct HTTPRevocationFetcher: RevocationFetching {
+    private let client: TrustedHTTPClient
+
+    /// - Parameters:
+    ///   - template: What judging the servers of `https` URLs begins with; its revocation is left away.
+    ///   - proxy: Whom to ask in the place of the servers.
+    ///   - group: Whose threads do the work.
+    /// - Throws: ``ServerTrustNIO/TLSSettingsError``.
+    public init(
+        template: TrustTemplate = TrustTemplate(),
+        proxy: HTTPProxy? = nil,
+        group: MultiThreadedEventLoopGroup = .singleton
+    ) throws(TLSSettingsError) {
+        var template = template
+        template.revocation = nil
+        let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
+        let tls = try ServerTrustHandlerFactory(manager: manager, template: template)
+        var settings = TrustedHTTPSettings()
+        settings.proxy = proxy
+        client = TrustedHTTPClient(tls: tls, settings: settings, group: group)
+    }
+
+    /// The body of the answer with status 200.
+    public func fetch(_ request: RevocationRequest) async throws(RevocationFetchError) -> [UInt8] {
+        var settings = client.settings
+        settings.timeLimit = request.timeLimit
+        settings.connectTimeLimit = request.timeLimit
+        settings.maximumBodyBytes = request.sizeLimit
+        let response: TrustedHTTPResponse
+        do {
+            response = try await client.execute(try Self.question(request), settings: settings)
+        } catch {
+            throw RevocationFetchError(error)
+        }
+        guard response.status.code == 200 else { throw .status(Int(response.status.code)) }
+        return response.body
+    }
+
+    private static func question(_ request: RevocationRequest) throws(TrustedHTTPError) -> TrustedHTTPRequest {
+        var headers: HTTPHeaders = ["Accept": request.accept]
+        if let contentType = request.contentType { headers.add(name: "Content-Type", value: contentType) }
+        let method = HTTPMethod(rawValue: request.method.rawValue)
+        return try TrustedHTTPRequest(request.url, method: method, headers: headers, body: request.body)
+    }
+}

@@ -1,0 +1,87 @@
+import Glibc
+import NIOPosix
+import ServerTrustHTTP
+import Testing
+
+/// How servers are found, and what is said when they are not.
+@Suite struct ConnectionTests {
+    private static let hasIPv6 = access("/proc/net/if_inet6", R_OK) == 0
+
+    @Test func nobodyListens() async throws {
+        let server = try await RawServer(.ok())
+        let (port, url) = (server.port, server.url())
+        try await server.close()
+        let failure = try await HTTPWorld.failure(of: url)
+        guard case .unreachable("127.0.0.1", port, let cause) = failure else {
+            Issue.record("\(failure)")
+            return
+        }
+        #expect(cause.contains("refused"))
+        #expect("\(failure)".contains("127.0.0.1 at port \(port)"))
+    }
+
+    @Test(arguments: ["no-such-host.invalid", "a.b.no-such-host.invalid."])
+    func aNameThatNobodyHas(_ name: String) async throws {
+        let failure = try await HTTPWorld.failure(of: "http://\(name)/")
+        guard case .unresolved(name, let cause) = failure else {
+            Issue.record("\(failure)")
+            return
+        }
+        #expect(!cause.isEmpty)
+    }
+
+    @Test func nobodyAnswers() async throws {
+        let listener = try FullListener()
+        let settings = TrustedHTTPSettings().with(\.connectTimeLimit, .milliseconds(50))
+        let failure = try await HTTPWorld.failure(
+            of: "http://127.0.0.1:\(listener.port)/",
+            settings: settings
+        )
+        #expect(
+            failure == .connectTimedOut(host: "127.0.0.1", port: listener.port, limit: .milliseconds(50))
+        )
+    }
+
+    @Test(.enabled(if: Self.hasIPv6, "there is no ::1"))
+    func anIPv6Address() async throws {
+        try await withServer(try await RawServer(address: "::1", .ok())) { server in
+            let url = server.url(host: "[::1]")
+            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(url))
+            #expect(response.text == "hello")
+            #expect(server.requests.first?.contains("Host: [::1]:\(server.port)\r\n") == true)
+        }
+    }
+
+    @Test func aNameWithSeveralAddresses() async throws {
+        // Only one of the addresses of localhost listens.
+        try await withServer(.ok()) { server in
+            let url = server.url(host: "localhost")
+            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(url))
+            #expect(response.text == "hello")
+        }
+    }
+
+    @Test func inAGroupOfItsOwn() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        try await withServer(.ok()) { server in
+            let client = TrustedHTTPClient(tls: try HTTPWorld.client().tls, group: group)
+            let response = try await client.execute(TrustedHTTPRequest(server.url()))
+            #expect(response.text == "hello")
+            await server.waitUntilClosed(1)
+        }
+        try await group.shutdownGracefully()
+    }
+
+    @Test func aGroupThatIsShutDown() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        try await withServer(.silence) { server in
+            let client = TrustedHTTPClient(tls: try HTTPWorld.client().tls, group: group)
+            let url = server.url()
+            let task = Task { try await HTTPWorld.failure(of: url, client) }
+            await server.waitForRequests(1)
+            try await group.shutdownGracefully()
+            let failure = try await task.value
+            #expect(failure == .connectionClosed(.head))
+        }
+    }
+}
