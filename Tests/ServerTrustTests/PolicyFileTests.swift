@@ -241,7 +241,7 @@ import TrustForge
     @Test func `files that cannot be read`() throws {
         let directory = try ScratchDirectory()
         try directory.write("text", "no certificate")
-        try directory.write("key.pem", "-----BEGIN PUBLIC KEY-----\nnone\n-----END PUBLIC KEY-----\n")
+        try directory.write("key.pem", "-----BEGIN PUBLIC KEY-----\n???\n-----END PUBLIC KEY-----\n")
         func description(_ text: String) -> String? {
             #expect(throws: TrustPolicyFileError.self) { try read(text, in: directory) }?.description
         }

@@ -18,10 +18,11 @@ struct CertificateLine: Sendable {
 
     /// Those a server sent, in its order, then what else is on the validated chain.
     static func all(of trust: ServerTrust, chain: ValidatedChain?) -> [CertificateLine] {
-        let sent = trust.certificates.enumerated().map { ($1, $0 == 0, true) }
-        let others = (chain?.certificates ?? []).filter { !trust.certificates.contains($0) }.map { ($0, false, false) }
-        return (sent + others).map { certificate, isFirst, isSent in
-            let kind: Kind = isFirst ? .leaf : certificate.isSelfIssued ? .root : .intermediate
+        let others = (chain?.certificates ?? []).filter { !trust.certificates.contains($0) }
+        let all = trust.certificates.map { ($0, true) } + others.map { ($0, false) }
+        return all.map { certificate, isSent in
+            let kind: Kind =
+                certificate == trust.leaf ? .leaf : certificate.isSelfIssued ? .root : .intermediate
             let isOnChain = chain.map { $0.certificates.contains(certificate) }
             return CertificateLine(
                 certificate: certificate,
