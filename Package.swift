@@ -88,6 +88,7 @@ let package = Package(
         .library(name: "ServerTrustHTTP", targets: ["ServerTrustHTTP"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
+        .executable(name: "reachability-trust", targets: ["reachability-trust"]),
     ],
     traits: [
         .trait(
@@ -203,6 +204,14 @@ let package = Package(
             dependencies: ["CommandLineSupport", "ReachabilityOutbox", "ReachabilityRetry", "Netlink"] + commandLine,
             swiftSettings: safe
         ),
+        .executableTarget(
+            name: "reachability-trust",
+            dependencies: [
+                "CommandLineSupport", "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP", "Netlink",
+                .product(name: "Logging", package: "swift-log"),
+            ] + commandLine + trustNIO + [trust("X509", of: "swift-certificates")],
+            swiftSettings: safe
+        ),
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
         .target(
             name: "NetworkLab",
@@ -313,7 +322,10 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["NetworkLab", "TestSupport", "reachability", "reachability-outbox"],
+            dependencies: [
+                "NetworkLab", "TestSupport", "TrustForge", "ServerTrust", "reachability", "reachability-outbox",
+                "reachability-trust",
+            ] + certificates,
             exclude: ["Help"],
             swiftSettings: strict
         ),
@@ -348,7 +360,7 @@ if Context.environment["BENCHMARKS"] != nil {
 if Context.environment["WITHOUT_TLS"] != nil {
     let names = [
         "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "ServerTrustNIO", "TrustForge", "ServerTrustTests",
-        "ServerTrustNIOTests", "ServerTrustHTTP", "ServerTrustHTTPTests",
+        "ServerTrustNIOTests", "ServerTrustHTTP", "ServerTrustHTTPTests", "reachability-trust", "CommandTests",
     ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }

@@ -7,12 +7,14 @@ struct ReachabilityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reachability",
         abstract: "Tells whether packets would get through, and when that changes.",
+        // A screen has no room for it beside the subcommands; the last line of help says how to go on.
+        usage: "",
         discussion: """
             Examples: reachability status; reachability watch example.org
             """,
         subcommands: [
             Watch.self, Status.self, Why.self, Wait.self, Run.self, Retry.self, List.self, Record.self, Replay.self,
-            Outbox.self,
+            Outbox.self, CompanionPart<PinArguments>.self, CompanionPart<TrustArguments>.self,
         ]
     )
 

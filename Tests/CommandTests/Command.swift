@@ -9,14 +9,17 @@ enum Command {
         return BuiltProgram.path("reachability")
     }()
 
+    /// Neither how wide a terminal is nor whom this machine trusts: in debug builds reading its roots takes long.
+    private static let base = ["-u", "COLUMNS", "-u", "NO_COLOR", "-u", "SSL_CERT_DIR", "SSL_CERT_FILE=/dev/null"]
+
     /// Starts the binary in the calling thread's namespace, under an environment that does not depend on ours.
     static func start(_ arguments: [String], environment: [String] = []) throws -> LabProcess {
-        try LabProcess("env", ["-u", "COLUMNS", "-u", "NO_COLOR"] + environment + [path] + arguments)
+        try LabProcess("env", base + environment + [path] + arguments)
     }
 
     /// Runs a shell script in which `$R` is the binary.
     static func shell(_ script: String, _ arguments: [String] = []) throws -> LabProcess {
-        try LabProcess("env", ["-u", "COLUMNS", "-u", "NO_COLOR", "R=\(path)", "sh", "-c", script, "sh"] + arguments)
+        try LabProcess("env", base + ["R=\(path)", "sh", "-c", script, "sh"] + arguments)
     }
 
     /// Runs the binary to its end, in a namespace if one is given.

@@ -30,6 +30,9 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         Subcommand(name: "outbox list", arguments: SharedOutbox.arguments, prints: false),
         Subcommand(name: "outbox flush", arguments: SharedOutbox.arguments + ["--with", "true"], prints: false),
         Subcommand(name: "outbox drop", arguments: SharedOutbox.arguments + ["--all"], prints: false),
+        // They need a server: their outputs are tested with one.
+        Subcommand(name: "pin", arguments: ["127.0.0.1:1"], prints: false),
+        Subcommand(name: "trust", arguments: ["127.0.0.1:1"], prints: false),
     ]
 
     private static let recording = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,7 +1,8 @@
 package import ArgumentParser
 
 /// `reachability outbox add`.
-package struct OutboxAddArguments: OutboxArguments {
+package struct OutboxAddArguments: CompanionArguments {
+    package static let program = CompanionProgram.outbox
     package static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Put a request in, and print its number.",

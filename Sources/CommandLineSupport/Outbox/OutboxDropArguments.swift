@@ -1,7 +1,8 @@
 package import ArgumentParser
 
 /// `reachability outbox drop`.
-package struct OutboxDropArguments: OutboxArguments {
+package struct OutboxDropArguments: CompanionArguments {
+    package static let program = CompanionProgram.outbox
     package static let configuration = CommandConfiguration(
         commandName: "drop",
         abstract: "Delete requests unsent, and print their numbers.",

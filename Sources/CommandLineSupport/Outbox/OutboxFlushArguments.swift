@@ -1,7 +1,8 @@
 package import ArgumentParser
 
 /// `reachability outbox flush`.
-package struct OutboxFlushArguments: OutboxArguments {
+package struct OutboxFlushArguments: CompanionArguments {
+    package static let program = CompanionProgram.outbox
     package static let configuration = CommandConfiguration(
         commandName: "flush",
         abstract: "Send what can be sent now, and print what came of it.",

@@ -1,7 +1,8 @@
 package import ArgumentParser
 
 /// `reachability outbox list`.
-package struct OutboxListArguments: OutboxArguments {
+package struct OutboxListArguments: CompanionArguments {
+    package static let program = CompanionProgram.outbox
     package static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Print what waits, in the order it is to be sent in.",

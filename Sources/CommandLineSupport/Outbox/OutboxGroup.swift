@@ -1,17 +1,10 @@
 package import ArgumentParser
 
-/// What a subcommand of `reachability outbox` may be told, and its help: the same to `reachability`, which parses it and tells of
-/// it, and to `reachability-outbox`, which does it.
-package protocol OutboxArguments: ParsableArguments {
-    /// Name, help and usage.
-    static var configuration: CommandConfiguration { get }
-}
-
 /// `reachability outbox` itself.
 package enum OutboxGroup {
     /// - Parameters:
     ///   - name: What it is called where it stands.
-    ///   - subcommands: One for each ``OutboxArguments``.
+    ///   - subcommands: One for each ``CompanionArguments`` of it.
     package static func configuration(
         name: String,
         subcommands: [any ParsableCommand.Type]

@@ -1,15 +1,14 @@
 import CommandLineSupport
 import Glibc
 
-/// `reachability-outbox`, which lies beside this program.
-enum OutboxProgram {
-    /// Becomes that program.
+extension CompanionProgram {
+    /// Becomes that program, which lies beside this one.
     ///
     /// - Throws: ``ExitMessage`` when it cannot be started; otherwise this does not return.
     ///
     /// C counterpart: `execv(3)`.
-    static func become(_ arguments: [String]) throws(ExitMessage) -> Never {
-        let path = "\(directory)/reachability-outbox"
+    func become(_ arguments: [String]) throws(ExitMessage) -> Never {
+        let path = "\(Self.directory)/\(name)"
         var pointers = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         _ = unsafe execv(path, &pointers)
         let cause = unsafe String(cString: strerror(errno))

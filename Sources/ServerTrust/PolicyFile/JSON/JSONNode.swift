@@ -1,0 +1,34 @@
+/// A value of a JSON text (RFC 8259), and where it stands, so that what is wrong with it can be told.
+struct JSONNode: Sendable {
+    indirect enum Value: Sendable {
+        case object([Member])
+        case array([JSONNode])
+        case string(String)
+        /// As it is written.
+        case number(String)
+        case bool(Bool)
+        case null
+    }
+
+    struct Member: Sendable {
+        let key: String
+        /// Of the key.
+        let place: TextPlace
+        let node: JSONNode
+    }
+
+    let value: Value
+    let place: TextPlace
+
+    /// What it is, in words.
+    var kind: String {
+        switch value {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "a text"
+        case .number: "a number"
+        case .bool(let value): "\(value)"
+        case .null: "null"
+        }
+    }
+}

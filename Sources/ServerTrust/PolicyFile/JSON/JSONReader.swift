@@ -1,0 +1,187 @@
+/// Reads JSON (RFC 8259) as strictly as a file deserves that decides about trust: UTF-8 alone, no key twice in an object, nothing
+/// behind the end. Readers of the standard library's family keep one of two equal keys and know no places.
+struct JSONReader {
+    private static let maximumDepth = 16
+
+    private let bytes: [UInt8]
+    private var index = 0
+    private var place = TextPlace()
+
+    /// The value that the whole text is.
+    static func read(_ bytes: [UInt8]) throws(PolicyFileFault) -> JSONNode {
+        var reader = JSONReader(bytes: bytes)
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            throw PolicyFileFault("the file is not in UTF-8", at: reader.place)
+        }
+        let node = try reader.value(depth: 0)
+        try reader.skipBlanks()
+        guard reader.index == bytes.count else { throw reader.fault("something follows the end of the object") }
+        return node
+    }
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    private mutating func value(depth: Int) throws(PolicyFileFault) -> JSONNode {
+        try skipBlanks()
+        let start = place
+        guard depth < Self.maximumDepth else { throw fault("more than \(Self.maximumDepth) values lie in each other") }
+        let value: JSONNode.Value
+        switch current {
+        case UInt8(ascii: "{"): value = .object(try members(depth: depth))
+        case UInt8(ascii: "["): value = .array(try elements(depth: depth))
+        case UInt8(ascii: "\""): value = .string(try string())
+        default: value = try word()
+        }
+        return JSONNode(value: value, place: start)
+    }
+
+    private mutating func members(depth: Int) throws(PolicyFileFault) -> [JSONNode.Member] {
+        var members: [JSONNode.Member] = []
+        var keys: Set<String> = []
+        advance()
+        try skipBlanks()
+        if take(UInt8(ascii: "}")) { return [] }
+        while true {
+            try skipBlanks()
+            let start = place
+            guard current == UInt8(ascii: "\"") else { throw fault("a key in quotation marks is missing") }
+            let key = try string()
+            guard keys.insert(key).inserted else {
+                throw PolicyFileFault("the key \"\(key)\" is there twice", at: start)
+            }
+            try skipBlanks()
+            guard take(UInt8(ascii: ":")) else { throw fault("a colon is missing after the key \"\(key)\"") }
+            members.append(JSONNode.Member(key: key, place: start, node: try value(depth: depth + 1)))
+            try skipBlanks()
+            if take(UInt8(ascii: "}")) { return members }
+            guard take(UInt8(ascii: ",")) else { throw fault("a comma or } is missing") }
+        }
+    }
+
+    private mutating func elements(depth: Int) throws(PolicyFileFault) -> [JSONNode] {
+        var elements: [JSONNode] = []
+        advance()
+        try skipBlanks()
+        if take(UInt8(ascii: "]")) { return [] }
+        while true {
+            elements.append(try value(depth: depth + 1))
+            try skipBlanks()
+            if take(UInt8(ascii: "]")) { return elements }
+            guard take(UInt8(ascii: ",")) else { throw fault("a comma or ] is missing") }
+        }
+    }
+
+    /// `true`, `false`, `null`, or a number.
+    private mutating func word() throws(PolicyFileFault) -> JSONNode.Value {
+        let start = place
+        var text = ""
+        while let byte = current, Self.isOfWord(byte) {
+            text.unicodeScalars.append(Unicode.Scalar(byte))
+            advance()
+        }
+        switch text {
+        case "true": return .bool(true)
+        case "false": return .bool(false)
+        case "null": return .null
+        case "" where index == bytes.count: throw PolicyFileFault("the file ends too early", at: start)
+        case "": throw PolicyFileFault("a value is missing", at: start)
+        default:
+            guard text.wholeMatch(of: #/-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/#) != nil else {
+                throw PolicyFileFault("\(text) is no value: texts stand in quotation marks", at: start)
+            }
+            return .number(text)
+        }
+    }
+
+    private mutating func string() throws(PolicyFileFault) -> String {
+        let start = place
+        var units: [UInt8] = []
+        advance()
+        while let byte = current {
+            switch byte {
+            case UInt8(ascii: "\""):
+                advance()
+                return String(decoding: units, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                advance()
+                units += String(try escaped()).utf8
+            case 0..<0x20:
+                throw fault("a text ends on the line it begins on")
+            default:
+                units.append(byte)
+                advance()
+            }
+        }
+        throw PolicyFileFault("the text has no end", at: start)
+    }
+
+    private mutating func escaped() throws(PolicyFileFault) -> Unicode.Scalar {
+        let escapes: [UInt8: Unicode.Scalar] = [
+            UInt8(ascii: "\""): "\"", UInt8(ascii: "\\"): "\\", UInt8(ascii: "/"): "/", UInt8(ascii: "b"): "\u{8}",
+            UInt8(ascii: "f"): "\u{c}", UInt8(ascii: "n"): "\n", UInt8(ascii: "r"): "\r", UInt8(ascii: "t"): "\t",
+        ]
+        if let byte = current, let scalar = escapes[byte] {
+            advance()
+            return scalar
+        }
+        guard take(UInt8(ascii: "u")) else { throw fault("no such escape: write \\\\ for a backslash") }
+        let first = try hexadecimal()
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        // The first of a pair of surrogates.
+        if (0xd800..<0xdc00).contains(first), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) {
+            let second = try hexadecimal()
+            if (0xdc00..<0xe000).contains(second),
+                let scalar = Unicode.Scalar(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00))
+            {
+                return scalar
+            }
+        }
+        throw fault("half of a pair of surrogates is no character")
+    }
+
+    private mutating func hexadecimal() throws(PolicyFileFault) -> UInt32 {
+        let digits = bytes[index...].prefix(4)
+        let text = String(decoding: digits, as: UTF8.self)
+        guard digits.count == 4, text.allSatisfy(\.isHexDigit), let code = UInt32(text, radix: 16) else {
+            throw fault("four hexadecimal digits are missing after \\u")
+        }
+        for _ in 0..<4 { advance() }
+        return code
+    }
+}
+
+// MARK: - The bytes
+
+extension JSONReader {
+    private var current: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+    private mutating func advance() {
+        if current == UInt8(ascii: "\n") {
+            place.line += 1
+            place.column = 1
+        } else {
+            place.column += 1
+        }
+        index += 1
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard current == byte else { return false }
+        advance()
+        return true
+    }
+
+    private mutating func skipBlanks() throws(PolicyFileFault) {
+        while let byte = current, [0x20, 0x09, 0x0a, 0x0d].contains(byte) { advance() }
+        if current == UInt8(ascii: "/") || current == UInt8(ascii: "#") { throw fault("JSON has no comments") }
+    }
+
+    private func fault(_ problem: String) -> PolicyFileFault { PolicyFileFault(problem, at: place) }
+
+    private static func isOfWord(_ byte: UInt8) -> Bool {
+        byte >= 0x80 || "+-._".utf8.contains(byte) || UnicodeScalar(byte).properties.isAlphabetic
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}

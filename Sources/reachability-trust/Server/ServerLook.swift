@@ -1,0 +1,71 @@
+import CommandLineSupport
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ServerTrust
+import ServerTrustNIO
+
+/// Connects to a server with TLS 1.2 or later, takes the certificates it shows, and leaves.
+struct ServerLook: Sendable {
+    /// Whom the handshake is meant for.
+    let server: ServerAddress
+    /// Where the connection goes.
+    let destination: ServerAddress
+
+    /// - Throws: ``ExitMessage`` when there is no server or no TLS; `ServerTrustError` when its own certificate cannot be read.
+    func shown() async throws -> ShownServer {
+        let evaluator = LookingEvaluator()
+        let manager = ServerTrustManager(evaluators: [:], lookup: { _ in evaluator })
+        var template = TrustTemplate()
+        template.logger = .silent
+        let factory = try ServerTrustHandlerFactory(manager: manager, template: template)
+        let host = server.host
+        let connection: Connection
+        do {
+            connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                // The command has a limit for everything together.
+                .connectTimeout(.hours(1))
+                .connect(host: destination.destination, port: destination.port) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        Connection(
+                            channel: channel,
+                            handshake: try channel.pipeline.syncOperations.addServerTrust(factory, host: host)
+                        )
+                    }
+                }
+        } catch {
+            throw ExitMessage(connectingTo: destination, error)
+        }
+        defer { connection.channel.close(promise: nil) }
+        do {
+            let handshake = try await connection.handshake.get()
+            return ShownServer(trust: handshake.trust, version: handshake.version.map(Self.number))
+        } catch let error as ServerTrustError {
+            throw error
+        } catch {
+            // It wants a certificate of ours, for example, which comes after its own.
+            if let trust = evaluator.shown { return ShownServer(trust: trust, version: nil) }
+            throw ExitMessage(shakingHandsWith: destination, error)
+        }
+    }
+
+    private struct Connection: Sendable {
+        let channel: any Channel
+        let handshake: EventLoopFuture<TrustedHandshake>
+    }
+
+    private static func number(_ version: TLSVersion) -> String {
+        switch version {
+        case .tlsv1: "1.0"
+        case .tlsv11: "1.1"
+        case .tlsv12: "1.2"
+        case .tlsv13: "1.3"
+        }
+    }
+}
+
+extension Logger {
+    /// What would be logged is printed.
+    static let silent = Logger(label: "reachability-trust") { _ in SwiftLogNoOpLogHandler() }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import NetworkLab
+import ServerTrust
+import Testing
+import TrustForge
+
+/// `reachability pin`: every line it writes.
+@Suite struct PinTests {
+    private static let certificates = """
+        leaf          CN=example.org,O=Forge
+                      issued by CN=Intermediate,O=Forge, expires in 100 days, \(TrustWorld.ends)
+                      \(TrustWorld.leaf.pin)
+        intermediate  CN=Intermediate,O=Forge
+                      issued by CN=Root,O=Forge, expires in 100 days, \(TrustWorld.ends)
+                      \(TrustWorld.intermediate.pin)
+
+        """
+
+    @Test func `a server that the system trusts`() async throws {
+        let server = try await TLSServer.start()
+        let text = """
+            127.0.0.1:PORT: 2 certificates, TLS 1.3, trusted by the system
+            \(Self.certificates)root          CN=Root,O=Forge, not sent
+                          issued by itself, expires in 100 days, \(TrustWorld.ends)
+                          \(TrustWorld.root.pin)
+            backup        \(TrustWorld.intermediate.pin)
+                          the key of CN=Intermediate,O=Forge; better is one of your own that no server uses yet
+
+            """
+        #expect(try await server.run("pin 127.0.0.1:PORT") == CommandResult(status: 0, output: text, errors: ""))
+        let anchored = try await server.run(
+            "pin 127.0.0.1:PORT --anchors root.pem",
+            environment: "SSL_CERT_FILE=/dev/null"
+        )
+        #expect(anchored.output == text.replacing("the system", with: "the anchors in root.pem"))
+    }
+
+    @Test func `a server that the system does not trust`() async throws {
+        let server = try await TLSServer.start()
+        let text = """
+            127.0.0.1:PORT: 2 certificates, TLS 1.3, not trusted by the anchors in stranger.pem: the issuer of Intermediate, CN=Root,O=Forge, is neither an anchor nor sent by the server
+            \(Self.certificates)backup        none: only what is on a trusted chain can be suggested
+
+            """
+        let result = try await server.run("pin 127.0.0.1:PORT --anchors stranger.pem")
+        #expect(result == CommandResult(status: 0, output: text, errors: ""))
+    }
+
+    @Test func `JSON`() async throws {
+        let server = try await TLSServer.start()
+        let result = try await server.run("pin --json 127.0.0.1:PORT")
+        let text = result.output.replacing(":PORT", with: ":1")
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        #expect(object["trusted"] as? Bool == true)
+        #expect(object["reason"] is NSNull)
+        #expect(object["tlsVersion"] as? String == "1.3")
+        #expect(object["host"] as? String == "127.0.0.1")
+        #expect(object["backup"] as? String == TrustWorld.intermediate.pin.description)
+        let certificates = try #require(object["certificates"] as? [[String: Any]])
+        #expect(certificates.map { $0["kind"] as? String } == ["leaf", "intermediate", "root"])
+        #expect(certificates.map { $0["sent"] as? Bool } == [true, true, false])
+        #expect(certificates.map { $0["onChain"] as? Bool } == [true, true, true])
+        #expect(certificates[0]["names"] as? [String] == ["example.org", "xn--bcher-kva.example", "127.0.0.1", "::1"])
+        #expect(certificates[0]["pin"] as? String == TrustWorld.leaf.pin.description)
+        #expect((certificates[0]["secondsLeft"] as? Int).map { $0 > 100 * 86_400 } == true)
+    }
+
+    @Test func `expired, of TLS 1.2, and wants to know who we are`() async throws {
+        let leaf = TrustWorld.server("example.org").with(\.ends, TrustWorld.past).with(\.begins, World.begins)
+        let server = try await TLSServer.start(
+            leaf.signed(by: TrustWorld.intermediate),
+            options: ["-tls1_2", "-Verify", "1"]
+        )
+        let result = try await server.run("pin 127.0.0.1:PORT")
+        #expect(result.status == 0)
+        let verdict = "not trusted by the system: example.org has expired, it was valid until \(TrustWorld.past)"
+        #expect(result.lines.first.map(String.init) == "127.0.0.1:PORT: 2 certificates, \(verdict)")
+        #expect(result.output.contains("issued by CN=Intermediate,O=Forge, expired 5 days ago, \(TrustWorld.past)\n"))
+        // What it refused us with comes after its certificates.
+        #expect(result.errors.isEmpty)
+    }
+
+    @Test func `what a stranger wrote into a certificate cannot move the cursor`() async throws {
+        let leaf = TrustWorld.server("\u{1b}[31m\n\u{202e}ok").signed(by: TrustWorld.intermediate)
+        let server = try await TLSServer.start(leaf)
+        let result = try await server.run("pin 127.0.0.1:PORT")
+        #expect(result.output.contains("CN=\\u{1b}[31m\\u{a}\\u{202e}ok,O=Forge\n"))
+    }
+
+    @Test func `IPv6`() async throws {
+        let server = try await TLSServer.start(address: "[::1]")
+        for argument in ["[::1]:PORT", "'[0:0::1]:PORT'"] {
+            let result = try await server.run("pin \(argument)")
+            #expect(result.lines.first?.hasSuffix("]:PORT: 2 certificates, TLS 1.3, trusted by the system") == true)
+        }
+    }
+
+    @Test(arguments: [
+        ("none.pem", "cannot read the anchors in none.pem: No such file or directory", 66),
+        ("key.pem", "key.pem has no certificate that can be an anchor: cannot read the certificate: ", 65),
+    ])
+    func `anchors that are none`(file: String, sentence: String, status: CInt) async throws {
+        let result = try await TLSServer.start().run("pin --anchors \(file) 127.0.0.1:PORT")
+        #expect(result.status == status)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.hasPrefix("reachability: \(sentence)"))
+    }
+
+    @Test(arguments: [
+        "", "https://example.org", "example.org/", "example.org:", "example.org:0", "example.org:65536",
+        "example.org:+1",
+        "example.org:https", "[::1", "[::1]443", "[192.0.2.1]:443", "[]:1", ":443", "a b", "1.2.3", "a:1:2",
+        "*.example.org",
+    ])
+    func `no server`(text: String) async throws {
+        try await Command.run(["pin", "--", text]).expectRefusal(
+            "\"\(text)\" is no server: write example.org, 192.0.2.1:8443 or [2001:db8::1]:443, without scheme or path"
+        )
+    }
+
+    @Test(arguments: ["pin", "trust"])
+    func `nobody listens`(subcommand: String) async throws {
+        let sentence = "cannot connect to 127.0.0.1:1: Connection refused: is a server running there,"
+        try await Command.run([subcommand, "127.0.0.1:1"])
+            .expectRefusal("\(sentence) and what does `reachability why 127.0.0.1` say?", status: 69)
+    }
+
+    @Test(arguments: ["pin", "trust"])
+    func `a name without addresses`(subcommand: String) async throws {
+        let sentence = "cannot find an address of nowhere.invalid: the name service knows none: is it written right?"
+        try await Command.run([subcommand, "nowhere.invalid"]).expectRefusal(sentence, status: 69)
+    }
+
+    @Test func `a server that is silent`() async throws {
+        let listener = try SilentServer()
+        try await Command.run(["pin", "127.0.0.1:\(listener.port)", "--time-limit", "300ms"]).expectRefusal(
+            "waited 300ms for the certificates of 127.0.0.1:\(listener.port): give more time with --time-limit",
+            status: 75
+        )
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 400 Bad Request\r\n\r\n", "wrong version number"), ("", "it closed the connection"),
+        ("\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{28}", "handshake failure on client hello"),
+    ])
+    func `a server that speaks something else`(answer: String, cause: String) async throws {
+        let listener = try SilentServer()
+        async let answered: Void = LabThread.detached { listener.answerOne(Array(answer.utf8)) }
+        try await Command.run(["pin", "127.0.0.1:\(listener.port)"]).expectRefusal(
+            "127.0.0.1:\(listener.port) shows no certificate: \(cause): does it speak TLS 1.2 or later on this port?",
+            status: 69
+        )
+        try await answered
+    }
+
+    @Test(arguments: ["pin 127.0.0.1:PORT", "pin --json 127.0.0.1:PORT", "trust 127.0.0.1:PORT"])
+    func `a full disk, and a reader that goes away`(arguments: String) async throws {
+        let server = try await TLSServer.start()
+        try await server.run("\(arguments) > /dev/full")
+            .expectRefusal("cannot write to standard output: No space left on device", status: 74)
+        let piped = try await server.run("\(arguments) > /dev/null; { $R \(arguments); echo $? >&2; } | true")
+        #expect(piped == CommandResult(status: 0, output: "", errors: "0\n"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `signals end it as they end others`(signal: CInt) async throws {
+        let listener = try SilentServer()
+        let command = try await RunningCommand.start(["pin", "127.0.0.1:\(listener.port)"])
+        try await LabThread.detached { listener.accept() }
+        command.signal(signal)
+        #expect(try await command.result() == CommandResult(status: -signal, output: "", errors: ""))
+    }
+
+    @Test(arguments: ["pin", "trust"])
+    func `without its other program the command says what is missing`(subcommand: String) async throws {
+        let directory = try ScratchDirectory()
+        let result = try await Command.run(
+            script: "cp $R \(directory.path)/reachability; \(directory.path)/reachability \(subcommand) example.org"
+        )
+        let path = directory.file("reachability-trust")
+        result.expectRefusal(
+            "cannot run \(path): No such file or directory: install it beside reachability",
+            status: 69
+        )
+    }
+}

@@ -1,0 +1,299 @@
+import Foundation
+import ServerTrust
+import SwiftASN1
+import Testing
+import TrustForge
+
+/// Policies from a file: what is read, and every sentence about what is wrong.
+@Suite struct PolicyFileTests {
+    private static let pin = World.leaf.pin.description
+    private static let other = World.strangeRoot.pin.description
+
+    private func read(_ text: String, in directory: ScratchDirectory? = nil) throws -> TrustPolicyFile {
+        try TrustPolicyFile(content: Array(text.utf8), name: "policy.json", directory: directory?.path ?? "")
+    }
+
+    private func trust() throws -> ServerTrust {
+        var trust = try ServerTrust(certificates: [World.leaf.certificate, World.intermediate.certificate])
+        trust.anchors = TrustAnchors([World.root.certificate])
+        trust.time = World.now
+        return trust
+    }
+
+    /// What the file says of the good server.
+    private func reason(
+        _ text: String,
+        host: String = World.host,
+        in directory: ScratchDirectory? = nil
+    ) throws
+        -> TrustFailure?
+    {
+        do {
+            try read(text, in: directory).manager().evaluate(try trust(), forHost: host)
+            return nil
+        } catch let error as ServerTrustError {
+            return error.reason
+        }
+    }
+
+    @Test func `everything a file may say`() throws {
+        let directory = try ScratchDirectory()
+        try directory.write("own/root.pem", PEM.text([World.root.der]))
+        try directory.write("leaf.der", World.leaf.der)
+        let key = World.leaf.certificate.publicKey.subjectPublicKeyInfo
+        try directory.write("key.pem", PEMDocument(type: "PUBLIC KEY", derBytes: key).pemString)
+        let file = try directory.write(
+            "policy.json",
+            """
+            {
+              "allHostsMustBeEvaluated": false,
+              "anchors": ["own/root.pem"],
+              "hosts": {
+                "example.org": { "policy": "default" },
+                "*.example.org": [
+                  { "policy": "revocation", "flags": ["crl", "networkAccessDisabled"], "validateHost": false },
+                  { "policy": "pins", "pins": ["\(Self.pin)", "\(Self.other)"], "expires": "2027-11-01", "reportOnly": true }
+                ],
+                "**.example.com": { "policy": "certificates", "files": ["leaf.der"], "acceptSelfSigned": true, "validateChain": false },
+                "b\\u00fccher.example": { "policy": "publicKeys", "files": ["key.pem", "leaf.der"] },
+                "192.0.2.1": { "policy": "disabled" }
+              }
+            }
+            """
+        )
+        let policy = try TrustPolicyFile(path: file)
+        #expect(!policy.allHostsMustBeEvaluated)
+        #expect(policy.anchors == TrustAnchors([World.root.certificate]))
+        let summaries = policy.policies.mapValues { $0.map { "\($0.kind.rawValue): \($0.summary)" } }
+        #expect(
+            summaries == [
+                "example.org": ["default: a valid chain"],
+                "*.example.org": [
+                    "revocation: nothing is revoked (crl networkAccessDisabled), whatever host the certificate is for",
+                    "pins: one of the pins (2) is on the chain, until 2027-11-01T00:00:00Z, otherwise it is only reported",
+                ],
+                "**.example.com": [
+                    "certificates: one of the pinned certificates (1) is on the chain, which begins with them alone, which need not be valid"
+                ],
+                "bücher.example": ["publicKeys: one of the pinned keys (2) is on the chain"],
+                "192.0.2.1": ["disabled: anybody is trusted"],
+            ]
+        )
+        #expect(try policy.pattern(forHost: "EXAMPLE.org.") == "example.org")
+        #expect(try policy.pattern(forHost: "a.example.org") == "*.example.org")
+        #expect(try policy.pattern(forHost: "a.b.example.com") == "**.example.com")
+        #expect(try policy.pattern(forHost: "xn--bcher-kva.example") == "bücher.example")
+        #expect(try policy.pattern(forHost: "example.net") == nil)
+        #expect(throws: TrustFailure.invalidHost("a b")) { try policy.pattern(forHost: "a b") }
+    }
+
+    @Test func `each policy decides as its evaluator does`() throws {
+        let directory = try ScratchDirectory()
+        try directory.write("leaf.der", World.leaf.der)
+        try directory.write("strange.der", World.strangeRoot.der)
+        func reason(_ policy: String, host: String = World.host) throws -> TrustFailure? {
+            try self.reason("{\"hosts\": {\"\(host)\": \(policy)}}", host: host, in: directory)
+        }
+        #expect(try reason(#"{"policy": "default"}"#) == nil)
+        #expect(try reason(#"{"policy": "default"}"#, host: "example.com") == .hostMismatch(names: [World.host]))
+        #expect(try reason(#"{"policy": "default", "validateHost": false}"#, host: "example.com") == nil)
+        #expect(try reason(#"{"policy": "disabled"}"#, host: "example.com") == nil)
+        #expect(try reason(#"{"policy": "certificates", "files": ["leaf.der"]}"#) == nil)
+        let notPinned = TrustFailure.notPinned(subject: World.host)
+        #expect(try reason(#"{"policy": "certificates", "files": ["strange.der"]}"#) == notPinned)
+        #expect(try reason(#"{"policy": "publicKeys", "files": ["leaf.der"]}"#) == nil)
+        #expect(try reason(#"{"policy": "publicKeys", "files": ["strange.der"]}"#) == notPinned)
+        // Nothing to compare with: nobody is trusted.
+        #expect(try reason(#"{"policy": "certificates", "files": []}"#) == .noPins)
+        #expect(try reason("{\"policy\": \"pins\", \"pins\": [\"\(Self.pin)\", \"\(Self.other)\"]}") == nil)
+        let wrong = "{\"policy\": \"pins\", \"pins\": [\"\(Self.other)\"], \"requireBackup\": false"
+        let presented = [World.leaf.pin, World.intermediate.pin, World.root.pin]
+        #expect(try reason(wrong + "}") == .pinMismatch(presented: presented))
+        #expect(try reason(wrong + ", \"reportOnly\": true}") == nil)
+        #expect(try reason(wrong + ", \"expires\": \"2026-06-15T12:00:00Z\"}") == nil)
+        #expect(try reason(wrong + ", \"expires\": \"2026-06-15T12:00:01Z\"}") == .pinMismatch(presented: presented))
+        // All of an array must trust the server.
+        #expect(try reason("[{\"policy\": \"default\"}, \(wrong)}]") == .pinMismatch(presented: presented))
+        #expect(try self.reason("{\"hosts\": {}}") == .noEvaluator)
+        #expect(try self.reason("{\"hosts\": {}, \"allHostsMustBeEvaluated\": false}") == nil)
+    }
+
+    @Test func `the reporter hears of pins`() throws {
+        let reports = RecordedReports()
+        let file = try TrustPolicyFile(
+            content: Array(
+                "{\"hosts\":{\"example.org\":{\"policy\":\"pins\",\"pins\":[\"\(Self.other)\"],\"requireBackup\":false,\"reportOnly\":true}}}"
+                    .utf8
+            ),
+            name: "policy.json",
+            reporter: { reports.add($0) }
+        )
+        try file.manager().evaluate(try trust(), forHost: World.host)
+        #expect(reports.all.map(\.isEnforced) == [false])
+    }
+
+    @Test func `whose anchors count`() throws {
+        let directory = try ScratchDirectory()
+        try directory.write("root.pem", PEM.text([World.root.der]))
+        #expect(try read("{\"hosts\":{}}").anchors == nil)
+        #expect(try read("{\"hosts\":{}, \"systemAnchors\": true}").anchors == nil)
+        #expect(try read("{\"hosts\":{}, \"systemAnchors\": false}").anchors == TrustAnchors([]))
+        let both = try read("{\"hosts\":{}, \"anchors\": [\"root.pem\"], \"systemAnchors\": true}", in: directory)
+            .anchors
+        #expect(both == TrustAnchors.system.adding([World.root.certificate]))
+    }
+
+    private static let kinds = "default, revocation, certificates, publicKeys, pins, disabled"
+    private static let policyKeys = "policy, pins, requireBackup, expires, reportOnly, validateChain, validateHost"
+
+    static let wrong: [(text: String, place: String, problem: String)] = [
+        ("", "1:1", "the file ends too early"),
+        ("{", "1:2", "a key in quotation marks is missing"),
+        ("[]", "1:1", "a policy file is an object, not an array"),
+        ("{}", "1:1", "a policy file needs the key \"hosts\""),
+        ("{\"hosts\": []}", "1:11", "\"hosts\" is an object, not an array"),
+        ("{\"hosts\": {}} {}", "1:15", "something follows the end of the object"),
+        ("{\"hosts\": {},}", "1:14", "a key in quotation marks is missing"),
+        ("{\"hosts\" {}}", "1:10", "a colon is missing after the key \"hosts\""),
+        ("{\"hosts\": {}\n \"anchors\": []}", "2:2", "a comma or } is missing"),
+        ("{\"hosts\": {},\n  \"hosts\": {}}", "2:3", "the key \"hosts\" is there twice"),
+        ("{\"hosts\": {}, \"anchors\": [1 2]}", "1:29", "a comma or ] is missing"),
+        ("{\"hosts\": }", "1:11", "a value is missing"),
+        ("{\"hosts\": nil}", "1:11", "nil is no value: texts stand in quotation marks"),
+        ("{\"hosts\": 01}", "1:11", "01 is no value: texts stand in quotation marks"),
+        ("{\"hosts\": 1e9}", "1:11", "\"hosts\" is an object, not a number"),
+        ("{\"hosts\": null}", "1:11", "\"hosts\" is an object, not null"),
+        ("{\"hosts\": \"x}", "1:11", "the text has no end"),
+        ("{\"ho\nsts\": 1}", "1:5", "a text ends on the line it begins on"),
+        ("{\"ho\\xsts\": 1}", "1:6", "no such escape: write \\\\ for a backslash"),
+        ("{\"\\u12\": 1}", "1:5", "four hexadecimal digits are missing after \\u"),
+        ("{\"\\ud83d\\u0041\": 1}", "1:15", "half of a pair of surrogates is no character"),
+        ("{\"\\udc00\": 1}", "1:9", "half of a pair of surrogates is no character"),
+        ("// hosts\n{}", "1:1", "JSON has no comments"),
+        (String(repeating: "[", count: 99), "1:17", "more than 16 values lie in each other"),
+        (
+            "{\"hosts\": {}, \"host\": {}, \"roots\": {}}", "1:15",
+            "a policy file has no keys \"host\", \"roots\": it may have hosts, allHostsMustBeEvaluated, anchors,"
+                + " systemAnchors, revocationLists"
+        ),
+        (
+            "{\"hosts\": {}, \"allHostsMustBeEvaluated\": 1}", "1:42",
+            "\"allHostsMustBeEvaluated\" is true or false, not a number"
+        ),
+        ("{\"hosts\": {}, \"anchors\": \"a\"}", "1:26", "\"anchors\" is an array of texts, not a text"),
+        ("{\"hosts\": {}, \"anchors\": [true]}", "1:27", "\"anchors\" is an array of texts, true is none"),
+        ("{\"hosts\": {\"*\": {}}}", "1:12", "\"*\" is no host, *.domain or **.domain"),
+        (
+            "{\"hosts\": {\"a.example\": {\"policy\": \"disabled\"},\n\"A.EXAMPLE\": 1}}", "2:1",
+            "\"A.EXAMPLE\" and \"a.example\" are the same hosts"
+        ),
+        ("{\"hosts\": {\"a.example\": []}}", "1:25", "there is no policy in the array"),
+        ("{\"hosts\": {\"a.example\": \"pins\"}}", "1:25", "a policy is an object, not a text"),
+        ("{\"hosts\": {\"a.example\": {}}}", "1:25", "a policy needs the key \"policy\""),
+        (
+            "{\"hosts\": {\"a.example\": {\"policy\": \"pin\"}}}", "1:36",
+            "there is no such policy: \"policy\" is one of \(kinds)"
+        ),
+        ("{\"hosts\": {\"a.example\": {\"policy\": 1}}}", "1:36", "\"policy\" is a text, not a number"),
+        (
+            policy("\"policy\": \"pins\", \"pin\": []"), "2:20",
+            "a policy of the kind \"pins\" has no key \"pin\": it may have \(policyKeys)"
+        ),
+        (
+            policy("\"policy\": \"disabled\", \"validateHost\": true"), "2:24",
+            "a policy of the kind \"disabled\" has no key \"validateHost\": it may have policy"
+        ),
+        (policy("\"policy\": \"pins\""), "2:1", "a policy of the kind \"pins\" needs the key \"pins\""),
+        (policy("\"policy\": \"pins\", \"pins\": []"), "2:28", "the pin set is empty: give two pins at least"),
+        (
+            policy("\"policy\": \"pins\", \"pins\": [\"\(pin)\"]"), "2:28",
+            "\(PinError.backupPinMissing) with \"requireBackup\": false"
+        ),
+        (policy("\"policy\": \"pins\", \"pins\": [\"sha1/AAAA\"]"), "2:29", PinError.notAPin("sha1/AAAA").description),
+        (
+            policy("\"policy\": \"pins\", \"expires\": \"2027-02-29\", \"pins\": [\"\(pin)\", \"\(other)\"]"), "2:31",
+            "\"2027-02-29\" is no time: write 2027-11-01 or 2027-11-01T12:00:00Z"
+        ),
+        (
+            policy("\"policy\": \"revocation\", \"flags\": [\"OCSP\"]"), "2:36",
+            "there is no flag \"OCSP\": \"flags\" may have ocsp, crl, preferCRL, requirePositiveResponse,"
+                + " networkAccessDisabled"
+        ),
+        (
+            policy("\"policy\": \"certificates\""), "2:1",
+            "a policy of the kind \"certificates\" needs the key \"files\""
+        ),
+        (policy("\"policy\": \"publicKeys\""), "2:1", "a policy of the kind \"publicKeys\" needs the key \"files\""),
+    ]
+
+    private static func policy(_ members: String) -> String {
+        "{\"hosts\": {\"a.example\":\n{\(members)}}}"
+    }
+
+    @Test(arguments: wrong)
+    func `what is wrong, and where`(text: String, place: String, problem: String) {
+        let error = #expect(throws: TrustPolicyFileError.self) { try read(text) }
+        #expect(error?.description == "policy.json:\(place): \(problem)")
+        if case .wrong? = error { return }
+        Issue.record("it is no other file that cannot be read")
+    }
+
+    @Test func `files that cannot be read`() throws {
+        let directory = try ScratchDirectory()
+        try directory.write("text", "no certificate")
+        try directory.write("key.pem", "-----BEGIN PUBLIC KEY-----\n???\n-----END PUBLIC KEY-----\n")
+        func description(_ text: String) -> String? {
+            #expect(throws: TrustPolicyFileError.self) { try read(text, in: directory) }?.description
+        }
+        let missing = "\(directory.path)/none"
+        #expect(
+            description("{\"hosts\": {}, \"anchors\": [\"none\"]}")
+                == "policy.json:1:27: cannot read certificates from \(missing): No such file or directory"
+        )
+        #expect(
+            description(Self.policy("\"policy\": \"publicKeys\", \"files\": [\"none\"]"))
+                == "policy.json:2:36: cannot read certificates from \(missing): No such file or directory"
+        )
+        #expect(
+            description("{\"hosts\": {}, \"revocationLists\": [\"none\"]}")?
+                .hasPrefix("policy.json:1:35: cannot read the revocation list \(missing): ") == true
+        )
+        #expect(
+            description(Self.policy("\"policy\": \"certificates\", \"files\": [\"text\"]"))?
+                .hasPrefix("policy.json:2:38: text has no certificate that can be used: ") == true
+        )
+        #expect(
+            description(Self.policy("\"policy\": \"publicKeys\", \"files\": [\"key.pem\"]"))
+                == "policy.json:2:36: a key in key.pem cannot be decoded"
+        )
+        let error = #expect(throws: TrustPolicyFileError.self) { try TrustPolicyFile(path: missing) }
+        #expect(error == .unreadable(file: missing, cause: "No such file or directory"))
+    }
+
+    @Test func `bytes that are no text`() {
+        #expect(throws: TrustPolicyFileError.wrong(file: "p", line: 1, column: 1, problem: "the file is not in UTF-8"))
+        {
+            try TrustPolicyFile(content: [0xff], name: "p")
+        }
+    }
+
+    @Test(arguments: [
+        "1970-01-01T00:00:00Z", "2026-11-21T06:36:08Z", "2028-02-29T23:59:59Z", "9999-12-31T23:59:59Z",
+    ])
+    func `times read as they are written`(text: String) {
+        #expect(TrustTime(text)?.description == text)
+    }
+
+    @Test(arguments: [
+        "", "2026", "2026-1-1", "2026-13-01", "2026-02-30", "2026-11-21T06:36:08", "2026-11-21T06:36:08+01:00",
+        "2026-11-21T24:00:00Z", "2026-11-21 06:36:08Z", "2026-11-21T06:36:08.5Z", "-2026-11-21", "2026-11-2１",
+        "99999999999999999999-01-01T00:00:00Z", "10000000000000000-01-01T00:00:00Z", "10000000000000000-01",
+    ])
+    func `no times`(text: String) {
+        #expect(TrustTime(text) == nil)
+    }
+
+    @Test func `a date is its first second`() {
+        #expect(TrustTime("2027-11-01") == TrustTime(year: 2027, month: 11, day: 1))
+    }
+}
