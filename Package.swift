@@ -80,6 +80,7 @@ let package = Package(
         .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
         .library(name: "ReachabilityURLSession", targets: ["ReachabilityURLSession"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
+        .library(name: "ServerTrustAsyncHTTPClient", targets: ["ServerTrustAsyncHTTPClient"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
     ],
@@ -151,6 +152,15 @@ let package = Package(
             name: "ReachabilityHTTP",
             dependencies: ["ReachabilityRetry", "NetworkReachability", "Netlink", asyncHTTPClient, nioTLS, nioHTTP2]
                 + nio,
+            swiftSettings: safe
+        ),
+        // With the traits HTTP and ServerTrust.
+        .target(
+            name: "ServerTrustAsyncHTTPClient",
+            dependencies: [
+                "ServerTrust", "Netlink", .product(name: "Logging", package: "swift-log"), asyncHTTPClient, nioTLS,
+                nioHTTP2,
+            ] + nio,
             swiftSettings: safe
         ),
         // Without a trait: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
@@ -264,6 +274,14 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ServerTrustAsyncHTTPClientTests",
+            dependencies: [
+                "ServerTrustAsyncHTTPClient", "ServerTrust", "TrustForge", "Netlink", "TestSupport", asyncHTTPClient,
+                nioTLS, nioHTTP2,
+            ] + nio + certificates,
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: [
                 "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
@@ -287,7 +305,10 @@ let package = Package(
 
 // For builds that need not see the C libraries of TLS, which take longer than all the rest (Scripts/sanitize).
 if Context.environment["WITHOUT_TLS"] != nil {
-    let names = ["ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "TrustForge", "ServerTrustTests"]
+    let names = [
+        "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "TrustForge", "ServerTrustTests",
+        "ServerTrustAsyncHTTPClient", "ServerTrustAsyncHTTPClientTests",
+    ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }
 }
