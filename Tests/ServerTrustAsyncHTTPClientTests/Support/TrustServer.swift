@@ -115,44 +115,6 @@ final class TrustServer: Sendable {
         }
     }
 
-    /// Tells every connection of HTTP/2 that it is over, and lets it be.
-    func goAway() async throws {
-        for child in children.withLock({ $0 }) {
-            try await child.eventLoop.flatSubmit {
-                let pipeline = child.pipeline.syncOperations
-                guard child.isActive, (try? pipeline.handler(type: NIOHTTP2Handler.self)) != nil else {
-                    return child.eventLoop.makeSucceededVoidFuture()
-                }
-                let payload = HTTP2Frame.FramePayload.goAway(lastStreamID: 0, errorCode: .noError, opaqueData: nil)
-                return child.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload))
-            }.get()
-        }
-    }
-
-    private static func context(_ chain: [Forged], _ clientRoot: Forged?, isHTTP2: Bool) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try chain.map { .certificate(try $0.nioCertificate()) },
-            privateKey: .privateKey(try chain[0].nioKey())
-        )
-        configuration.applicationProtocols = isHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
-        if let clientRoot {
-            configuration.certificateVerification = .noHostnameVerification
-            configuration.trustRoots = .certificates([try clientRoot.nioCertificate()])
-        }
-        return try NIOSSLContext(configuration: configuration)
-    }
-
-    /// Ends when every connection has, so that nothing more can be seen.
-    func close() async throws {
-        try await channel.close()
-        for child in children.withLock({ $0 }) { try await child.closeFuture.get() }
-    }
-
-    /// Ends all connections there are.
-    func cut() {
-        for child in children.withLock({ $0 }) { child.close(mode: .all, promise: nil) }
-    }
-
     private final class CountingHandler: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer
 
