@@ -86,6 +86,7 @@ let package = Package(
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "ServerTrustNIO", targets: ["ServerTrustNIO"]),
         .library(name: "ServerTrustHTTP", targets: ["ServerTrustHTTP"]),
+        .library(name: "ServerTrustAsyncHTTPClient", targets: ["ServerTrustAsyncHTTPClient"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
         .executable(name: "reachability-trust", targets: ["reachability-trust"]),
@@ -169,6 +170,15 @@ let package = Package(
             name: "ReachabilityHTTP",
             dependencies: ["ReachabilityRetry", "NetworkReachability", "Netlink", asyncHTTPClient, nioTLS, nioHTTP2]
                 + nio,
+            swiftSettings: safe
+        ),
+        // With the traits HTTP and ServerTrust.
+        .target(
+            name: "ServerTrustAsyncHTTPClient",
+            dependencies: [
+                "ServerTrust", "Netlink", .product(name: "Logging", package: "swift-log"), asyncHTTPClient, nioTLS,
+                nioHTTP2,
+            ] + nio,
             swiftSettings: safe
         ),
         // Without a trait: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
@@ -308,6 +318,14 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ServerTrustAsyncHTTPClientTests",
+            dependencies: [
+                "ServerTrustAsyncHTTPClient", "ServerTrust", "TrustForge", "Netlink", "TestSupport", asyncHTTPClient,
+                nioTLS, nioHTTP2,
+            ] + nio + certificates,
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: [
                 "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
@@ -360,7 +378,8 @@ if Context.environment["BENCHMARKS"] != nil {
 if Context.environment["WITHOUT_TLS"] != nil {
     let names = [
         "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "ServerTrustNIO", "TrustForge", "ServerTrustTests",
-        "ServerTrustNIOTests", "ServerTrustHTTP", "ServerTrustHTTPTests", "reachability-trust", "CommandTests",
+        "ServerTrustNIOTests", "ServerTrustHTTP", "ServerTrustHTTPTests", "ServerTrustAsyncHTTPClient",
+        "ServerTrustAsyncHTTPClientTests", "reachability-trust", "CommandTests",
     ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }

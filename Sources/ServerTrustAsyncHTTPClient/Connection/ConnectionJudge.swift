@@ -1,0 +1,70 @@
+import Logging
+import NIOCore
+import ServerTrust
+
+/// Asks the manager about the server of a connection.
+struct ConnectionJudge: Sendable {
+    let manager: ServerTrustManager
+    let enforcement: ServerTrustEnforcement
+    /// Nil where the certificates a server sends cannot be asked for.
+    let fetcher: ChainFetcher?
+    private let memory = ChainMemory()
+
+    init(manager: ServerTrustManager, enforcement: ServerTrustEnforcement, fetcher: ChainFetcher?) {
+        self.manager = manager
+        self.enforcement = enforcement
+        self.fetcher = fetcher
+    }
+
+    /// Returns if the server is trusted.
+    ///
+    /// The certificates behind the server's own only help to build the chain; each is checked by the signature on the one before.
+    /// So it does not matter that they come from elsewhere than this connection.
+    func judge(_ peer: ConnectionPeer, on eventLoop: any EventLoop) async throws(ServerTrustError) {
+        let others = await others(of: peer, on: eventLoop)
+        do {
+            var trust = try ServerTrust(
+                derEncodedChain: chain(peer.certificate, others ?? []),
+                host: peer.host,
+                cache: enforcement.cache
+            )
+            trust.anchors = enforcement.anchors
+            trust.requirements = enforcement.requirements
+            trust.revocation = enforcement.revocation
+            trust.time = enforcement.now()
+            trust.logger = enforcement.logger
+            try await manager.evaluateOnline(trust, forHost: peer.host)
+        } catch {
+            memory.forget(peer.certificate)
+            throw others == nil ? Self.explained(error) : error
+        }
+        if let others { memory.remember(others, for: peer.certificate) }
+    }
+
+    private func others(of peer: ConnectionPeer, on eventLoop: any EventLoop) async -> [[UInt8]]? {
+        if let known = memory.others(for: peer.certificate) { return known }
+        do {
+            return try await fetcher?.certificates(of: peer, on: eventLoop)
+        } catch {
+            enforcement.logger.warning(
+                "the certificates that the server of \(peer.host) sends cannot be asked for: \(error)"
+            )
+            return nil
+        }
+    }
+
+    /// The server's own first, each once, and no more of them than a server may send.
+    private func chain(_ leaf: [UInt8], _ others: [[UInt8]]) -> [[UInt8]] {
+        var seen: Set = [leaf]
+        let more = (others + enforcement.intermediates.map(\.derRepresentation)).filter { seen.insert($0).inserted }
+        return [leaf] + more.prefix(max(0, enforcement.requirements.maximumSentCertificates - 1))
+    }
+
+    private static func explained(_ error: ServerTrustError) -> ServerTrustError {
+        guard case .unknownIssuer = error.reason else { return error }
+        let reason = TrustFailure.custom(
+            "\(error.reason). What the server sends was not seen here: give its authorities as `intermediates`"
+        )
+        return ServerTrustError(reason: reason, host: error.host, chain: error.chain)
+    }
+}

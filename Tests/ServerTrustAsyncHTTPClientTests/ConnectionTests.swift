@@ -1,0 +1,286 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOSSL
+import Netlink
+import ServerTrust
+import ServerTrustAsyncHTTPClient
+import SwiftASN1
+import Testing
+import TrustForge
+import X509
+
+/// When, how often and for whom connections are judged.
+@Suite(.timeLimit(.minutes(3))) struct ConnectionTests {
+    private let chain = [Forge.leaf, Forge.intermediate]
+
+    @Test(arguments: [true, false])
+    func `a connection that is kept is judged once`(isHTTP2: Bool) async throws {
+        let server = try await TrustServer(chain)
+        let evaluator = PlayedEvaluator()
+        var client = TrustClient(isHTTP2: isHTTP2)
+        client.evaluate(evaluator)
+        let outcomes = try await client.get(server.url(), server.url())
+        try await server.close()
+        #expect(outcomes == Array(repeating: .answered(isHTTP2 ? "HTTP/2.0" : "HTTP/1.1"), count: 2))
+        #expect(evaluator.hosts.withLock { $0 } == [Forge.host])
+        // One to see the chain.
+        #expect(server.seen.connections == 2)
+    }
+
+    @Test func `each connection is judged, but a chain is fetched once`() async throws {
+        let server = try await TrustServer(chain)
+        let evaluator = PlayedEvaluator()
+        var client = TrustClient(isHTTP2: false)
+        client.evaluate(evaluator)
+        client.configuration.maximumUsesPerConnection = 1
+        let outcomes = try await client.get(server.url(), server.url(), server.url())
+        try await server.close()
+        #expect(outcomes == Array(repeating: .answered("HTTP/1.1"), count: 3))
+        #expect(evaluator.hosts.withLock { $0.count } == 3)
+        #expect(server.seen.connections == 4)
+    }
+
+    @Test func `without the chain the intermediates must be given`() async throws {
+        let server = try await TrustServer(chain)
+        var client = TrustClient(isHTTP2: true)
+        client.enforcement.fetchesChains = false
+        let refused = try await client.get(server.url())
+        client.enforcement.intermediates = [Forge.intermediate.certificate]
+        let trusted = try await client.get(server.url())
+        try await server.close()
+        #expect(refused == [.refused(Forge.host, "custom")])
+        #expect(trusted == [.answered("HTTP/2.0")])
+        #expect(server.seen.connections == 2)
+    }
+
+    @Test(arguments: [true, false])
+    func `who is not judged in time is refused`(isHTTP2: Bool) async throws {
+        let server = try await TrustServer(chain)
+        var client = TrustClient(isHTTP2: isHTTP2)
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        client.evaluate(PlayedEvaluator(deed: { for await _ in stream {} }))
+        client.enforcement.evaluationTimeLimit = .milliseconds(200)
+        let outcomes = try await client.get(server.url())
+        continuation.finish()
+        try await server.close()
+        #expect(outcomes == [.refused(Forge.host, "custom")])
+        #expect(server.seen.requests.isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func `a client that retries connections throws the same in the end`(isHTTP2: Bool) async throws {
+        let server = try await TrustServer(chain)
+        let evaluator = PlayedEvaluator()
+        var client = TrustClient(isHTTP2: isHTTP2)
+        client.manager = ServerTrustManager(evaluators: [
+            Forge.host: CompositeTrustEvaluator(evaluators: [evaluator, PublicKeysTrustEvaluator(keys: [])])
+        ])
+        client.configuration.timeout.connect = .seconds(10)
+        client.adjust = { $0.connectionPool.retryConnectionEstablishment = true }
+        let outcomes = try await client.get(server.url())
+        try await server.close()
+        #expect(outcomes == [.refused(Forge.host, "noPins")])
+        #expect(server.seen.requests.isEmpty)
+        #expect(evaluator.hosts.withLock { $0.count } > 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `a server that goes while it is judged ends the request`(isHTTP2: Bool) async throws {
+        let server = try await TrustServer(chain)
+        var client = TrustClient(isHTTP2: isHTTP2)
+        client.evaluate(PlayedEvaluator(deed: { await server.cut() }))
+        let outcomes = try await client.get(server.url())
+        try await server.close()
+        #expect(!outcomes[0].isRefused && server.seen.requests.isEmpty, "\(outcomes)")
+    }
+
+    /// The pool stops the program when it hears this of a connection that it does not know yet.
+    @Test func `a server that says farewell while it is judged harms nobody`() async throws {
+        let server = try await TrustServer(chain)
+        let evaluations = Locked(0)
+        let evaluator = PlayedEvaluator {
+            let count = evaluations.withLock { count in
+                count += 1
+                return count
+            }
+            if count == 2 { try? await server.goAway() }
+        }
+        var client = TrustClient(isHTTP2: true)
+        client.evaluate(evaluator)
+        client.configuration.maximumUsesPerConnection = 1
+        let outcomes = try await client.get(server.url(), server.url(), server.url())
+        try await server.close()
+        #expect(outcomes[0] == .answered("HTTP/2.0") && outcomes[2] == outcomes[0])
+        #expect(!outcomes[1].isRefused, "\(outcomes)")
+    }
+
+    @Test(arguments: [true, false])
+    func `a redirect is judged for its own host`(isHTTP2: Bool) async throws {
+        let pins = try PinSet([Forge.strangeRoot.pin], requiresBackup: false)
+        let other = try await TrustServer([Forge.server(["b.example.org"]), Forge.intermediate])
+        let target = other.url("b.example.org")
+        let first = try await TrustServer([Forge.server(["a.example.org"]), Forge.intermediate], redirect: target)
+        var client = TrustClient(isHTTP2: isHTTP2)
+        let trusted = try await client.get(first.url("a.example.org"))
+        client.manager = ServerTrustManager(evaluators: [
+            "*.example.org": DefaultTrustEvaluator(), "b.example.org": PinSetTrustEvaluator(pins: pins),
+        ])
+        let refused = try await client.get(first.url("a.example.org"))
+        try await first.close()
+        try await other.close()
+        #expect(trusted == [.answered(isHTTP2 ? "HTTP/2.0" : "HTTP/1.1")])
+        #expect(refused == [.refused("b.example.org", "pinMismatch")])
+        #expect(first.seen.requests.count == 2 && other.seen.requests.count == 1)
+    }
+
+    @Test func `a Host header changes nothing`() async throws {
+        let server = try await TrustServer(chain)
+        var client = TrustClient(isHTTP2: true)
+        client.manager = ServerTrustManager(evaluators: [
+            Forge.host: PublicKeysTrustEvaluator(keys: []), "other.example": DisabledTrustEvaluator(),
+        ])
+        let outcomes = try await client.get(server.url()) { $0.headers.add(name: "Host", value: "other.example") }
+        try await server.close()
+        #expect(outcomes == [.refused(Forge.host, "noPins")])
+    }
+
+    @Test func `a request with settings of TLS of its own is judged`() async throws {
+        let server = try await TrustServer([Forge.stranger])
+        let client = TrustClient(isHTTP2: true)
+        let outcomes = try await client.get(server.url()) {
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.certificateVerification = .none
+            $0.tlsConfiguration = configuration
+        }
+        try await server.close()
+        #expect(outcomes == [.refused(Forge.host, "unknownIssuer")])
+        #expect(server.seen.requests.isEmpty)
+    }
+
+    @Test(arguments: ["127.0.0.1", "::1"])
+    func `an address is a host`(address: String) async throws {
+        let bytes: [UInt8] = address == "::1" ? Array(repeating: 0, count: 15) + [1] : [127, 0, 0, 1]
+        let leaf = Forge.server { $0.names = [.ipAddress(.init(contentBytes: bytes[...]))] }
+        let server = try await TrustServer([leaf, Forge.intermediate], address: address)
+        let url = server.url(address == "::1" ? "[::1]" : address)
+        var client = TrustClient(isHTTP2: true)
+        client.evaluate(DefaultTrustEvaluator(), for: address)
+        let trusted = try await client.get(url)
+        client.evaluate(PublicKeysTrustEvaluator(keys: []), for: address)
+        let refused = try await client.get(url)
+        try await server.close()
+        #expect(trusted == [.answered("HTTP/2.0")])
+        #expect(refused == [.refused(address, "noPins")])
+    }
+
+    @Test(arguments: [true, false])
+    func `behind a proxy the intermediates must be given`(isHTTP2: Bool) async throws {
+        let server = try await TrustServer(chain)
+        let proxy = try await ConnectProxy(to: server.port)
+        var client = TrustClient(isHTTP2: isHTTP2)
+        client.configuration.dnsOverride = [:]
+        client.configuration.proxy = .server(host: "127.0.0.1", port: proxy.port)
+        let unseen = try await client.get("https://example.org/")
+        client.enforcement.intermediates = [Forge.intermediate.certificate]
+        let trusted = try await client.get("https://example.org/")
+        client.evaluate(PublicKeysTrustEvaluator(keys: []))
+        let refused = try await client.get("https://example.org/")
+        try await proxy.close()
+        try await server.close()
+        #expect(unseen == [.refused(Forge.host, "custom")])
+        #expect(trusted == [.answered(isHTTP2 ? "HTTP/2.0" : "HTTP/1.1")])
+        #expect(refused == [.refused(Forge.host, "noPins")])
+        #expect(proxy.targets == Array(repeating: "example.org:443", count: 3))
+        #expect(server.seen.requests.count == 1)
+    }
+
+    @Test func `behind a proxy an address is refused`() async throws {
+        let leaf = Forge.server { $0.names = [.ipAddress(.init(contentBytes: [127, 0, 0, 1]))] }
+        let server = try await TrustServer([leaf, Forge.intermediate])
+        let proxy = try await ConnectProxy(to: server.port)
+        var client = TrustClient(isHTTP2: false)
+        client.evaluate(DisabledTrustEvaluator(), for: "127.0.0.1")
+        client.configuration.proxy = .server(host: "127.0.0.1", port: proxy.port)
+        let outcomes = try await client.get("https://127.0.0.1/")
+        try await proxy.close()
+        try await server.close()
+        #expect(outcomes == [.refused("an unknown host", "custom")])
+        #expect(server.seen.bytes == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `a certificate of the client is shown`(isHTTP2: Bool) async throws {
+        let server = try await TrustServer(chain, clientRoot: Forge.root)
+        let identity = Forge.server { $0.purposes = [.clientAuth] }
+        var client = TrustClient(isHTTP2: isHTTP2)
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.certificateChain = [
+            .certificate(try identity.nioCertificate()), .certificate(try Forge.intermediate.nioCertificate()),
+        ]
+        configuration.privateKey = .privateKey(try identity.nioKey())
+        client.configuration.tlsConfiguration = configuration
+        let outcomes = try await client.get(server.url())
+        try await server.close()
+        #expect(outcomes == [.answered(isHTTP2 ? "HTTP/2.0" : "HTTP/1.1")])
+        #expect(server.seen.isWithClientCertificate == [true])
+    }
+
+    @Test(arguments: [true, false])
+    func `without TLS nothing is judged`(isAllowed: Bool) async throws {
+        let server = try await TrustServer(nil)
+        var client = TrustClient(isHTTP2: true)
+        client.enforcement.allowsPlainHTTP = isAllowed
+        let outcomes = try await client.get("http://127.0.0.1:\(server.port)/")
+        try await server.close()
+        #expect(outcomes == [isAllowed ? .answered("HTTP/1.1") : .refused("127.0.0.1", "custom")])
+        #expect(isAllowed || server.seen.bytes == 0)
+    }
+
+    @Test func `a pinned certificate that has signed itself passes the handshake when it is told of`() async throws {
+        let server = try await TrustServer([Forge.ownRoot])
+        var client = TrustClient(isHTTP2: true)
+        client.enforcement.handshakeVerification = .full(alsoTrusting: [Forge.ownRoot.certificate])
+        let unpinned = try await client.get(server.url())
+        client.evaluate(
+            PinnedCertificatesTrustEvaluator(
+                certificates: [Forge.ownRoot.certificate],
+                acceptSelfSignedCertificates: true
+            )
+        )
+        let pinned = try await client.get(server.url())
+        try await server.close()
+        #expect(unpinned == [.refused(Forge.host, "selfSigned")])
+        #expect(pinned == [.answered("HTTP/2.0")])
+    }
+
+    @Test(arguments: [true, false])
+    func `initializers that were there run after the verdict`(isHTTP2: Bool) async throws {
+        let server = try await TrustServer(chain)
+        let calls = Locked<[String]>([])
+        var client = TrustClient(isHTTP2: isHTTP2)
+        client.evaluate(PlayedEvaluator(deed: { calls.withLock { $0.append("judged") } }))
+        let note: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
+            calls.withLock { $0.append("called") }
+            return channel.eventLoop.makeSucceededVoidFuture()
+        }
+        client.configuration.http1_1ConnectionDebugInitializer = note
+        client.configuration.http2ConnectionDebugInitializer = note
+        let outcomes = try await client.get(server.url())
+        try await server.close()
+        #expect(outcomes == [.answered(isHTTP2 ? "HTTP/2.0" : "HTTP/1.1")])
+        #expect(calls.withLock { $0 } == ["judged", "called"])
+    }
+
+    @Test func `TLS is of version 1.2 at least`() {
+        var configuration = HTTPClient.Configuration()
+        var settings = TLSConfiguration.makeClientConfiguration()
+        settings.minimumTLSVersion = .tlsv1
+        settings.maximumTLSVersion = .tlsv11
+        configuration.tlsConfiguration = settings
+        let final = configuration.enforcing(ServerTrustManager(evaluators: [:]))
+        #expect(final.tlsConfiguration?.minimumTLSVersion == .tlsv12)
+        #expect(final.tlsConfiguration?.maximumTLSVersion == .tlsv12)
+        #expect(final.tlsConfiguration?.certificateVerification == .fullVerification)
+        #expect(!final.connectionPool.retryConnectionEstablishment)
+    }
+}

@@ -1,0 +1,171 @@
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+import Netlink
+import TrustForge
+
+/// A server of HTTP/1.1 and HTTP/2 on the loopback, which remembers all it was told.
+final class TrustServer: Sendable {
+    struct Record: Sendable {
+        /// The `Host` of each request.
+        var requests: [String] = []
+        /// Bytes that came out of TLS.
+        var bytes = 0
+        /// TCP connections, those of second handshakes too.
+        var connections = 0
+        var isWithClientCertificate: [Bool] = []
+    }
+
+    private let record = Locked(Record())
+    private let children = Locked<[any Channel]>([])
+    private let channel: any Channel
+
+    var seen: Record { record.withLock { $0 } }
+    var port: Int { channel.localAddress?.port ?? 0 }
+
+    func url(_ host: String = Forge.host) -> String { "https://\(host):\(port)/" }
+
+    /// - Parameters:
+    ///   - chain: What is sent; nil speaks without TLS.
+    ///   - clientRoot: Who must have signed the client's certificate.
+    ///   - redirect: Where it sends everybody.
+    init(
+        _ chain: [Forged]?,
+        clientRoot: Forged? = nil,
+        redirect: String? = nil,
+        isHTTP2: Bool = true,
+        address: String = "127.0.0.1"
+    ) async throws {
+        let context = try chain.map { try Self.context($0, clientRoot, isHTTP2: isHTTP2) }
+        let (record, children) = (record, children)
+        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                record.withLock { $0.connections += 1 }
+                children.withLock { $0.append(channel) }
+                let answer: @Sendable (any Channel) throws -> Void = { channel in
+                    try channel.pipeline.syncOperations.addHandler(AnsweringHandler(record, redirect: redirect))
+                }
+                let http1: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
+                    channel.pipeline.configureHTTPServerPipeline().flatMapThrowing { try answer(channel) }
+                }
+                return channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
+                    try pipeline.addHandler(CountingHandler(record))
+                }.flatMap {
+                    guard context != nil else { return http1(channel) }
+                    return channel.configureHTTP2SecureUpgrade(
+                        h2ChannelConfigurator: { channel in
+                            channel.configureHTTP2Pipeline(mode: .server) { stream in
+                                stream.eventLoop.makeCompletedFuture {
+                                    let codec = HTTP2FramePayloadToHTTP1ServerCodec()
+                                    try stream.pipeline.syncOperations.addHandler(codec)
+                                    try answer(stream)
+                                }
+                            }.map { _ in }
+                        },
+                        http1ChannelConfigurator: http1
+                    )
+                }
+            }
+            .bind(host: address, port: 0).get()
+    }
+
+    /// Tells every connection of HTTP/2 that it is over, and lets it be.
+    func goAway() async throws {
+        for child in children.withLock({ $0 }) {
+            try await child.eventLoop.flatSubmit {
+                let pipeline = child.pipeline.syncOperations
+                guard child.isActive, (try? pipeline.handler(type: NIOHTTP2Handler.self)) != nil else {
+                    return child.eventLoop.makeSucceededVoidFuture()
+                }
+                let payload = HTTP2Frame.FramePayload.goAway(lastStreamID: 0, errorCode: .noError, opaqueData: nil)
+                return child.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload))
+            }.get()
+        }
+    }
+
+    private static func context(_ chain: [Forged], _ clientRoot: Forged?, isHTTP2: Bool) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try chain.map { .certificate(try $0.nioCertificate()) },
+            privateKey: .privateKey(try chain[0].nioKey())
+        )
+        configuration.applicationProtocols = isHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
+        if let clientRoot {
+            configuration.certificateVerification = .noHostnameVerification
+            configuration.trustRoots = .certificates([try clientRoot.nioCertificate()])
+        }
+        return try NIOSSLContext(configuration: configuration)
+    }
+
+    /// Ends when every connection has, so that nothing more can be seen.
+    func close() async throws {
+        try await channel.close()
+        for child in children.withLock({ $0 }) { try await child.closeFuture.get() }
+    }
+
+    /// Ends all connections there are, and returns when they have ended.
+    func cut() async {
+        for child in children.withLock({ $0 }) {
+            child.close(mode: .all, promise: nil)
+            try? await child.closeFuture.get()
+        }
+    }
+
+    private final class CountingHandler: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+
+        private let record: Locked<Record>
+
+        init(_ record: Locked<Record>) { self.record = record }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let count = unwrapInboundIn(data).readableBytes
+            record.withLock { $0.bytes += count }
+            context.fireChannelRead(data)
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+
+    private final class AnsweringHandler: ChannelInboundHandler, Sendable {
+        typealias InboundIn = HTTPServerRequestPart
+        typealias OutboundOut = HTTPServerResponsePart
+
+        private let record: Locked<Record>
+        private let redirect: String?
+
+        init(_ record: Locked<Record>, redirect: String?) {
+            self.record = record
+            self.redirect = redirect
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch unwrapInboundIn(data) {
+            case .head(let head):
+                // A stream's connection is its parent; the parent of a connection is the listening socket.
+                let channels = [context.channel, context.channel.parent].compactMap { $0 }
+                let peer = channels.filter(\.eventLoop.inEventLoop).lazy.compactMap {
+                    try? $0.pipeline.syncOperations.nioSSL_peerCertificate()
+                }.first
+                record.withLock {
+                    $0.requests.append(head.headers.first(name: "host") ?? "")
+                    $0.isWithClientCertificate.append(peer != nil)
+                }
+            case .body: break
+            case .end:
+                var headers = HTTPHeaders([("content-length", "0")])
+                if let redirect { headers.add(name: "location", value: redirect) }
+                let status = redirect == nil ? HTTPResponseStatus.ok : .found
+                let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+                context.write(wrapOutboundOut(.head(head)), promise: nil)
+                context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+}
