@@ -9,10 +9,9 @@ import Testing
     private static let hasIPv6 = access("/proc/net/if_inet6", R_OK) == 0
 
     @Test func nobodyListens() async throws {
-        let server = try await RawServer(.ok())
-        let (port, url) = (server.port, server.url())
-        try await server.close()
-        let failure = try await HTTPWorld.failure(of: url)
+        let taken = try FullListener(listens: false)
+        let port = taken.port
+        let failure = try await HTTPWorld.failure(of: "http://127.0.0.1:\(port)/")
         guard case .unreachable("127.0.0.1", port, let cause) = failure else {
             Issue.record("\(failure)")
             return

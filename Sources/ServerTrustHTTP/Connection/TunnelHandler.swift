@@ -43,7 +43,9 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
                 TrustedHTTPFailure.proxyRefused(status: Int(head.status.code), reason: head.status.reasonPhrase)
             )
         case .body: break
-        case .end: opened.succeed()
+        case .end:
+            // Later than an error of what stands behind the answer: there must be nothing before TLS has begun.
+            context.eventLoop.execute { [opened] in opened.succeed() }
         }
     }
 

@@ -7,7 +7,8 @@ final class FullListener {
     private let listener: CInt
     private var knocking: [CInt] = []
 
-    init() throws {
+    /// - Parameter listens: Otherwise the port is taken, and refuses everybody.
+    init(listens: Bool = true) throws {
         listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -19,11 +20,11 @@ final class FullListener {
             }
         }
         let (file, size) = (listener, length)
-        guard withAddress({ bind(file, $0, size) }) == 0, listen(listener, 0) == 0,
+        guard withAddress({ bind(file, $0, size) }) == 0, !listens || listen(listener, 0) == 0,
             withAddress({ getsockname(file, $0, &length) }) == 0
         else { throw LabError("no listener: \(errno)") }
         port = Int(UInt16(bigEndian: address.sin_port))
-        for _ in 0..<8 {
+        for _ in 0..<(listens ? 8 : 0) {
             let knock = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
             _ = withAddress { connect(knock, $0, size) }
             knocking.append(knock)
