@@ -311,7 +311,8 @@ let package = Package(
         .testTarget(
             name: "ServerTrustNIOTests",
             dependencies: [
-                "ServerTrustNIO", "ServerTrust", "TrustForge", "Netlink", "NetworkLab", "TestSupport",
+                "ServerTrustNIO", "ServerTrustHTTP", "ServerTrust", "TrustForge", "Netlink", "NetworkLab",
+                "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]
                 + trustNIO + certificates,

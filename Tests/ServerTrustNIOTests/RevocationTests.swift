@@ -1,4 +1,5 @@
 import ServerTrust
+import ServerTrustHTTP
 import ServerTrustNIO
 import Testing
 import TrustForge
@@ -12,6 +13,7 @@ struct RevocationTests {
     ) async throws -> TrustCase.Verdict? {
         let responder = try await ResponderProgram(saying: statement)
         let server = try await LoopbackServer(responder.leaf)
+        let fetcher = try HTTPRevocationFetcher()
         let factory = try TrustClient.factory(
             TrustCase("") {
                 $0.trust(responder.root)
@@ -19,7 +21,7 @@ struct RevocationTests {
             }
         ) { _, template in
             template.now = { .now }
-            template.revocation = RevocationChecker(fetcher: PlainFetcher())
+            template.revocation = RevocationChecker(fetcher: fetcher)
         }
         let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
         #expect((outcome.greeting == "hello") == (outcome.verdict == .trusted))

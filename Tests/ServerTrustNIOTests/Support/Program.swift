@@ -1,5 +1,6 @@
 import Netlink
 import NetworkLab
+import TrustForge
 
 /// A server that is a program of others; it is ended when nobody holds it any more.
 final class Program: Sendable {
