@@ -40,7 +40,7 @@ public struct TrustedHTTPClient: Sendable {
 
     /// The same for a manager, with everything else of TLS at its defaults.
     ///
-    /// - Throws: ``ServerTrustNIO/TLSSettingsError``.
+    /// - Throws: `TLSSettingsError` of ServerTrustNIO.
     public init(
         manager: ServerTrustManager,
         settings: TrustedHTTPSettings = TrustedHTTPSettings(),

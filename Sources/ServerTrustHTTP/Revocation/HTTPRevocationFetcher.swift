@@ -19,7 +19,7 @@ public struct HTTPRevocationFetcher: RevocationFetching {
     ///   - template: What judging the servers of `https` URLs begins with; its revocation is left away.
     ///   - proxy: Whom to ask in the place of the servers.
     ///   - group: Whose threads do the work.
-    /// - Throws: ``ServerTrustNIO/TLSSettingsError``.
+    /// - Throws: `TLSSettingsError` of ServerTrustNIO.
     public init(
         template: TrustTemplate = TrustTemplate(),
         proxy: HTTPProxy? = nil,
