@@ -44,15 +44,15 @@ struct RequestBuilder: Sendable {
     /// An address in network order.
     mutating func append(attribute type: Int, _ address: WireAddress) {
         switch address.family {
-        case .ipv4:
-            withUnsafeBytes(of: UInt32(truncatingIfNeeded: address.bits).bigEndian) { append(attribute: type, $0) }
+        case .ipv4: append(attribute: type, UInt32(truncatingIfNeeded: address.bits).bigEndian)
         case .ipv6:
             withUnsafeBytes(of: address.bits.bigEndian) { append(attribute: type, $0) }
         }
     }
 
     mutating func append(attribute type: Int, _ value: UInt32) {
-        withUnsafeBytes(of: value) { append(attribute: type, $0) }
+        // The most common kind, in one piece.
+        append((rtattr(rta_len: 8, rta_type: UInt16(type)), value))
     }
 
     mutating func append(attribute type: Int, text: String) {

@@ -109,7 +109,8 @@ struct QuestionSocket: ~Copyable {
             }
         }
         answers.links += found
-        answers.routes += routes
+        // Most questions take one round.
+        if answers.routes.isEmpty { answers.routes = routes } else { answers.routes += routes }
     }
 
     /// Asks for a next hop object; nil when there is none.

@@ -20,9 +20,12 @@ struct ProcessRecord: Sendable {
     /// The name of the program stands second, in parentheses, and may contain anything.
     init?(text: ArraySlice<UInt8>) {
         guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-        let fields = text[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 18)
-        guard fields.count > 17, let state = fields[0].first else { return nil }
-        guard let flags = UInt32(decimal: fields[6]), let threads = UInt32(decimal: fields[17]) else { return nil }
+        var rest = text[(end + 1)...]
+        guard let state = rest.nextField()?.first else { return nil }
+        for _ in 0..<5 { _ = rest.nextField() }
+        guard let flags = rest.nextField().flatMap({ UInt32(decimal: $0) }) else { return nil }
+        for _ in 0..<10 { _ = rest.nextField() }
+        guard let threads = rest.nextField().flatMap({ UInt32(decimal: $0) }) else { return nil }
         self.state = state
         self.flags = flags
         self.threads = threads
@@ -31,6 +34,17 @@ struct ProcessRecord: Sendable {
     /// Running, or in line for a processor (R), or waiting for a lock or a device inside the kernel (D). Not what is about to
     /// end (PF_EXITING): nothing more will come of it.
     var isRunning: Bool { flags & 0x4 == 0 && (state == UInt8(ascii: "R") || state == UInt8(ascii: "D")) }
+}
+
+extension ArraySlice<UInt8> {
+    /// Takes the next field off, between blanks; nil when there is none.
+    fileprivate mutating func nextField() -> ArraySlice<UInt8>? {
+        let blank = UInt8(ascii: " ")
+        guard let begin = firstIndex(where: { $0 != blank }) else { return nil }
+        let end = self[begin...].firstIndex(of: blank) ?? endIndex
+        defer { self = self[end...] }
+        return self[begin..<end]
+    }
 }
 
 extension UInt32 {

@@ -32,6 +32,8 @@ struct RouteJudge {
     mutating func judge(_ questions: [Question]) throws(NetlinkError) -> [Verdict] {
         var verdicts: [Verdict?] = []
         var open: [(index: Int, query: RouteQuery)] = []
+        verdicts.reserveCapacity(questions.count)
+        open.reserveCapacity(questions.count)
         for (index, question) in questions.enumerated() {
             switch try query(for: question) {
             case .success(let query):

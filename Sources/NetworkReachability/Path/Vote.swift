@@ -40,11 +40,14 @@ struct Vote {
 
     /// The satisfied verdicts that leave through the interface most of them leave through.
     var mostCommonWay: [Verdict] {
-        let ways = verdicts.filter(\.isSatisfied)
-        let counts = ways.reduce(into: [UInt32: Int]()) { $0[$1.interfaceIndex, default: 0] += 1 }
-        guard let most = counts.values.max() else { return [] }
-        guard let index = ways.first(where: { counts[$0.interfaceIndex] == most })?.interfaceIndex else { return [] }
-        return ways.filter { $0.interfaceIndex == index }
+        let interfaces = verdicts.lazy.filter(\.isSatisfied).map(\.interfaceIndex)
+        var best: (index: UInt32, count: Int) = (0, 0)
+        // There are a handful.
+        for index in interfaces {
+            let count = interfaces.count { $0 == index }
+            if count > best.count { best = (index, count) }
+        }
+        return verdicts.filter { $0.isSatisfied && $0.interfaceIndex == best.index }
     }
 }
 
