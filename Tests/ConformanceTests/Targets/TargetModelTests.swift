@@ -2,14 +2,16 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-/// Random targets and random changes of routes, the same ones in every run: what was told last is what is asked, after each
+/// Random targets and random changes of routes and links, the same ones in every run: what was told last is what is asked, after each
 /// change, without any time having gone by.
 @Suite struct TargetModelTests {
     @Test(arguments: UInt64(1)...6)
     func whatWasToldIsWhatIsAsked(seed: UInt64) async throws {
         try await WorldKind.playFake { world, checks in
             var random = TargetHistory(seed: seed)
-            try world.apply(Change.twoUplinks)
+            try world.apply(Change.twoUplinks + [.add("c2")])
+            var unplugged: Set<String> = []
+            var isDown = false
             for name in TargetHistory.names { world.resolver.set(name, addresses: random.addresses()) }
             var options = NetworkReachabilityOptions()
             options.nameResolutionWait = .zero
@@ -38,6 +40,15 @@ import Testing
                     }
                     try world.batch([.removeRoute(routes.remove(at: random.draw(routes.count))), .addRoute(next)])
                     routes.append(next)
+                case 7:
+                    let link = ["c0", "c1"][random.draw(2)]
+                    let isUnplugged = unplugged.remove(link) != nil
+                    try world.apply(isUnplugged ? .plug(link) : .unplug(link))
+                    if !isUnplugged { unplugged.insert(link) }
+                case 8:
+                    // Nobody leaves over this one.
+                    try world.apply(isDown ? .up("c2") : .down("c2"))
+                    isDown.toggle()
                 default:
                     let route = random.route()
                     if routes.contains(where: { $0.destination == route.destination }) { break }
