@@ -189,7 +189,8 @@ import Testing
             var burst = EventBurst()
             var replacements = 0
             let deadline = Deadline(after: .seconds(60))
-            while burst.messages < count, !deadline.hasPassed {
+            // Both filters are attached at least once, however slow that is.
+            while burst.messages < count || replacements < 2, !deadline.hasPassed {
                 replacements += 1
                 try stage.events.setFilter(filters[replacements % 2])
                 burst.add(stage.events.drain())
@@ -198,7 +199,6 @@ import Testing
             burst.add(stage.events.drain())
             #expect(burst.messages == count && burst.overruns == 0)
             #expect(burst.prefixes.list.map(\.description) == ["1.1.1.0/24"])
-            #expect(replacements > 1)
         }
     }
 
