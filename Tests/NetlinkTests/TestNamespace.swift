@@ -28,6 +28,8 @@ final class TestNamespace {
 
     deinit {
         try? input.fileHandleForWriting.close()
+        // A child that was started meanwhile may hold the other end of its input open, and it one of that child's.
+        process.terminate()
         process.waitUntilExit()
     }
 
