@@ -67,10 +67,17 @@ static inline int cnetlink_wait_readable(int fd, const struct timespec *limit) {
 /* prctl(2) is variadic. Without it a wait of 100 us takes 150. */
 static inline void cnetlink_end_waits_on_time(void) { prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); }
 
+/* What is known of a datagram that was received: how long it is as far as it fitted, and the netlink port it came from. */
+struct cnetlink_datagram {
+    unsigned length;
+    unsigned sender;
+    int is_truncated;
+};
+
 /* recvmmsg(2) and struct mmsghdr are declared only for _GNU_SOURCE. Receives datagrams of at most `size` bytes each into
-   consecutive parts of `buffer`, as many as are there and at least one, and leaves the length of each in `lengths`. A length
-   of 0 is a datagram that is not the kernel's. One that is too long fails with EMSGSIZE. */
-static inline int cnetlink_receive_many(int fd, void *buffer, unsigned size, unsigned count, unsigned *lengths) {
+   consecutive parts of `buffer`, as many as are there, and waits for the first where the socket does. */
+static inline int cnetlink_receive_many(int fd, void *buffer, unsigned size, unsigned count,
+                                        struct cnetlink_datagram *datagrams) {
     enum { limit = 16 };
     struct { struct msghdr head; unsigned length; } messages[limit];
     struct sockaddr_nl senders[limit];
@@ -84,11 +91,8 @@ static inline int cnetlink_receive_many(int fd, void *buffer, unsigned size, uns
     }
     int received = (int)syscall(SYS_recvmmsg, fd, messages, count, 0x10000 /* MSG_WAITFORONE */, (void *)0);
     for (int i = 0; i < received; i++) {
-        if (messages[i].head.msg_flags & MSG_TRUNC) {
-            errno = EMSGSIZE;
-            return -1;
-        }
-        lengths[i] = senders[i].nl_pid == 0 ? messages[i].length : 0;
+        datagrams[i] = (struct cnetlink_datagram){.length = messages[i].length, .sender = senders[i].nl_pid,
+                                                  .is_truncated = (messages[i].head.msg_flags & MSG_TRUNC) != 0};
     }
     return received;
 }

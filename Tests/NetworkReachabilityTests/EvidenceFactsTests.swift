@@ -21,7 +21,8 @@ import Testing
     ) -> EvidenceFacts {
         var facts = EvidenceFacts(target, NetworkPath(flags: [], reason: reason))
         facts.path.destination = IPAddress("203.0.113.7")
-        facts.obstacle = Verdict.Obstacle(reason, link: links.first?.interface.index)
+        facts.obstacle = Verdict.Cause.allCases.first { $0.reason == reason }
+            .map { Verdict.Obstacle($0, link: links.first?.interface.index) }
         facts.links = links
         return facts
     }

@@ -19,7 +19,7 @@ struct VoteTests {
 
     @Test("It asks only as many as could decide")
     func early() {
-        var vote = Vote(addresses(8), .majority)
+        var vote = Vote(addresses(8)[...], .majority)
         #expect(!vote.isDecided)
         #expect(vote.next.count == 5)
         vote.count([true, true, true, true, false].map { verdict($0) })
@@ -31,14 +31,14 @@ struct VoteTests {
 
     @Test("Half is no majority")
     func half() {
-        var vote = Vote(addresses(8), .majority)
+        var vote = Vote(addresses(8)[...], .majority)
         vote.count(Array(repeating: verdict(true), count: 4) + Array(repeating: verdict(false), count: 4))
         #expect(vote.isDecided && !vote.isWon)
     }
 
     @Test("It ends when it cannot be won any more")
     func lost() {
-        var vote = Vote(addresses(5), .majority)
+        var vote = Vote(addresses(5)[...], .majority)
         vote.count([verdict(false), verdict(false)])
         #expect(!vote.isDecided)
         vote.count([verdict(false)])
@@ -53,18 +53,18 @@ struct VoteTests {
 
     @Test("One of a host's addresses is enough, and all are asked about at once")
     func one() {
-        var vote = Vote(addresses(3), .one)
+        var vote = Vote(addresses(3)[...], .one)
         #expect(vote.next.count == 3)
         vote.count([verdict(false), verdict(true), verdict(false)])
         #expect(vote.isDecided && vote.isWon)
-        vote = Vote(addresses(1), .one)
+        vote = Vote(addresses(1)[...], .one)
         vote.count([verdict(false)])
         #expect(vote.isDecided && !vote.isWon && vote.next.isEmpty)
     }
 
     @Test("The way is that of the interface most leave through")
     func mostCommonWay() {
-        var vote = Vote(addresses(3), .majority)
+        var vote = Vote(addresses(3)[...], .majority)
         vote.count([verdict(true, interface: 2), verdict(true, interface: 3), verdict(true, interface: 3)])
         #expect(vote.mostCommonWay.count == 2)
         #expect(vote.mostCommonWay.allSatisfy { (try? $0.outcome.get())?.link == 3 })

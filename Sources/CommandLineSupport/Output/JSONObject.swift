@@ -20,7 +20,7 @@ package struct JSONObject: CustomStringConvertible {
 
     package mutating func add(_ key: String, _ value: some BinaryInteger) {
         begin(key)
-        text += String(value).utf8
+        append(value)
     }
 
     package mutating func add(_ key: String, _ value: Bool) {
@@ -40,7 +40,7 @@ package struct JSONObject: CustomStringConvertible {
 
     package mutating func add(_ key: String, optional value: (some BinaryInteger)?) {
         begin(key)
-        text += (value.map { String($0) } ?? "null").utf8
+        if let value { append(value) } else { text += "null".utf8 }
     }
 
     package mutating func add(_ key: String, _ value: JSONObject?) {
@@ -68,20 +68,33 @@ package struct JSONObject: CustomStringConvertible {
         text += other.text.dropFirst()
     }
 
+    /// Keys are words of ours, in which nothing must be escaped.
     private mutating func begin(_ key: String) {
         if text.count > 1 { text.append(UInt8(ascii: ",")) }
-        append(quoted: key)
+        text.append(UInt8(ascii: "\""))
+        text += key.utf8
+        text.append(UInt8(ascii: "\""))
         text.append(UInt8(ascii: ":"))
+    }
+
+    private mutating func append(_ value: some BinaryInteger) {
+        // Not the text of any integer there may be: that is generic, and slow.
+        if let number = Int64(exactly: value) { text += String(number).utf8 } else { text += String(value).utf8 }
     }
 
     private mutating func append(quoted value: String) {
         text.append(UInt8(ascii: "\""))
-        if value.utf8.contains(where: Self.mustBeEscaped) { append(escaped: value) } else { text += value.utf8 }
+        if Self.mustBeEscaped(value) { append(escaped: value) } else { text += value.utf8 }
         text.append(UInt8(ascii: "\""))
     }
 
-    private static func mustBeEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    private static func mustBeEscaped(_ value: String) -> Bool {
+        let bytes = value.utf8.span
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return true }
+        }
+        return false
     }
 
     private mutating func append(escaped value: String) {

@@ -33,6 +33,15 @@ package struct WireAddress: Hashable, Sendable {
         self.init(family: family, bits: bytes.reduce(into: 0) { $0 = $0 << 8 | UInt128($1) })
     }
 
+    /// Four or sixteen bytes in network order, straight from a message.
+    init?(bytes: UnsafeRawBufferPointer) {
+        switch bytes.count {
+        case 4: self.init(ipv4: UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)))
+        case 16: self.init(family: .ipv6, bits: UInt128(bigEndian: bytes.loadUnaligned(as: UInt128.self)))
+        default: return nil
+        }
+    }
+
     /// Dotted decimal of four parts, or RFC 4291 text.
     package init?(_ text: String) {
         var ipv4 = in_addr()
@@ -75,6 +84,9 @@ extension WireAddress {
     /// 224.0.0.0/4 (RFC 5771) or ff00::/8 (RFC 4291).
     package var isMulticast: Bool { family == .ipv4 ? bits >> 28 == 0xe : bits >> 120 == 0xff }
 
+    /// 255.255.255.255 (RFC 919).
+    package var isLimitedBroadcast: Bool { family == .ipv4 && bits == 0xffff_ffff }
+
     /// `::ffff:a.b.c.d` becomes the IPv4 address that packets to it are sent to; every other address is itself.
     package var unmapped: WireAddress {
         family == .ipv6 && bits >> 32 == 0xffff ? WireAddress(ipv4: UInt32(truncatingIfNeeded: bits)) : self
@@ -83,7 +95,7 @@ extension WireAddress {
 
 extension WireAddress: CustomStringConvertible {
     package var description: String {
-        if family == .ipv4 { return "\(bits >> 24).\(bits >> 16 & 255).\(bits >> 8 & 255).\(bits & 255)" }
+        if family == .ipv4 { return "\(UInt8(low >> 24)).\(UInt8(low >> 16 & 255)).\(UInt8(low >> 8 & 255)).\(UInt8(low & 255))" }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         inet_ntop(CInt(family.rawValue), bytes, &text, socklen_t(text.count))
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -8,6 +8,7 @@ package struct NetlinkRequest: Hashable, Sendable {
         case link(UInt32)
         case allLinks
         case nextHop
+        case rules
         case other
     }
 
@@ -23,6 +24,7 @@ package struct NetlinkRequest: Hashable, Sendable {
             case .getLink where header.flags & UInt16(NLM_F_DUMP) == UInt16(NLM_F_DUMP): return .allLinks
             case .getLink: return .link(body.load(UInt32.self, at: 4) ?? 0)
             case .getNextHop: return .nextHop
+            case .getRule: return .rules
             default: return .other
             }
         }
@@ -34,6 +36,8 @@ package struct NetlinkRequest: Hashable, Sendable {
         case .route: .networkUnreachable
         case .link, .allLinks: .noDevice
         case .nextHop, .other: .noEntry
+        // Not that there are none.
+        case .rules: .accessDenied
         }
     }
 }
@@ -58,6 +62,7 @@ extension NetlinkRequest: CustomStringConvertible {
         case .link(let index): index == 0 ? "a link by its name" : "link \(index)"
         case .allLinks: "all links"
         case .nextHop: "a next hop"
+        case .rules: "the policy rules"
         case .other: "something else"
         }
     }

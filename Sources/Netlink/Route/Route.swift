@@ -11,17 +11,17 @@ package struct Route: Hashable, Sendable {
     package var metric: UInt32
     /// The legs: one for a way taken, one or several for an entry, none where only `nextHopID` is given.
     package var nextHops: [NextHop] {
-        get { firstHop.map { [$0] + furtherHops } ?? [] }
+        get { firstHop.map { [$0] + (furtherHops ?? []) } ?? [] }
         set {
             firstHop = newValue.first
-            furtherHops = Array(newValue.dropFirst())
+            furtherHops = newValue.count > 1 ? Array(newValue.dropFirst()) : nil
         }
     }
 
     /// The first leg, or the only one, as of every way taken. Kept apart from the others because most routes have no others,
     /// and an array costs an allocation.
     package private(set) var firstHop: NextHop?
-    private var furtherHops: [NextHop] = []
+    private var furtherHops: [NextHop]?
     /// The next hop object the route uses, 0 for none (RTA_NH_ID).
     package var nextHopID: UInt32
     /// The source address packets get that have none yet (RTA_PREFSRC).
@@ -46,17 +46,16 @@ package struct Route: Hashable, Sendable {
         self.table = table
         self.prefixLength = prefixLength
         self.metric = metric
-        firstHop = nextHops.first
-        furtherHops = nextHops.count > 1 ? Array(nextHops.dropFirst()) : []
         self.nextHopID = nextHopID
         self.source = source
         self.mtu = mtu
         self.lifetime = lifetime
+        self.nextHops = nextHops
     }
 
     /// Makes this the only leg.
     package mutating func setOnlyHop(_ hop: NextHop) {
         firstHop = hop
-        furtherHops = []
+        furtherHops = nil
     }
 }

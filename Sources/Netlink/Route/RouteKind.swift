@@ -17,4 +17,12 @@ package struct RouteKind: RawRepresentable, Hashable, Sendable {
     package static let unreachable = RouteKind(rawValue: 7)
     package static let prohibit = RouteKind(rawValue: 8)
     package static let throwing = RouteKind(rawValue: 9)
+
+    /// Whether it takes packets somewhere.
+    package var carriesPackets: Bool {
+        switch self {
+        case .unicast, .local, .broadcast, .anycast, .multicast: true
+        default: false
+        }
+    }
 }

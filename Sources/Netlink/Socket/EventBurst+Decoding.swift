@@ -71,14 +71,8 @@ extension AddressPrefix {
         else { return nil }
         let destination = Int(RTA_DST.rawValue)
         for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == destination {
-            guard value.count == family.byteCount else { return nil }
-            let bits =
-                switch family {
-                case .ipv4: value.load(UInt32.self, at: 0).map { UInt128(UInt32(bigEndian: $0)) }
-                case .ipv6: value.load(UInt128.self, at: 0).map { UInt128(bigEndian: $0) }
-                }
-            guard let bits else { return nil }
-            self.init(WireAddress(family: family, bits: bits), length: Int(head.rtm_dst_len))
+            guard let address = WireAddress(bytes: value), address.family == family else { return nil }
+            self.init(address, length: Int(head.rtm_dst_len))
             return
         }
         return nil

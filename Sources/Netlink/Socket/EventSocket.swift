@@ -9,7 +9,7 @@ package final class EventSocket: @unchecked Sendable {
     /// Whether the kernel has a filter of ours, behind a lock that also puts changes of it in line.
     let isFiltered = Locked(false)
     /// Only heads are read; the kernel cuts the rest off.
-    private let buffer: UnsafeMutableRawBufferPointer
+    private let buffer: DatagramBuffer
     /// Messages read in one go before the reader looks at what they mean; the rest stays readable.
     private static let burstLimit = 4096
     /// After an overrun the kernel drops messages, and reports no other overrun, until all it kept has been read
@@ -29,12 +29,9 @@ package final class EventSocket: @unchecked Sendable {
         try socket.setNonBlocking()
         // An overrun is one more hint, not a fault; a larger buffer only makes it rarer. More than rmem_max is cut off.
         socket.setReceiveBuffer(bytes: 1 << 20)
-        let size = tap == nil ? EventBurst.headLimit : Self.tappedLimit
-        buffer = .allocate(byteCount: size, alignment: 16)
-    }
-
-    deinit {
-        buffer.deallocate()
+        buffer =
+            tap == nil
+            ? DatagramBuffer(count: 16, size: EventBurst.headLimit) : DatagramBuffer(count: 1, size: Self.tappedLimit)
     }
 
     package var descriptor: CInt { socket.descriptor }
@@ -52,27 +49,37 @@ package final class EventSocket: @unchecked Sendable {
     /// and once more when it has been read.
     package func drain() -> EventBurst {
         var burst = EventBurst()
-        for _ in 0..<Self.burstLimit {
+        for _ in 0..<(Self.burstLimit / buffer.count) {
+            let count: Int
             do {
-                let datagram = try socket.receive(into: buffer)
-                let bytes = UnsafeRawBufferPointer(buffer).bytes(from: 0, length: datagram.count)
-                tap?.received(Array(bytes), from: datagram.sender)
-                burst.note(bytes, from: datagram.sender)
+                count = try buffer.receive(from: descriptor)
             } catch .noBufferSpace {
                 tap?.lost()
                 burst.noteLoss()
                 isCongested = wait(atMost: .zero)
                 return burst
             } catch {
-                if isCongested {
-                    tap?.lost()
-                    burst.noteSilentLoss()
-                    isCongested = false
-                }
+                count = 0
+            }
+            for index in 0..<count {
+                let datagram = buffer[index]
+                tap?.received(Array(datagram.bytes), from: datagram.sender)
+                burst.note(datagram.bytes, from: datagram.sender)
+            }
+            // Fewer than there is room for: that was all.
+            if count < buffer.count {
+                noteEndOfCongestion(&burst)
                 return burst
             }
         }
         return burst
+    }
+
+    private func noteEndOfCongestion(_ burst: inout EventBurst) {
+        guard isCongested else { return }
+        tap?.lost()
+        burst.noteSilentLoss()
+        isCongested = false
     }
 
     /// Makes short waits of the calling thread, which is to be a listener's own, end on time.

@@ -98,27 +98,6 @@ struct NetlinkSocket: ~Copyable {
         guard sent >= 0 else { throw NetlinkError("send a netlink request", .current) }
     }
 
-    /// Receives as many of the kernel's datagrams as are there and at least one, each of at most `size` bytes, into
-    /// consecutive parts of `buffer`. A length of 0 is a datagram to pass over.
-    func receiveMany(
-        into buffer: UnsafeMutableRawBufferPointer,
-        size: Int,
-        lengths: inout [UInt32]
-    ) throws(SystemError) -> Int {
-        while true {
-            let count = cnetlink_receive_many(
-                descriptor,
-                buffer.baseAddress,
-                UInt32(size),
-                UInt32(lengths.count),
-                &lengths
-            )
-            if count >= 0 { return Int(count) }
-            let error = SystemError.current
-            if error != .interrupted { throw error }
-        }
-    }
-
     /// Receives one datagram into `buffer` and says how long it was and which port sent it (0 is the kernel).
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> (count: Int, sender: UInt32) {
         while true {

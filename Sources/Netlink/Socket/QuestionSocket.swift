@@ -7,7 +7,7 @@ import Glibc
 /// lock (RTNL). Callers take turns: one question at a time.
 struct QuestionSocket: ~Copyable {
     let socket: NetlinkSocket
-    private let buffer: UnsafeMutableRawBufferPointer
+    private let buffer: DatagramBuffer
     private var sequence: UInt32 = 0
     /// Whether something changed while the last dump was read (NLM_F_DUMP_INTR).
     private(set) var wasInterrupted = false
@@ -19,7 +19,7 @@ struct QuestionSocket: ~Copyable {
     /// Without the kernel: the socket is never connected.
     init(answers: any NetlinkAnswers) throws(NetlinkError) {
         socket = try NetlinkSocket()
-        buffer = .allocate(byteCount: 0, alignment: 16)
+        buffer = DatagramBuffer(count: 0, size: 0)
         tap = nil
         self.answers = answers
     }
@@ -33,12 +33,8 @@ struct QuestionSocket: ~Copyable {
         socket = try NetlinkSocket(family: family)
         socket.setReceiveBuffer(bytes: 1 << 20)
         socket.setReceiveTimeout(seconds: 5)
-        // A dump's datagram is at most 32 KiB long.
-        buffer = .allocate(byteCount: 128 << 10, alignment: 16)
-    }
-
-    deinit {
-        buffer.deallocate()
+        // The answers of a round are short. A dump's datagram is at most 32 KiB long, and has all the room for itself.
+        buffer = DatagramBuffer(count: 16, size: 8 << 10)
     }
 
     var descriptor: CInt { socket.descriptor }
@@ -73,6 +69,7 @@ struct QuestionSocket: ~Copyable {
         after links: [UInt32] = []
     ) throws(NetlinkError) -> RouteAnswers {
         var answers = RouteAnswers(links: [], routes: [])
+        answers.routes.reserveCapacity(queries.count)
         var links = links
         var rest = queries[...]
         repeat {
@@ -97,20 +94,26 @@ struct QuestionSocket: ~Copyable {
         var request = RequestBuilder(capacity: count * 64)
         for index in links { request.append(link: index, name: nil, sequence: nextSequence()) }
         for query in queries { request.append(query, sequence: nextSequence()) }
-        var found = [Link?](repeating: nil, count: links.count)
-        var routes = [Result<Route, SystemError>](repeating: .failure(.badMessage), count: queries.count)
+        let (firstLink, firstRoute) = (answers.links.count, answers.routes.count)
         try exchange(request, count: count) { index, answer in
-            if index < found.count {
-                found[index] = (try? answer.get()).flatMap(Link.init(body:))
+            if index < links.count {
+                // An answer that is missing, or comes twice, must not move the others.
+                guard answers.links.pad(to: firstLink + index, with: nil) else { return }
+                answers.links.append((try? answer.get()).flatMap(Link.init(body:)))
             } else {
-                routes[index - found.count] = answer.flatMap { body in
-                    Route(body: body).map(Result.success) ?? .failure(.badMessage)
-                }
+                guard answers.routes.pad(to: firstRoute + index - links.count, with: .failure(.badMessage)) else { return }
+                answers.routes.append(Self.route(answer))
             }
         }
-        answers.links += found
-        // Most questions take one round.
-        if answers.routes.isEmpty { answers.routes = routes } else { answers.routes += routes }
+        _ = answers.links.pad(to: firstLink + links.count, with: nil)
+        _ = answers.routes.pad(to: firstRoute + queries.count, with: .failure(.badMessage))
+    }
+
+    private static func route(_ answer: Result<UnsafeRawBufferPointer, SystemError>) -> Result<Route, SystemError> {
+        switch answer {
+        case .success(let body): Route(body: body).map(Result.success) ?? .failure(.badMessage)
+        case .failure(let cause): .failure(cause)
+        }
     }
 
     /// Asks for a next hop object; nil when there is none.
@@ -213,24 +216,23 @@ struct QuestionSocket: ~Copyable {
         isMany: Bool,
         _ take: (UnsafeRawBufferPointer) -> Void
     ) throws(NetlinkError) {
-        let all = UnsafeRawBufferPointer(buffer)
         do throws(SystemError) {
             if isMany {
-                var lengths = [UInt32](repeating: 0, count: Self.partCount)
-                let size = buffer.count / Self.partCount
-                let count = try socket.receiveMany(into: buffer, size: size, lengths: &lengths)
-                for index in 0..<count { take(all.bytes(from: index * size, length: Int(lengths[index]))) }
+                for index in 0..<(try buffer.receive(from: descriptor)) {
+                    let datagram = buffer[index]
+                    if datagram.isCutOff { throw .messageTooLong }
+                    if datagram.sender == 0 { take(datagram.bytes) }
+                }
             } else {
-                let datagram = try socket.receive(into: buffer)
-                if datagram.sender == 0 { take(all.bytes(from: 0, length: datagram.count)) }
+                let datagram = try socket.receive(into: buffer.bytes)
+                if datagram.sender == 0 {
+                    take(UnsafeRawBufferPointer(buffer.bytes).bytes(from: 0, length: datagram.count))
+                }
             }
         } catch {
             throw NetlinkError("read the kernel's answer", error)
         }
     }
-
-    /// Into so many parts the buffer is cut for the answers of a round, 8 KiB each; those of a dump are longer.
-    private static let partCount = 16
 
     /// Hands one message over and says how many requests it finishes.
     private func deliver(
@@ -273,29 +275,12 @@ extension RequestBuilder {
         // Statistics and VF lists are long and not wanted.
         append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
     }
+}
 
-    mutating func append(_ query: RouteQuery, sequence: UInt32) {
-        begin(.getRoute, sequence: sequence)
-        let family = query.destination.family
-        // IPv6 always names the real table and refuses RTM_F_LOOKUP_TABLE.
-        var flags: Int32 = query.wantsEntry ? RTM_F_FIB_MATCH : 0
-        if family == .ipv4 { flags |= RTM_F_LOOKUP_TABLE }
-        append(
-            rtmsg(
-                rtm_family: family.rawValue,
-                rtm_dst_len: UInt8(family.bitCount),
-                rtm_src_len: query.source == nil ? 0 : UInt8(family.bitCount),
-                rtm_tos: 0,
-                rtm_table: 0,
-                rtm_protocol: 0,
-                rtm_scope: 0,
-                rtm_type: 0,
-                rtm_flags: UInt32(flags)
-            )
-        )
-        append(attribute: Int(RTA_DST.rawValue), query.destination)
-        if let source = query.source { append(attribute: Int(RTA_SRC.rawValue), source) }
-        if let interface = query.outputInterface { append(attribute: Int(RTA_OIF.rawValue), interface) }
-        if query.mark != 0 { append(attribute: Int(RTA_MARK.rawValue), query.mark) }
+extension Array {
+    /// Appends `filler` until there are `count` elements; says whether there are not more already.
+    fileprivate mutating func pad(to count: Int, with filler: @autoclosure () -> Element) -> Bool {
+        while self.count < count { append(filler()) }
+        return self.count == count
     }
 }

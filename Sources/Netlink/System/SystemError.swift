@@ -27,6 +27,7 @@ package struct SystemError: RawRepresentable, Error, Hashable, Sendable {
     package static let noSpace = SystemError(rawValue: ENOSPC)
     package static let fileExists = SystemError(rawValue: EEXIST)
     package static let fileTooLarge = SystemError(rawValue: EFBIG)
+    package static let messageTooLong = SystemError(rawValue: EMSGSIZE)
     package static let badMessage = SystemError(rawValue: EBADMSG)
 
     /// The error of the calling thread's last C call.

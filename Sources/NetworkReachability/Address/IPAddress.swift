@@ -6,12 +6,14 @@ package import Netlink
 public struct IPAddress: Hashable, Sendable {
     package let wire: WireAddress
 
+    private let scope: Zone
+
     /// The name or the index of an interface; nil where none is needed.
-    public let zone: String?
+    public var zone: String? { scope == .none ? nil : scope.text }
 
     package init(_ wire: WireAddress, zone: String? = nil) {
         self.wire = wire.unmapped
-        self.zone = self.wire.family == .ipv6 ? zone : nil
+        scope = self.wire.family == .ipv6 ? zone.map { Zone($0) } ?? .none : .none
     }
 
     /// Reads an address literal: `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`. Brackets, ports, prefix lengths, shortened
@@ -40,7 +42,7 @@ public struct IPAddress: Hashable, Sendable {
 
     /// The name of an interface is at most 15 bytes without `/` and blanks (IFNAMSIZ); an index is a number.
     private static func isZone(_ text: Substring) -> Bool {
-        (1...15).contains(text.utf8.count) && !text.contains { $0 == "/" || $0 == "%" || $0.isWhitespace }
+        (1...Zone.limit).contains(text.utf8.count) && !text.contains { $0 == "/" || $0 == "%" || $0.isWhitespace }
     }
 }
 

@@ -1,7 +1,7 @@
 /// What is watched: a destination and how packets to it are marked. Equal targets share one evaluation.
 package struct Target: Hashable, Sendable {
     package enum Destination: Hashable, Sendable {
-        /// The network at large, by a majority of these addresses in one of the two families.
+        /// The network at large, by a majority of these addresses in one of the two families, IPv4 first.
         case atLarge([IPAddress])
         case address(IPAddress)
         /// A host name, resolved again after so long while nothing changes.
@@ -18,7 +18,11 @@ package struct Target: Hashable, Sendable {
     package let mark: UInt32
 
     package init(_ destination: Destination, mark: UInt32 = 0) {
-        self.destination = destination
+        if case .atLarge(let addresses) = destination {
+            self.destination = .atLarge(addresses.filter { !$0.isIPv6 } + addresses.filter(\.isIPv6))
+        } else {
+            self.destination = destination
+        }
         self.mark = mark
     }
 }

@@ -36,7 +36,7 @@ extension NetworkInspector {
         do throws(NetlinkError) {
             let connection = try monitor.connection()
             guard let link = try connection.link(named: name) else { return .noInterface }
-            if let obstacle = link.obstacle { return obstacle }
+            if let obstacle = link.obstacle { return obstacle.reason }
             let hasAddress = try connection.addresses().contains { address in
                 address.interface == link.index && address.isUsable && !address.address.isLinkLocal
             }

@@ -57,7 +57,7 @@ extension EvidenceFacts {
 
     private var linkSummary: String {
         guard !links.isEmpty else {
-            return obstacle?.reason == .noInterface ? "none but the loopback" : "not told by the kernel"
+            return obstacle?.cause == .noInterface ? "none but the loopback" : "not told by the kernel"
         }
         let first = links.prefix(4).map(\.description)
         guard obstacle?.link != nil || path.status.isReachable || links.count == 1 else {

@@ -50,7 +50,7 @@ extension PathEvaluator {
         case .failure(let obstacle):
             let explained = try explained(obstacle)
             facts.obstacle = explained
-            facts.isExplainedByLinks = explained.reason != obstacle.reason
+            facts.isExplainedByLinks = explained.cause != obstacle.cause
             facts.source = obstacle.source
             index = explained.link
         }
@@ -124,7 +124,7 @@ extension PathEvaluator {
     /// The link that packets leave through and those below it or, where links in general are the reason, all of them.
     private mutating func gatherLinks(_ index: UInt32?, into facts: inout EvidenceFacts) throws(NetlinkError) {
         guard let index else {
-            guard facts.isExplainedByLinks || facts.obstacle?.reason == .noInterface else { return }
+            guard facts.isExplainedByLinks || facts.obstacle?.cause == .noInterface else { return }
             for link in try links.links() where !link.isLoopback { facts.links.append(entry(for: link)) }
             return
         }

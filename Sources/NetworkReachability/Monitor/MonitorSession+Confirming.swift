@@ -39,6 +39,7 @@ extension PathEvaluator {
             asked.append((index, way))
             queries.append(way.query(for: address.wire, mark: record.target.mark))
         }
+        if asked.isEmpty { return records }
         for (asked, answer) in zip(asked, try links.routes(queries)) {
             isOpen[asked.index] = !asked.way.isConfirmed(by: answer)
         }

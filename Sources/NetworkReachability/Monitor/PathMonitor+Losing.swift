@@ -21,6 +21,8 @@ extension PathMonitor {
             let others = concerned.filter { !here.contains(ObjectIdentifier($0)) }
             if !others.isEmpty { lookLater(at: others, after: more) }
             evaluations = self.evaluations(of: records, .quick)
+            // What put something in its place may be among the messages that were lost: what is so now is told.
+            if more.isIncomplete { break }
         }
         return evaluations
     }

@@ -65,7 +65,7 @@ struct LinkTable {
 extension Link {
     /// Why no packet leaves through this link; nil when one does. Judged by what is true when asked: IFF_UP and
     /// IFF_LOWER_UP. The operational state lags behind by up to a second, except for `dormant`.
-    var obstacle: NetworkPath.UnsatisfiedReason? {
+    var obstacle: Verdict.Cause? {
         if !isUp { return .linkDown }
         if !hasCarrier { return .noCarrier }
         return isDormant ? .dormant : nil

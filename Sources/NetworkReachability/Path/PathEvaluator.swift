@@ -9,16 +9,19 @@ struct PathEvaluator {
     /// What is likely to be answered, for the next evaluation too.
     private(set) var expectation: Expectation
     private(set) var recent: RecentPaths
+    private let rulesLookAtSource: Bool
 
     init(
         kernel: any KernelConnection,
         interfaces: InterfaceTable,
+        rulesLookAtSource: Bool,
         expectation: Expectation,
         recent: RecentPaths
     ) {
         self.kernel = kernel
         self.recent = recent
         self.interfaces = interfaces
+        self.rulesLookAtSource = rulesLookAtSource
         self.expectation = expectation
         links = LinkTable(kernel)
     }
@@ -77,7 +80,12 @@ struct PathEvaluator {
     }
 
     mutating func judge(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Verdict] {
-        var judge = RouteJudge(kernel: kernel, links: links, expectation: expectation)
+        var judge = RouteJudge(
+            kernel: kernel,
+            links: links,
+            rulesLookAtSource: rulesLookAtSource,
+            expectation: expectation
+        )
         defer { links = judge.links }
         let verdicts = try judge.judge(questions)
         let overIPv6 = verdicts.lazy.filter(\.destination.isIPv6)
@@ -107,7 +115,7 @@ struct PathEvaluator {
             case .success(let way):
                 if isSatisfied { return try path(way, to: verdict.destination) }
             case .failure(let obstacle):
-                if let known = worst, known.obstacle.weight >= obstacle.weight { continue }
+                if let known = worst, known.obstacle.cause >= obstacle.cause { continue }
                 worst = (verdict.destination, obstacle)
             }
         }
@@ -144,13 +152,13 @@ struct PathEvaluator {
         guard let index = obstacle.link, let link = try links.link(index: index) else { return common }
         let known = interfaces.entry(for: link, kernel: kernel)
         common.interface = known.interface
-        if obstacle.reason == .dormant { common.flags = known.flags.union([.reachable, .connectionRequired]) }
+        if obstacle.cause == .dormant { common.flags = known.flags.union([.reachable, .connectionRequired]) }
         return common
     }
 
     /// Says more than "no route" where the links do: routes go when their link does, and leave no trace.
     mutating func explained(_ obstacle: Verdict.Obstacle) throws(NetlinkError) -> Verdict.Obstacle {
-        guard obstacle.reason == .noRoute, !links.hasCarrierSomewhere else { return obstacle }
+        guard obstacle.cause == .noRoute, !links.hasCarrierSomewhere else { return obstacle }
         let candidates = try links.links().filter { !$0.isLoopback }
         let up = candidates.filter(\.isUp)
         if candidates.isEmpty { return Verdict.Obstacle(.noInterface) }

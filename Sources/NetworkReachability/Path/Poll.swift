@@ -15,11 +15,12 @@ struct Poll {
     /// IPv6 is asked about only if IPv4 does not decide.
     private let isQuick: Bool
 
-    /// About the network at large, for which these addresses stand.
+    /// About the network at large, for which these addresses stand, IPv4 first.
     init(majorityOf addresses: [IPAddress], mark: UInt32, isQuick: Bool) {
+        let ipv4 = addresses.prefix { !$0.isIPv6 }
         electorate = .families(
-            ipv4: Vote(addresses.filter { !$0.isIPv6 }, .majority),
-            ipv6: Vote(addresses.filter(\.isIPv6), .majority)
+            ipv4: Vote(ipv4, .majority),
+            ipv6: Vote(addresses[ipv4.endIndex...], .majority)
         )
         self.mark = mark
         self.isQuick = isQuick
@@ -27,7 +28,7 @@ struct Poll {
 
     /// About a host with these addresses.
     init(anyOf addresses: [IPAddress], mark: UInt32) {
-        electorate = .host(Vote(addresses, .one))
+        electorate = .host(Vote(addresses[...], .one))
         self.mark = mark
         isQuick = false
     }
@@ -37,13 +38,17 @@ struct Poll {
         let count = questions.count
         switch electorate {
         case .host(let vote):
-            questions += vote.next.map(question)
+            add(vote.next, to: &questions)
         case .families(let ipv4, let ipv6):
-            questions += ipv4.next.map(question)
+            add(ipv4.next, to: &questions)
             let isEnough = isQuick && (ipv4.isWon || !ipv4.isDecided)
-            if !isEnough { questions += ipv6.next.map(question) }
+            if !isEnough { add(ipv6.next, to: &questions) }
         }
         return questions.count - count
+    }
+
+    private func add(_ addresses: ArraySlice<IPAddress>, to questions: inout [RouteJudge.Question]) {
+        for address in addresses { questions.append(question(address)) }
     }
 
     func question(_ address: IPAddress) -> RouteJudge.Question {

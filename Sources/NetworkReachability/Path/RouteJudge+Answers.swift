@@ -1,45 +1,44 @@
 import Netlink
 
 extension RouteJudge {
-    /// What the kernel says of one address: the way, and what that leaves open.
-    struct Answer {
-        var first: Result<Route, SystemError>
-        /// Nil where nothing is left open.
-        var second: Result<Route, SystemError>?
-    }
-
     /// Notifications can come before the state they announce, but not before the answer of a link that was asked for first.
     /// So the links that packets left through last are asked for, or the loopback link.
     var expectedLinks: [UInt32] { expectation.links.isEmpty ? [1] : expectation.links }
 
-    /// Asks everything in one round where the expected answers come, after a barrier.
-    mutating func answers(to queries: [RouteQuery]) throws(NetlinkError) -> [Answer] {
-        let guesses = queries.map(expectedSecond)
-        let found = try links.routes(
-            queries + guesses.compactMap(\.self),
-            expecting: expectedLinks
-        )
-        var answers = found.prefix(queries.count).map { Answer(first: $0) }
-        var guessed = found.dropFirst(queries.count)
-        var open: [(index: Int, query: RouteQuery)] = []
-        for index in answers.indices {
-            let guess = guesses[index]
-            let answer = guess == nil ? nil : guessed.popFirst()
-            guard case .success(let route) = answers[index].first else { continue }
-            guard let query = second(queries[index], after: route) else { continue }
-            if query == guess { answers[index].second = answer } else { open.append((index, query)) }
+    /// Asks everything in one round where the expected answers come, after a barrier. Inquiries are told which answers are
+    /// theirs.
+    mutating func answers(to inquiries: inout [Inquiry]) throws(NetlinkError) -> [Result<Route, SystemError>] {
+        var queries: [RouteQuery] = []
+        queries.reserveCapacity(inquiries.count * 2)
+        for index in inquiries.indices {
+            guard let query = inquiries[index].query else { continue }
+            inquiries[index].first = queries.count
+            queries.append(query)
         }
-        if open.isEmpty { return answers }
-        for (question, answer) in zip(open, try links.routes(open.map(\.query))) {
-            answers[question.index].second = answer
+        for index in inquiries.indices {
+            guard let query = inquiries[index].query, let guess = expectedSecond(query) else { continue }
+            inquiries[index].second = queries.count
+            queries.append(guess)
         }
+        var answers = try links.routes(queries, expecting: expectedLinks)
+        var open: [RouteQuery] = []
+        for index in inquiries.indices {
+            guard let query = inquiries[index].query, let first = inquiries[index].first else { continue }
+            let guess = inquiries[index].second.map { queries[$0] }
+            let wanted = second(query, after: answers[first])
+            if wanted == guess { continue }
+            inquiries[index].second = wanted == nil ? nil : answers.count + open.count
+            if let wanted { open.append(wanted) }
+        }
+        if !open.isEmpty { answers += try links.routes(open) }
         return answers
     }
 
     /// What the first answer leaves open. An IPv4 socket repeats its lookup with the source it got, so rules on the source
-    /// decide; an IPv6 route may expire, which only its entry tells. Local ways have neither question.
-    private func second(_ query: RouteQuery, after route: Route) -> RouteQuery? {
-        guard route.kind != .local else { return nil }
+    /// decide, where there are any, and the link the source is of, for destinations that have no route of their own; an IPv6
+    /// route may expire, which only its entry tells. Local ways have neither question.
+    private func second(_ query: RouteQuery, after answer: Result<Route, SystemError>) -> RouteQuery? {
+        guard case .success(let route) = answer, route.kind != .local else { return nil }
         return second(query, source: route.source)
     }
 
@@ -53,7 +52,10 @@ extension RouteJudge {
         var query = query
         switch query.destination.family {
         case .ipv4:
-            guard let source else { return nil }
+            let destination = query.destination
+            guard let source, rulesLookAtSource || destination.isMulticast || destination.isLimitedBroadcast else {
+                return nil
+            }
             query.source = source
         case .ipv6:
             query.wantsEntry = true

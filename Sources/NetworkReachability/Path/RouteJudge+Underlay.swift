@@ -4,7 +4,7 @@ extension RouteJudge {
     /// A tunnel keeps its carrier when what it runs over is gone; where it names its other end, that end is judged too.
     mutating func underlayObstacle(
         of link: Link
-    ) throws(NetlinkError) -> NetworkPath.UnsatisfiedReason? {
+    ) throws(NetlinkError) -> Verdict.Cause? {
         guard !link.lowerIsElsewhere else { return nil }
         if let remote = link.tunnelRemote {
             // A tunnel whose other end is to be reached through the tunnel goes nowhere.
@@ -13,6 +13,7 @@ extension RouteJudge {
             var judge = RouteJudge(
                 kernel: kernel,
                 links: links,
+                rulesLookAtSource: rulesLookAtSource,
                 expectation: expectation,
                 tunnels: tunnels + [link.index]
             )
@@ -20,7 +21,7 @@ extension RouteJudge {
             if case .failure(let obstacle)? = try judge.judge([Question(address: IPAddress(remote), mark: 0)]).first?
                 .outcome
             {
-                return obstacle.reason
+                return obstacle.cause
             }
         }
         if link.kind == "vxlan", let lower = link.lowerIndex { return try links.link(index: lower)?.obstacle }

@@ -13,15 +13,19 @@ struct RouteJudge {
     let kernel: any KernelConnection
     /// The tunnels that lead to the addresses asked about.
     let tunnels: [UInt32]
+    /// Whether a packet may take another way because of its source, as far as it is known.
+    let rulesLookAtSource: Bool
     let expectation: Expectation
     var links: LinkTable
 
     init(
         kernel: any KernelConnection,
         links: LinkTable,
+        rulesLookAtSource: Bool = true,
         expectation: Expectation = Expectation(),
         tunnels: [UInt32] = []
     ) {
+        self.rulesLookAtSource = rulesLookAtSource
         self.expectation = expectation
         self.kernel = kernel
         self.links = links
@@ -30,47 +34,45 @@ struct RouteJudge {
 
     /// One verdict for each question, in the same order; one to three round trips for each 64 of them.
     mutating func judge(_ questions: [Question]) throws(NetlinkError) -> [Verdict] {
-        var verdicts: [Verdict?] = []
-        var open: [(index: Int, query: RouteQuery)] = []
+        var inquiries: [Inquiry] = []
+        inquiries.reserveCapacity(questions.count)
+        for question in questions {
+            inquiries.append(Inquiry(address: question.address, query: try query(for: question)))
+        }
+        let answers = try answers(to: &inquiries)
+        var verdicts: [Verdict] = []
         verdicts.reserveCapacity(questions.count)
-        open.reserveCapacity(questions.count)
-        for (index, question) in questions.enumerated() {
-            switch try query(for: question) {
-            case .success(let query):
-                verdicts.append(nil)
-                open.append((index, query))
-            case .failure(let obstacle):
-                verdicts.append(Verdict(destination: question.address, outcome: .failure(obstacle)))
-            }
-        }
-        for (asked, answer) in zip(open, try answers(to: open.map(\.query))) {
-            let outcome: Result<Verdict.Way, Verdict.Obstacle>
-            switch answer.first {
-            case .failure(let error): outcome = .failure(Verdict.Obstacle(error))
-            case .success(let route): outcome = try way(asked.query, route, answer.second)
-            }
-            verdicts[asked.index] = Verdict(
-                destination: questions[asked.index].address,
-                outcome: outcome,
-                lifetime: (try? answer.second?.get())?.lifetime
-            )
-        }
-        return verdicts.compactMap(\.self)
+        for inquiry in inquiries { verdicts.append(try verdict(on: inquiry, answers)) }
+        return verdicts
     }
 
-    private mutating func query(
-        for question: Question
-    ) throws(NetlinkError) -> Result<RouteQuery, Verdict.Obstacle> {
+    /// What to ask first; nil where the zone is missing or leads nowhere.
+    private mutating func query(for question: Question) throws(NetlinkError) -> RouteQuery? {
         let address = question.address
         var query = RouteQuery(destination: address.wire, mark: question.mark)
         if let zone = address.zone {
-            guard let link = try links.link(zone: zone) else { return .failure(Verdict.Obstacle(.noInterface)) }
+            guard let link = try links.link(zone: zone) else { return nil }
             query.outputInterface = link.index
         } else if address.isIPv6, address.isLinkLocal {
             // Without a zone the kernel picks any link with fe80::/64, which says nothing.
-            return .failure(Verdict.Obstacle(.noInterface))
+            return nil
         }
-        return .success(query)
+        return query
+    }
+
+    private mutating func verdict(
+        on inquiry: Inquiry,
+        _ answers: [Result<Route, SystemError>]
+    ) throws(NetlinkError) -> Verdict {
+        var verdict = Verdict(destination: inquiry.address, outcome: .failure(Verdict.Obstacle(.noInterface)))
+        guard let query = inquiry.query, let first = inquiry.first else { return verdict }
+        let second = inquiry.second.map { answers[$0] }
+        switch answers[first] {
+        case .success(let route): verdict.outcome = try way(query, route, second)
+        case .failure(let error): verdict.outcome = .failure(Verdict.Obstacle(error))
+        }
+        if case .success(let entry)? = second { verdict.lifetime = entry.lifetime }
+        return verdict
     }
 
     private mutating func way(
@@ -94,10 +96,12 @@ struct RouteJudge {
             break
         }
         let direct = try way(query, route, entry: entry)
-        if case .failure(let obstacle) = direct, [.noCarrier, .linkDown, .noInterface].contains(obstacle.reason) {
+        guard case .failure(let obstacle) = direct else { return direct }
+        switch obstacle.cause {
+        case .noCarrier, .linkDown, .noInterface:
             return try otherLeg(query, route, not: route.firstHop?.interface) ?? direct
+        default: return direct
         }
-        return direct
     }
 
     /// Judges the first leg of a route.
@@ -106,25 +110,25 @@ struct RouteJudge {
         _ route: Route,
         entry: Route?
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle> {
-        guard Self.carrying.contains(route.kind) else { return .failure(Verdict.Obstacle(.refused)) }
+        guard route.kind.carriesPackets else { return .failure(Verdict.Obstacle(.refused)) }
         guard let leg = route.firstHop, let link = try links.link(index: leg.interface) else {
             return .failure(Verdict.Obstacle(.noInterface))
         }
         let isLocal = route.kind == .local
         func blocked(
-            _ reason: NetworkPath.UnsatisfiedReason,
+            _ cause: Verdict.Cause,
             below isBelow: Bool = false
         ) -> Result<Verdict.Way, Verdict.Obstacle> {
-            var obstacle = Verdict.Obstacle(reason, link: link.index)
+            var obstacle = Verdict.Obstacle(cause, link: link.index)
             obstacle.isBelow = isBelow
             obstacle.gateway = leg.gateway
             obstacle.source = route.source
             return .failure(obstacle)
         }
-        if let reason = link.obstacle { return blocked(reason) }
+        if let cause = link.obstacle { return blocked(cause) }
         guard let source = route.source else { return blocked(.noSourceAddress) }
         if !isLocal, !(try canBeAnswered(source, query, leg, entry: entry)) { return blocked(.noSourceAddress) }
-        if let reason = try underlayObstacle(of: link) { return blocked(reason, below: true) }
+        if let cause = try underlayObstacle(of: link) { return blocked(cause, below: true) }
         return .success(
             Verdict.Way(
                 link: link.index,
@@ -136,8 +140,6 @@ struct RouteJudge {
             )
         )
     }
-
-    private static let carrying: [RouteKind] = [.unicast, .local, .broadcast, .anycast, .multicast]
 
     /// Whether an answer can come back to `source`. A link-local source is good on its link only, for routers do not forward
     /// it (RFC 3927, RFC 4291); a neighbour answers it.

@@ -16,7 +16,7 @@ struct Verdict: Hashable, Sendable {
 
     /// What stands in their way, and at which link.
     struct Obstacle: Error, Hashable, Sendable {
-        var reason: NetworkPath.UnsatisfiedReason
+        var cause: Cause
         /// The index of the link that does.
         var link: UInt32?
         var gateway: WireAddress?
@@ -24,10 +24,12 @@ struct Verdict: Hashable, Sendable {
         /// Whether it is not the link itself, but what the link runs over.
         var isBelow = false
 
-        init(_ reason: NetworkPath.UnsatisfiedReason, link: UInt32? = nil) {
-            self.reason = reason
+        init(_ cause: Cause, link: UInt32? = nil) {
+            self.cause = cause
             self.link = link
         }
+
+        var reason: NetworkPath.UnsatisfiedReason { cause.reason }
     }
 
     var destination: IPAddress
@@ -58,14 +60,5 @@ extension Verdict.Obstacle {
         case .noDevice: self.init(.noInterface)
         default: self.init(.refused)
         }
-    }
-
-    /// How much it explains: of several obstacles, the one nearest to success is told.
-    var weight: Int {
-        let order: [NetworkPath.UnsatisfiedReason] = [
-            .noRoute, .noInterface, .refused, .unreachable, .blackholed, .prohibited, .noSourceAddress, .linkDown,
-            .noCarrier, .dormant,
-        ]
-        return order.firstIndex(of: reason) ?? 0
     }
 }

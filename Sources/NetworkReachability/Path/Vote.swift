@@ -11,10 +11,10 @@ struct Vote {
     }
 
     private let rule: Rule
-    let addresses: [IPAddress]
+    let addresses: ArraySlice<IPAddress>
     private(set) var verdicts: [Verdict] = []
 
-    init(_ addresses: [IPAddress], _ rule: Rule) {
+    init(_ addresses: ArraySlice<IPAddress>, _ rule: Rule) {
         self.addresses = addresses
         self.rule = rule
     }
@@ -30,12 +30,13 @@ struct Vote {
     /// Whom to ask next; nobody when it is decided.
     var next: ArraySlice<IPAddress> {
         if isDecided { return [] }
-        let rest = addresses[verdicts.count...]
+        let rest = addresses.dropFirst(verdicts.count)
         return rule == .majority ? rest.prefix(needed - satisfied) : rest
     }
 
     mutating func count(_ more: some Collection<Verdict>) {
-        verdicts += more
+        // Most votes are decided by the first round.
+        if verdicts.isEmpty { verdicts = Array(more) } else { verdicts += more }
     }
 
     /// The satisfied verdicts that leave through the interface most of them leave through.

@@ -1,0 +1,12 @@
+import Netlink
+
+/// A question on its way to a verdict.
+struct Inquiry {
+    let address: IPAddress
+    /// What to ask first; nil where there is nothing to ask.
+    let query: RouteQuery?
+    /// Which of all answers is the one to that.
+    var first: Int?
+    /// Which is the answer to what the first leaves open; nil where it leaves nothing open.
+    var second: Int?
+}
