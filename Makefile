@@ -12,7 +12,8 @@ BINARY := .build/release/reachability
 help: ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-watch: build ## Install what is missing, build, and watch the network at large. ARGS="..." are passed on.
+watch: dependencies ## Install what is missing, build, and watch the network at large. ARGS="..." are passed on.
+	@PRODUCTS=reachability Scripts/build-release
 	@exec $(BINARY) watch $(ARGS)
 
 build: dependencies ## Build the optimised command.

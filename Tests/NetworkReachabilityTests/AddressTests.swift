@@ -28,6 +28,15 @@ struct AddressTests {
         #expect(IPAddress(text) == nil)
     }
 
+    @Test("Zones", arguments: ["2", "eth0", "interface", "abcdefghijklmno", "wlän0"])
+    func zones(name: String) throws {
+        let address = try #require(IPAddress("fe80::1%\(name)"))
+        #expect(address.zone == name)
+        #expect(address == IPAddress(address.wire, zone: name) && address != IPAddress("fe80::1%x"))
+        #expect(address != IPAddress("fe80::1") && IPAddress("fe80::1")?.zone == nil)
+        #expect(IPAddress(try #require(IPAddress("192.0.2.1")).wire, zone: name).zone == nil)
+    }
+
     @Test("Socket addresses")
     func socketAddresses() {
         var ipv4 = sockaddr_in()

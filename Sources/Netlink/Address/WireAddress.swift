@@ -95,7 +95,7 @@ extension WireAddress {
 
 extension WireAddress: CustomStringConvertible {
     package var description: String {
-        if family == .ipv4 { return "\(UInt8(low >> 24)).\(UInt8(low >> 16 & 255)).\(UInt8(low >> 8 & 255)).\(UInt8(low & 255))" }
+        if family == .ipv4 { return "\(low >> 24).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)" }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         inet_ntop(CInt(family.rawValue), bytes, &text, socklen_t(text.count))
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

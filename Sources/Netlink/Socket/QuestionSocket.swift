@@ -101,7 +101,9 @@ struct QuestionSocket: ~Copyable {
                 guard answers.links.pad(to: firstLink + index, with: nil) else { return }
                 answers.links.append((try? answer.get()).flatMap(Link.init(body:)))
             } else {
-                guard answers.routes.pad(to: firstRoute + index - links.count, with: .failure(.badMessage)) else { return }
+                guard answers.routes.pad(to: firstRoute + index - links.count, with: .failure(.badMessage)) else {
+                    return
+                }
                 answers.routes.append(Self.route(answer))
             }
         }

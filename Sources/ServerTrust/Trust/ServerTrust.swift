@@ -73,7 +73,7 @@ public struct ServerTrust: Sendable {
         } catch let error as ServerTrustError {
             throw error
         } catch {
-            throw ServerTrustError(reason: .unreadableCertificate(String(describing: error)), host: host ?? "")
+            throw ServerTrustError(reason: .unreadableCertificate(error.plainText), host: host ?? "")
         }
         self.cache = cache
     }

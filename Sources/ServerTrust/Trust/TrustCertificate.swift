@@ -18,7 +18,7 @@ public struct TrustCertificate: Sendable {
         } catch let error as TrustCertificateError {
             throw error
         } catch {
-            throw .unreadable(String(describing: error))
+            throw .unreadable(error.plainText)
         }
     }
 
@@ -30,7 +30,7 @@ public struct TrustCertificate: Sendable {
         do {
             try serializer.serialize(x509)
         } catch {
-            throw .unreadable(String(describing: error))
+            throw .unreadable(error.plainText)
         }
         try self.init(derEncoded: serializer.serializedBytes)
     }

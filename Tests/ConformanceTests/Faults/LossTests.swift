@@ -58,6 +58,24 @@ import Testing
         }
     }
 
+    /// The replacement may be among what was lost.
+    @Test func anOverrunEndsTheWait() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            world.kernel.setActivity(.atWork)
+            let (manager, listener) = try world.listeningManager()
+            world.flush()
+            try world.kernel.batch {
+                try world.apply(.lose)
+                world.kernel.overrun {}
+            }
+            world.flush()
+            checks.expect(listener.values, is: [.wired, .notReachable])
+            checks.expect(world.kernel.waited, is: .zero)
+            withExtendedLifetime(manager) {}
+        }
+    }
+
     /// However long a process goes on removing and putting back, the end of it is told.
     @Test func aProcessThatNeverRestsIsNotWaitedForForEver() async throws {
         try await WorldKind.playFake { world, checks in

@@ -24,7 +24,7 @@ public struct RevocationList: Sendable {
         } catch let problem as RevocationProblem {
             throw problem
         } catch {
-            throw .malformed(String(describing: error))
+            throw .malformed(error.plainText)
         }
     }
 

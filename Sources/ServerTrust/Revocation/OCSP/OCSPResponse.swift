@@ -17,7 +17,7 @@ struct OCSPResponse {
         } catch let problem as RevocationProblem {
             throw problem
         } catch {
-            throw .malformed(String(describing: error))
+            throw .malformed(error.plainText)
         }
     }
 
