@@ -70,11 +70,14 @@ package struct JSONObject: CustomStringConvertible {
 
     /// Keys are words of ours, in which nothing must be escaped.
     private mutating func begin(_ key: String) {
-        if text.count > 1 { text.append(UInt8(ascii: ",")) }
-        text.append(UInt8(ascii: "\""))
-        text += key.utf8
-        text.append(UInt8(ascii: "\""))
-        text.append(UInt8(ascii: ":"))
+        let (bytes, isFirst) = (key.utf8.span, text.count == 1)
+        text.append(addingCapacity: bytes.count + 4) { output in
+            if !isFirst { output.append(UInt8(ascii: ",")) }
+            output.append(UInt8(ascii: "\""))
+            for index in bytes.indices { output.append(bytes[index]) }
+            output.append(UInt8(ascii: "\""))
+            output.append(UInt8(ascii: ":"))
+        }
     }
 
     private mutating func append(_ value: some BinaryInteger) {
@@ -83,21 +86,26 @@ package struct JSONObject: CustomStringConvertible {
     }
 
     private mutating func append(quoted value: String) {
-        text.append(UInt8(ascii: "\""))
-        if Self.mustBeEscaped(value) { append(escaped: value) } else { text += value.utf8 }
-        text.append(UInt8(ascii: "\""))
-    }
-
-    private static func mustBeEscaped(_ value: String) -> Bool {
-        let bytes = value.utf8.span
-        for index in bytes.indices {
-            let byte = bytes[index]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return true }
+        let (bytes, count) = (value.utf8.span, text.count)
+        var mustBeEscaped = false
+        text.append(addingCapacity: bytes.count + 2) { output in
+            output.append(UInt8(ascii: "\""))
+            for index in bytes.indices {
+                let byte = bytes[index]
+                if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { mustBeEscaped = true }
+                output.append(byte)
+            }
+            output.append(UInt8(ascii: "\""))
         }
-        return false
+        if mustBeEscaped {
+            text.removeSubrange(count...)
+            append(escaped: value)
+        }
     }
 
     private mutating func append(escaped value: String) {
+        text.append(UInt8(ascii: "\""))
+        defer { text.append(UInt8(ascii: "\"")) }
         for byte in value.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):

@@ -35,11 +35,11 @@ package struct Timestamp {
         var text: [UInt8] = []
         text.reserveCapacity(24)
         func append(_ number: Int64, width: Int, then end: Unicode.Scalar) {
-            var digits = number
-            let start = text.count
-            for _ in 0..<width {
-                text.insert(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digits % 10), at: start)
-                digits /= 10
+            var unit: Int64 = 1
+            for _ in 1..<width { unit *= 10 }
+            while unit > 0 {
+                text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / unit % 10))
+                unit /= 10
             }
             text.append(UInt8(ascii: end))
         }
