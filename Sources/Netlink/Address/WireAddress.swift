@@ -84,9 +84,6 @@ extension WireAddress {
     /// 224.0.0.0/4 (RFC 5771) or ff00::/8 (RFC 4291).
     package var isMulticast: Bool { family == .ipv4 ? bits >> 28 == 0xe : bits >> 120 == 0xff }
 
-    /// 255.255.255.255 (RFC 919).
-    package var isLimitedBroadcast: Bool { family == .ipv4 && bits == 0xffff_ffff }
-
     /// `::ffff:a.b.c.d` becomes the IPv4 address that packets to it are sent to; every other address is itself.
     package var unmapped: WireAddress {
         family == .ipv6 && bits >> 32 == 0xffff ? WireAddress(ipv4: UInt32(truncatingIfNeeded: bits)) : self

@@ -8,7 +8,6 @@ package struct NetlinkRequest: Hashable, Sendable {
         case link(UInt32)
         case allLinks
         case nextHop
-        case rules
         case other
     }
 
@@ -24,7 +23,6 @@ package struct NetlinkRequest: Hashable, Sendable {
             case .getLink where header.flags & UInt16(NLM_F_DUMP) == UInt16(NLM_F_DUMP): return .allLinks
             case .getLink: return .link(body.load(UInt32.self, at: 4) ?? 0)
             case .getNextHop: return .nextHop
-            case .getRule: return .rules
             default: return .other
             }
         }
@@ -36,8 +34,6 @@ package struct NetlinkRequest: Hashable, Sendable {
         case .route: .networkUnreachable
         case .link, .allLinks: .noDevice
         case .nextHop, .other: .noEntry
-        // Not that there are none.
-        case .rules: .accessDenied
         }
     }
 }
@@ -62,7 +58,6 @@ extension NetlinkRequest: CustomStringConvertible {
         case .link(let index): index == 0 ? "a link by its name" : "link \(index)"
         case .allLinks: "all links"
         case .nextHop: "a next hop"
-        case .rules: "the policy rules"
         case .other: "something else"
         }
     }

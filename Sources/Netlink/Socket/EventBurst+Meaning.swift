@@ -22,9 +22,6 @@ extension EventBurst {
     /// Whether an interface may be another than before.
     package var mayChangeInterfaces: Bool { isIncomplete || subjects.contains(.link) }
 
-    /// Whether a policy rule may be another than before.
-    package var mayChangeRules: Bool { isIncomplete || subjects.contains(.rule) }
-
     /// A new way may lead to other name servers; routes to elsewhere do not.
     package var mayChangeNames: Bool {
         isIncomplete || !subjects.isDisjoint(with: [.link, .address, .defaultRoute, .rule, .nextHop, .configuration])

@@ -8,8 +8,6 @@ struct MonitorSession {
     private var connection: (any KernelConnection)?
     private var interfaces = InterfaceTable()
     private var expectation = Expectation()
-    /// Whether policy rules look at the source of IPv4 packets; nil while that is not known.
-    private var rulesLookAtSource: Bool?
     private var recent = RecentPaths()
     /// The far ends of the tunnels that targets were reached through since it listens.
     private(set) var underlay: Set<WireAddress> = []
@@ -58,7 +56,6 @@ struct MonitorSession {
         }
         isListening = true
         interfaces = InterfaceTable()
-        rulesLookAtSource = nil
         underlay = []
         return true
     }
@@ -79,31 +76,13 @@ struct MonitorSession {
         interfaces = InterfaceTable()
     }
 
-    /// What is known of rules is not true any more.
-    mutating func forgetRules() {
-        rulesLookAtSource = nil
-    }
-
-    /// Only while listening is it known when a rule changes.
-    private mutating func learnRules(from connection: any KernelConnection) {
-        guard isListening, rulesLookAtSource == nil else { return }
-        do {
-            // The notification of a rule can come before the rule; a link is a barrier.
-            _ = try connection.link(index: 1)
-            rulesLookAtSource = try connection.rules(.ipv4).contains { $0.source != nil }
-        } catch {
-            // Taken to be so: it costs some lookups more.
-            rulesLookAtSource = true
-        }
-    }
-
     /// The connection, while it listens.
     var listeningConnection: (any KernelConnection)? { isListening ? connection : nil }
 
     /// The paths of `records`, in their order.
     mutating func evaluate(_ records: [TargetRecord], _ depth: LookDepth = .whole) -> [Evaluation] {
         do {
-            return try asking(depth) { evaluator throws(NetlinkError) in
+            return try asking { evaluator throws(NetlinkError) in
                 let questions = records.compactMap(\.question)
                 let polls = records.map { $0.target.isAddress ? nil : Self.poll($0, depth) }
                 var answers = try evaluator.evaluate(polls.compactMap { try? $0?.get() })[...]
@@ -132,12 +111,10 @@ struct MonitorSession {
 
     /// Asks something of an evaluator, and learns from it.
     mutating func asking<Answer>(
-        _ depth: LookDepth = .whole,
         _ question: (inout PathEvaluator) throws(NetlinkError) -> Answer
     ) throws(NetlinkError) -> Answer {
         let connection = try connect()
-        learnRules(from: connection)
-        var evaluator = evaluator(asking: connection, depth)
+        var evaluator = evaluator(asking: connection)
         defer { lookups += evaluator.lookups }
         let answer = try question(&evaluator)
         interfaces = evaluator.interfaces
@@ -148,13 +125,11 @@ struct MonitorSession {
     }
 
     /// An evaluator that knows what this session has learned.
-    func evaluator(asking connection: any KernelConnection, _ depth: LookDepth = .whole) -> PathEvaluator {
+    func evaluator(asking connection: any KernelConnection) -> PathEvaluator {
         PathEvaluator(
             kernel: connection,
             // Only while listening is it known when an interface changes.
             interfaces: isListening ? interfaces : InterfaceTable(),
-            // A rule that was added this very moment has not been heard of; whoever asks now must not miss it.
-            rulesLookAtSource: depth == .whole || !isListening || rulesLookAtSource ?? true,
             expectation: expectation,
             recent: recent
         )

@@ -37,7 +37,6 @@ extension PathMonitor {
         }
         if concerned.isEmpty { return [] }
         logger?.trace("heard", metadata: ["messages": "\(burst.messages)", "overruns": "\(burst.overruns)"])
-        if burst.mayChangeRules { session.withLock { $0.forgetRules() } }
         if burst.mayChangeInterfaces { session.withLock { $0.forgetInterfaces() } }
         if burst.mayChangeNames { namesMayHaveChanged() }
         return concerned

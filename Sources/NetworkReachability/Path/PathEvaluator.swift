@@ -9,19 +9,16 @@ struct PathEvaluator {
     /// What is likely to be answered, for the next evaluation too.
     private(set) var expectation: Expectation
     private(set) var recent: RecentPaths
-    private let rulesLookAtSource: Bool
 
     init(
         kernel: any KernelConnection,
         interfaces: InterfaceTable,
-        rulesLookAtSource: Bool,
         expectation: Expectation,
         recent: RecentPaths
     ) {
         self.kernel = kernel
         self.recent = recent
         self.interfaces = interfaces
-        self.rulesLookAtSource = rulesLookAtSource
         self.expectation = expectation
         links = LinkTable(kernel)
     }
@@ -80,12 +77,7 @@ struct PathEvaluator {
     }
 
     mutating func judge(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Verdict] {
-        var judge = RouteJudge(
-            kernel: kernel,
-            links: links,
-            rulesLookAtSource: rulesLookAtSource,
-            expectation: expectation
-        )
+        var judge = RouteJudge(kernel: kernel, links: links, expectation: expectation)
         defer { links = judge.links }
         let verdicts = try judge.judge(questions)
         let overIPv6 = verdicts.lazy.filter(\.destination.isIPv6)

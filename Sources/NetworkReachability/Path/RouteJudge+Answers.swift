@@ -35,8 +35,8 @@ extension RouteJudge {
     }
 
     /// What the first answer leaves open. An IPv4 socket repeats its lookup with the source it got, so rules on the source
-    /// decide, where there are any, and the link the source is of, for destinations that have no route of their own; an IPv6
-    /// route may expire, which only its entry tells. Local ways have neither question.
+    /// decide, and so does the choice among several legs; an IPv6 route may expire, which only its entry tells. Local ways
+    /// have neither question.
     private func second(_ query: RouteQuery, after answer: Result<Route, SystemError>) -> RouteQuery? {
         guard case .success(let route) = answer, route.kind != .local else { return nil }
         return second(query, source: route.source)
@@ -52,10 +52,7 @@ extension RouteJudge {
         var query = query
         switch query.destination.family {
         case .ipv4:
-            let destination = query.destination
-            guard let source, rulesLookAtSource || destination.isMulticast || destination.isLimitedBroadcast else {
-                return nil
-            }
+            guard let source else { return nil }
             query.source = source
         case .ipv6:
             query.wantsEntry = true

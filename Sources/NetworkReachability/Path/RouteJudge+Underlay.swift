@@ -13,7 +13,6 @@ extension RouteJudge {
             var judge = RouteJudge(
                 kernel: kernel,
                 links: links,
-                rulesLookAtSource: rulesLookAtSource,
                 expectation: expectation,
                 tunnels: tunnels + [link.index]
             )

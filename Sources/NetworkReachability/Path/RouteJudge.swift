@@ -13,19 +13,15 @@ struct RouteJudge {
     let kernel: any KernelConnection
     /// The tunnels that lead to the addresses asked about.
     let tunnels: [UInt32]
-    /// Whether a packet may take another way because of its source, as far as it is known.
-    let rulesLookAtSource: Bool
     let expectation: Expectation
     var links: LinkTable
 
     init(
         kernel: any KernelConnection,
         links: LinkTable,
-        rulesLookAtSource: Bool = true,
         expectation: Expectation = Expectation(),
         tunnels: [UInt32] = []
     ) {
-        self.rulesLookAtSource = rulesLookAtSource
         self.expectation = expectation
         self.kernel = kernel
         self.links = links

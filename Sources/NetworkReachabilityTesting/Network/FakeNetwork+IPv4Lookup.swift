@@ -155,4 +155,7 @@ extension FakeNetwork {
 extension WireAddress {
     /// 224.0.0.0/24, which no router forwards (RFC 5771).
     fileprivate var isLinkLocalMulticast: Bool { family == .ipv4 && bits >> 8 == 0xe0_0000 }
+
+    /// 255.255.255.255 (RFC 919).
+    fileprivate var isLimitedBroadcast: Bool { family == .ipv4 && bits == 0xffff_ffff }
 }

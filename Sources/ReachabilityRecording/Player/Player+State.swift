@@ -107,8 +107,7 @@ extension Player.State {
     mutating func answer(to request: [UInt8]) -> Result<[UInt8], NetlinkError> {
         if let entry = take(RecordedQuestion(.netlink, request)) { return entry.outcome }
         let about = NetlinkRequest(request)
-        // Earlier versions asked for rules only to explain. Without them no answer is another, it only takes more questions.
-        if about.subject != .rules { note(missing: about.description) }
+        note(missing: about.description)
         let similar = similar ?? SimilarQuestions(recorded)
         self.similar = similar
         return similar.answer(to: about, in: turn)?.outcome ?? .success(NetlinkMessages.refusal(about.absence))

@@ -32,7 +32,7 @@ struct SimilarQuestions {
             encoder.add(Result<[UInt8], NetlinkError>.success(link))
             entry.answer = encoder.bytes
             return entry
-        case .allLinks, .nextHop, .rules, .other: return nil
+        case .allLinks, .nextHop, .other: return nil
         }
     }
 
