@@ -80,7 +80,7 @@ import Testing
     @Test func `text is quoted as it must be`() async throws {
         let uplink = try await Uplink.make()
         // The kernel lets interfaces have such names, and a zone may name them.
-        let name = "a\"\\b\u{e9}"
+        let name = "a\"\\b\u{e9}\u{1}"
         let zone = "fe80::1%\(name)"
         try await LabThread.detached {
             let added = try uplink.namespace.run("ip", ["link", "add", name, "type", "veth", "peer", "name", "p"])

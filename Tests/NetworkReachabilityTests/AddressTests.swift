@@ -106,4 +106,10 @@ struct AddressTests {
         #expect(ipv4.count == 8)
         #expect(ipv4.count { $0.wire.bits >> 31 == 0 } == 4)
     }
+
+    @Test("The addresses that stand for the network at large are asked about IPv4 first, however they are given")
+    func atLargeOrder() throws {
+        let given = try ["2001:db8::1", "192.0.2.1", "2001:db8::2", "192.0.2.2"].map { try #require(IPAddress($0)) }
+        #expect(Target(.atLarge(given)).destination == .atLarge([given[1], given[3], given[0], given[2]]))
+    }
 }

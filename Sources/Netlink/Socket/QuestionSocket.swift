@@ -107,8 +107,8 @@ struct QuestionSocket: ~Copyable {
                 answers.routes.append(Self.route(answer))
             }
         }
-        _ = answers.links.pad(to: firstLink + links.count, with: nil)
-        _ = answers.routes.pad(to: firstRoute + queries.count, with: .failure(.badMessage))
+        answers.links.pad(to: firstLink + links.count, with: nil)
+        answers.routes.pad(to: firstRoute + queries.count, with: .failure(.badMessage))
     }
 
     private static func route(_ answer: Result<UnsafeRawBufferPointer, SystemError>) -> Result<Route, SystemError> {
@@ -281,6 +281,7 @@ extension RequestBuilder {
 
 extension Array {
     /// Appends `filler` until there are `count` elements; says whether there are not more already.
+    @discardableResult
     fileprivate mutating func pad(to count: Int, with filler: @autoclosure () -> Element) -> Bool {
         while self.count < count { append(filler()) }
         return self.count == count

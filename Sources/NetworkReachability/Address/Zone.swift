@@ -6,34 +6,22 @@ struct Zone: Hashable, Sendable {
     /// That of addresses that need none.
     static let none = Zone("")
 
-    /// The bytes from the first on, and zeros behind them.
-    private let bytes: (low: UInt64, high: UInt64)
+    /// The first eight bytes, from the lowest bits on, and those after them; zeros behind the last.
+    private let low: UInt64
+    private let high: UInt64
 
     init(_ text: some StringProtocol) {
-        var bytes = (low: UInt64(0), high: UInt64(0))
-        for (index, byte) in text.utf8.prefix(Self.limit).enumerated() {
-            if index < 8 {
-                bytes.low |= UInt64(byte) << (8 * index)
-            } else {
-                bytes.high |= UInt64(byte) << (8 * (index - 8))
-            }
-        }
-        self.bytes = bytes
+        let bytes = text.utf8.prefix(Self.limit)
+        low = Self.packed(bytes.prefix(8))
+        high = Self.packed(bytes.dropFirst(8))
+    }
+
+    private static func packed(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     var text: String {
-        let all = (0..<Self.limit).map { index in
-            UInt8(truncatingIfNeeded: index < 8 ? bytes.low >> (8 * index) : bytes.high >> (8 * (index - 8)))
-        }
+        let all = [low, high].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (8 * $0)) } }
         return String(decoding: all.prefix { $0 != 0 }, as: UTF8.self)
-    }
-
-    static func == (one: Zone, other: Zone) -> Bool {
-        one.bytes == other.bytes
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(bytes.low)
-        hasher.combine(bytes.high)
     }
 }
