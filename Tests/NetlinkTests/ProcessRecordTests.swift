@@ -13,8 +13,10 @@ import Testing
         threads: String = "1"
     ) -> ProcessRecord? {
         let end = Self.end.replacing("%FLAGS", with: flags).replacing("%THREADS", with: threads)
-        return ProcessRecord(text: Array("4242 (\(name)) \(state) \(end)\n".utf8)[...])
+        return makeRecord(text: Array("4242 (\(name)) \(state) \(end)\n".utf8))
     }
+
+    private func makeRecord(text: [UInt8]) -> ProcessRecord? { text.withUnsafeBytes { ProcessRecord(text: $0) } }
 
     @Test(arguments: ["ip", "", "a b", ")", ") R 1 2 3", "((", "a) S (b", "\n", "x) Z 0 0 0 0 0 4", "naïve"])
     func `a name may contain anything`(name: String) throws {
@@ -43,12 +45,12 @@ import Testing
         let line = Array(
             "4242 (a) b) R \(Self.end.replacing("%FLAGS", with: "0").replacing("%THREADS", with: "3"))".utf8
         )
-        let whole = try #require(ProcessRecord(text: line[...]))
+        let whole = try #require(makeRecord(text: line))
         #expect(whole.threads == 3)
         var complete = 0
         for count in line.indices {
             // What is cut off after the last field that matters still counts, cut numbers do not make others wrong.
-            guard let record = ProcessRecord(text: line[..<count]) else { continue }
+            guard let record = makeRecord(text: Array(line[..<count])) else { continue }
             #expect(record.isRunning && record.threads == 3)
             complete += 1
         }
@@ -62,7 +64,7 @@ import Testing
             let bytes = (0..<Int.random(in: 0...200, using: &random)).map { _ in
                 round % 2 == 0 ? alphabet.randomElement(using: &random) ?? 0 : UInt8.random(in: 0...255, using: &random)
             }
-            _ = ProcessRecord(text: bytes[...])
+            _ = makeRecord(text: bytes)
         }
     }
 }

@@ -18,9 +18,19 @@ package struct JSONObject: CustomStringConvertible {
         if let value { append(quoted: value) } else { text += "null".utf8 }
     }
 
-    package mutating func add(_ key: String, _ value: some BinaryInteger) {
+    /// Inlined, because what is generic for any integer is slow.
+    @inlinable package mutating func add(_ key: String, _ value: some BinaryInteger) {
+        if let number = Int64(exactly: value) { add(key, number) } else { add(key, number: String(value)) }
+    }
+
+    package mutating func add(_ key: String, _ value: Int64) {
         begin(key)
         append(value)
+    }
+
+    package mutating func add(_ key: String, number: String) {
+        begin(key)
+        text += number.utf8
     }
 
     package mutating func add(_ key: String, _ value: Bool) {
@@ -39,8 +49,7 @@ package struct JSONObject: CustomStringConvertible {
     }
 
     package mutating func add(_ key: String, optional value: (some BinaryInteger)?) {
-        begin(key)
-        if let value { append(value) } else { text += "null".utf8 }
+        if let value { add(key, value) } else { add(key, String?.none) }
     }
 
     package mutating func add(_ key: String, _ value: JSONObject?) {
@@ -80,9 +89,18 @@ package struct JSONObject: CustomStringConvertible {
         }
     }
 
-    private mutating func append(_ value: some BinaryInteger) {
-        // Not the text of any integer there may be: that is generic, and slow.
-        if let number = Int64(exactly: value) { text += String(number).utf8 } else { text += String(value).utf8 }
+    private mutating func append(_ number: Int64) {
+        let magnitude = number.magnitude
+        var unit: UInt64 = 1
+        while magnitude / unit >= 10 { unit *= 10 }
+        // As many digits as there can be, and a sign.
+        text.append(addingCapacity: 20) { output in
+            if number < 0 { output.append(UInt8(ascii: "-")) }
+            while unit > 0 {
+                output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude / unit % 10))
+                unit /= 10
+            }
+        }
     }
 
     private mutating func append(quoted value: String) {

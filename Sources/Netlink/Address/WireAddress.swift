@@ -92,9 +92,20 @@ extension WireAddress {
 
 extension WireAddress: CustomStringConvertible {
     package var description: String {
-        if family == .ipv4 { return "\(low >> 24).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)" }
+        if family == .ipv4 { return dotted }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         inet_ntop(CInt(family.rawValue), bytes, &text, socklen_t(text.count))
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private var dotted: String {
+        String(unsafeUninitializedCapacity: 15) { memory in
+            var text = TextBuilder(UnsafeMutableRawBufferPointer(memory))
+            for shift in stride(from: 24, through: 0, by: -8) {
+                if text.count > 0 { text.append(".") }
+                text.append(UInt32(low >> UInt64(shift) & 255))
+            }
+            return text.count
+        }
     }
 }

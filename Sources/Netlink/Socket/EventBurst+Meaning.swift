@@ -13,6 +13,9 @@ extension EventBurst {
         return !isIncomplete && subjects.isSubset(of: known) && !mayAddSource
     }
 
+    /// Whether something went, or a link may have.
+    package var mayLose: Bool { isIncomplete || !subjects.isDisjoint(with: [.removal, .link]) }
+
     /// Whether something went that whoever took it away may be about to replace. A link that goes down takes routes and
     /// addresses with it for good.
     package var mayBeReplaced: Bool {

@@ -24,25 +24,37 @@ package enum ProcessActivity: Sendable {
     }
 
     private static func of(process number: UInt32) -> ProcessActivity {
-        guard let process = ProcessRecord(path: "/proc/\(number)/stat") else {
+        guard let process = ProcessRecord(process: number) else {
             // Nothing there, although the first process of all is: it has ended.
             return errno == ENOENT && access("/proc/1/stat", R_OK) == 0 ? .atRest : .unknown
         }
         if process.isRunning { return .atWork }
         // A first thread that has ended leaves the others to go on.
         if process.threads <= 1 { return .atRest }
-        return process.threads <= threadLimit ? ofThreads(in: "/proc/\(number)/task") : .unknown
+        return process.threads <= threadLimit ? ofThreads(of: number) : .unknown
     }
 
-    private static func ofThreads(in path: String) -> ProcessActivity {
-        guard let directory = opendir(path) else { return .unknown }
+    private static func ofThreads(of process: UInt32) -> ProcessActivity {
+        guard let directory = opendir("/proc/\(process)/task") else { return .unknown }
         defer { closedir(directory) }
         while let entry = readdir(directory) {
             // What is not a number is "." or "..".
-            let number = withUnsafeBytes(of: entry.pointee.d_name) { UInt32(decimal: $0.prefix { $0 != 0 }) }
-            guard let number, let thread = ProcessRecord(path: "\(path)/\(number)/stat") else { continue }
+            let number = withUnsafeBytes(of: entry.pointee.d_name) { UInt32(decimal: $0) }
+            guard let number, let thread = ProcessRecord(process: process, thread: number) else { continue }
             if thread.isRunning { return .atWork }
         }
         return .atRest
+    }
+}
+
+extension UInt32 {
+    /// A number in decimal digits, and nothing else before the zero that ends it.
+    fileprivate init?(decimal text: UnsafeRawBufferPointer) {
+        var number: UInt32?
+        for byte in text.prefix(while: { $0 != 0 }) {
+            guard number.append(digit: byte) else { return nil }
+        }
+        guard let number else { return nil }
+        self = number
     }
 }

@@ -2,30 +2,62 @@ import Glibc
 
 /// The few fields of `/proc/PID/stat` that tell what a process or thread is doing.
 ///
+/// Asked for between a loss and its news, so nothing of it is allocated.
+///
 /// C counterpart: `proc(5)`.
 struct ProcessRecord: Sendable {
     private let state: UInt8
     private let flags: UInt32
     let threads: UInt32
 
+    /// More than the longest file name, and than what stands before the last field.
+    private static let room = 512
+
     /// Nil when the file cannot be read, with the reason in `errno`, or is not such a file.
-    init?(path: String) {
-        guard let file = try? Descriptor.open(path) else { return nil }
-        var text = [UInt8](repeating: 0, count: 512)
-        let count = read(file.number, &text, text.count)
-        guard count > 0 else { return nil }
-        self.init(text: text[..<count])
+    ///
+    /// - Parameter thread: one of the process's threads; nil for the first.
+    init?(process: UInt32, thread: UInt32? = nil) {
+        let record = withUnsafeTemporaryAllocation(byteCount: Self.room, alignment: 1) { buffer -> ProcessRecord? in
+            var path = TextBuilder(buffer)
+            path.append("/proc/")
+            path.append(process)
+            if let thread {
+                path.append("/task/")
+                path.append(thread)
+            }
+            path.append("/stat")
+            let name = path.terminated
+            let file = Glibc.open(name, O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { return nil }
+            let count = read(file, buffer.baseAddress, buffer.count)
+            close(file)
+            return ProcessRecord(text: UnsafeRawBufferPointer(buffer).bytes(from: 0, length: count))
+        }
+        guard let record else { return nil }
+        self = record
     }
 
     /// The name of the program stands second, in parentheses, and may contain anything.
-    init?(text: ArraySlice<UInt8>) {
-        guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-        var rest = text[(end + 1)...]
-        guard let state = rest.nextField()?.first else { return nil }
-        for _ in 0..<5 { _ = rest.nextField() }
-        guard let flags = rest.nextField().flatMap({ UInt32(decimal: $0) }) else { return nil }
-        for _ in 0..<10 { _ = rest.nextField() }
-        guard let threads = rest.nextField().flatMap({ UInt32(decimal: $0) }) else { return nil }
+    init?(text: UnsafeRawBufferPointer) {
+        guard var index = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        var (state, flags, threads) = (UInt8(0), UInt32?.none, UInt32?.none)
+        // Fields are numbered as in proc(5).
+        var field = 2
+        while index + 1 < text.count, field <= 20 {
+            index += 1
+            let byte = text[index]
+            if byte == UInt8(ascii: " ") {
+                field += 1
+                continue
+            }
+            switch field {
+            case 3: state = byte
+            case 9: guard flags.append(digit: byte) else { return nil }
+            case 20: guard threads.append(digit: byte) else { return nil }
+            default: continue
+            }
+        }
+        guard let flags, let threads else { return nil }
         self.state = state
         self.flags = flags
         self.threads = threads
@@ -36,28 +68,13 @@ struct ProcessRecord: Sendable {
     var isRunning: Bool { flags & 0x4 == 0 && (state == UInt8(ascii: "R") || state == UInt8(ascii: "D")) }
 }
 
-extension ArraySlice<UInt8> {
-    /// Takes the next field off, between blanks; nil when there is none.
-    fileprivate mutating func nextField() -> ArraySlice<UInt8>? {
-        let blank = UInt8(ascii: " ")
-        guard let begin = firstIndex(where: { $0 != blank }) else { return nil }
-        let end = self[begin...].firstIndex(of: blank) ?? endIndex
-        defer { self = self[end...] }
-        return self[begin..<end]
-    }
-}
-
-extension UInt32 {
-    /// A number in decimal digits and nothing else.
-    init?(decimal digits: some Collection<UInt8>) {
-        guard !digits.isEmpty else { return nil }
-        self = 0
-        for digit in digits {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-            let (tens, isTooLarge) = multipliedReportingOverflow(by: 10)
-            let (sum, carries) = tens.addingReportingOverflow(UInt32(digit - UInt8(ascii: "0")))
-            if isTooLarge || carries { return nil }
-            self = sum
-        }
+extension UInt32? {
+    /// Adds a decimal digit; says whether it is one, and the number not too large.
+    mutating func append(digit byte: UInt8) -> Bool {
+        let digit = UInt64(byte &- UInt8(ascii: "0"))
+        let number = UInt64(self ?? 0) * 10 + digit
+        guard digit < 10, number <= UInt32.max else { return false }
+        self = UInt32(number)
+        return true
     }
 }

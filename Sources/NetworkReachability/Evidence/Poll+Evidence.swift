@@ -1,14 +1,7 @@
 extension Poll {
     /// Everybody who has a vote, in the order of the votes.
     var everybody: [RouteJudge.Question] {
-        votes.flatMap(\.addresses).map(question)
-    }
-
-    private var votes: [Vote] {
-        switch electorate {
-        case .host(let vote): [vote]
-        case .families(let ipv4, let ipv6): [ipv4, ipv6]
-        }
+        (first.addresses + (second?.addresses ?? [])).map(question)
     }
 
     /// Counts votes that are known already, in the order in which they would be asked for.
@@ -24,8 +17,8 @@ extension Poll {
 
     /// How the families vote on the network at large; none for a host.
     func tallies(by verdicts: [IPAddress: Verdict]) -> [NetworkEvidence.Tally] {
-        guard case .families(let ipv4, let ipv6) = electorate else { return [] }
-        return zip([ipv4, ipv6], [false, true]).compactMap { vote, isIPv6 in
+        guard let second else { return [] }
+        return zip([first, second], [false, true]).compactMap { vote, isIPv6 in
             guard !vote.addresses.isEmpty else { return nil }
             return NetworkEvidence.Tally(
                 isIPv6: isIPv6,

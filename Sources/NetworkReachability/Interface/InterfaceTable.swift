@@ -10,12 +10,14 @@ struct InterfaceTable: Sendable {
         var flags: NetworkReachabilityFlags
     }
 
-    private var entries: [UInt32: (link: Link, entry: Entry)] = [:]
+    /// A handful, the interfaces that packets leave through.
+    private var entries: [(link: Link, entry: Entry)] = []
 
     mutating func entry(for link: Link, kernel: any KernelConnection) -> Entry {
-        if let known = entries[link.index], known.link == link { return known.entry }
+        let place = entries.firstIndex { $0.link.index == link.index }
+        if let place, entries[place].link == link { return entries[place].entry }
         let entry = Self.classify(link, kernel: kernel)
-        entries[link.index] = (link, entry)
+        if let place { entries[place] = (link, entry) } else { entries.append((link, entry)) }
         return entry
     }
 

@@ -83,22 +83,51 @@ struct MonitorSession {
     mutating func evaluate(_ records: [TargetRecord], _ depth: LookDepth = .whole) -> [Evaluation] {
         do {
             return try asking { evaluator throws(NetlinkError) in
-                let questions = records.compactMap(\.question)
-                let polls = records.map { $0.target.isAddress ? nil : Self.poll($0, depth) }
-                var answers = try evaluator.evaluate(polls.compactMap { try? $0?.get() })[...]
-                var direct = try evaluator.evaluate(questions)[...]
-                let nothing = Evaluation(path: NetworkPath())
-                return zip(records, polls).map { record, poll in
-                    switch poll {
-                    case nil: record.noted(direct.popFirst() ?? nothing)
-                    case .success: record.noted(answers.popFirst() ?? nothing)
-                    case .failure(let reason): record.noted(Evaluation(path: reason.path))
+                var polls: [Poll] = []
+                var questions: [RouteJudge.Question] = []
+                var askings: [Asking] = []
+                for record in records {
+                    askings.append(Self.ask(record, depth, &polls, &questions))
+                }
+                var ofPolls = try evaluator.evaluate(polls).makeIterator()
+                var ofQuestions = try evaluator.evaluate(questions).makeIterator()
+                return zip(records, askings).map { record, asking in
+                    switch asking {
+                    case .poll: record.noted(ofPolls.next() ?? Evaluation(path: NetworkPath()))
+                    case .question: record.noted(ofQuestions.next() ?? Evaluation(path: NetworkPath()))
+                    case .nothing(let reason): record.noted(Evaluation(path: reason.path))
                     }
                 }
             }
         } catch {
             let reason = giveUp(error)
             return records.map { $0.noted(Evaluation(path: NetworkPath(reason: reason))) }
+        }
+    }
+
+    /// How a target is asked about.
+    private enum Asking {
+        case poll
+        case question
+        case nothing(Unnamed)
+    }
+
+    private static func ask(
+        _ record: TargetRecord,
+        _ depth: LookDepth,
+        _ polls: inout [Poll],
+        _ questions: inout [RouteJudge.Question]
+    ) -> Asking {
+        if let question = record.question {
+            questions.append(question)
+            return .question
+        }
+        switch poll(record, depth) {
+        case .success(let poll):
+            polls.append(poll)
+            return .poll
+        case .failure(let reason):
+            return .nothing(reason)
         }
     }
 
@@ -146,7 +175,7 @@ struct MonitorSession {
         let mark = record.target.mark
         switch record.target.destination {
         case .atLarge(let addresses):
-            let isQuick = depth != .whole && !record.wantsEverything
+            let isQuick = depth == .quick && !record.wantsEverything
             return .success(Poll(majorityOf: addresses, mark: mark, isQuick: isQuick))
         case .address(let address):
             return .success(Poll(anyOf: [address], mark: mark))

@@ -47,7 +47,7 @@ extension PathMonitor {
     func look(at records: [TargetRecord], after burst: EventBurst) {
         let part = Array(records.prefix(MonitorTiming.lookLimit))
         if part.count < records.count { lookLater(at: records.dropFirst(part.count), after: burst) }
-        let open = unconfirmed(part, burst.depth)
+        let open = unconfirmed(part, after: burst)
         let evaluations = reconsider(evaluations(of: open, burst.depth), of: open, after: burst)
         tell(open, evaluations, since: burst.noticed)
         scheduleExpiry(evaluations)
@@ -76,9 +76,9 @@ extension PathMonitor {
     }
 
     /// Without those whose path a quick look confirms.
-    private func unconfirmed(_ records: [TargetRecord], _ depth: LookDepth) -> [TargetRecord] {
-        guard case .links(let changed) = depth else { return records }
-        let open = session.withLock { $0.unconfirmed(records, changed) }
+    private func unconfirmed(_ records: [TargetRecord], after burst: EventBurst) -> [TargetRecord] {
+        guard burst.isRelevant, burst.leavesKnownSources else { return records }
+        let open = session.withLock { $0.unconfirmed(records, burst.prefixes) }
         state.withLock { $0.statistics.evaluatedTargets += UInt64(records.count - open.count) }
         return open
     }
@@ -161,9 +161,7 @@ extension PathMonitor {
 }
 
 extension EventBurst {
-    /// What a look may leave out that the trailing look asks for.
-    fileprivate var depth: LookDepth {
-        if !isRelevant { return .whole }
-        return leavesKnownSources ? .links(changed: prefixes) : .quick
-    }
+    /// What a look may leave out that the trailing look asks for. Where IPv4 may be lost, asking about IPv6 at once saves a
+    /// round.
+    fileprivate var depth: LookDepth { isRelevant && !mayLose ? .quick : .whole }
 }

@@ -3,7 +3,8 @@ import Netlink
 /// The links asked for during one evaluation, each asked once, and how many routes were looked up.
 struct LinkTable {
     private let kernel: any KernelConnection
-    private var known: [UInt32: Link?] = [:]
+    /// A handful, the links that packets leave through, where an array is quicker than a dictionary.
+    private var known: [(index: UInt32, link: Link?)] = []
     private var all: [Link]?
     private(set) var lookups = 0
     /// The far ends of tunnels that were asked about too.
@@ -26,30 +27,36 @@ struct LinkTable {
         expecting links: [UInt32]
     ) throws(NetlinkError) -> [Result<Route, SystemError>] {
         lookups += queries.count
-        let links = links.filter { known[$0] == nil }
+        let links = links.filter { answer($0) == nil }
         let answers = try kernel.routes(queries, after: links)
-        for (index, link) in zip(links, answers.links) { known[index] = .some(link) }
+        for (index, link) in zip(links, answers.links) { known.append((index, link)) }
         return answers.routes
     }
 
     mutating func link(index: UInt32) throws(NetlinkError) -> Link? {
-        if let known = known[index] { return known }
+        if let answer = answer(index) { return answer }
         let link = try kernel.link(index: index)
-        known[index] = .some(link)
+        known.append((index, link))
         return link
+    }
+
+    /// What was answered already; nil when it was not asked for.
+    private func answer(_ index: UInt32) -> Link?? {
+        if let known = known.first(where: { $0.index == index }) { return .some(known.link) }
+        return all?.first { $0.index == index }.map { .some($0) }
     }
 
     /// The link a zone names: an index, or a name.
     mutating func link(zone: String) throws(NetlinkError) -> Link? {
         if let index = UInt32(zone) { return try link(index: index) }
         let link = try kernel.link(named: zone)
-        if let link { known[link.index] = .some(link) }
+        if let link { known.append((link.index, link)) }
         return link
     }
 
     /// Whether one of the links asked for so far carries packets, the loopback link aside.
     var hasCarrierSomewhere: Bool {
-        known.values.contains { link in link.map { !$0.isLoopback && $0.obstacle == nil } ?? false }
+        known.contains { $0.link?.carriesPackets ?? false } || all?.contains(where: \.carriesPackets) ?? false
     }
 
     /// Every link of the namespace, asked for only when one of them must explain something.
@@ -57,7 +64,7 @@ struct LinkTable {
         if let all { return all }
         let links = try kernel.links()
         all = links
-        for link in links { known[link.index] = .some(link) }
+        known = []
         return links
     }
 }
@@ -70,4 +77,6 @@ extension Link {
         if !hasCarrier { return .noCarrier }
         return isDormant ? .dormant : nil
     }
+
+    fileprivate var carriesPackets: Bool { !isLoopback && obstacle == nil }
 }

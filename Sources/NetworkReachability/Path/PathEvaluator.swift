@@ -62,11 +62,7 @@ struct PathEvaluator {
                 evaluations.append(Evaluation(path: path, lifetime: verdict.lifetime))
                 continue
             }
-            var (common, destination) =
-                switch verdict.outcome {
-                case .success(let way): try path(way, to: verdict.destination)
-                case .failure(let obstacle): (try self.common(explained(obstacle)), verdict.destination)
-                }
+            var (common, destination) = try path(of: verdict)
             common.supportsIPv4 = verdict.isSatisfied && !verdict.destination.isIPv6
             common.supportsIPv6 = verdict.isSatisfied && verdict.destination.isIPv6
             let path = recent.path(common, to: destination)
@@ -86,7 +82,7 @@ struct PathEvaluator {
     }
 
     mutating func evaluation(of result: PollResult) throws(NetlinkError) -> Evaluation {
-        var (common, destination) = try path(of: result.verdicts, isSatisfied: result.isSatisfied)
+        var (common, destination) = try path(of: result.deciding)
         common.supportsIPv4 = result.supportsIPv4
         common.supportsIPv6 = result.supportsIPv6
         return Evaluation(
@@ -96,23 +92,14 @@ struct PathEvaluator {
         )
     }
 
-    /// The path of the first verdict that is satisfied or, if none may be, of the obstacle that explains most.
     private mutating func path(
-        of verdicts: [Verdict],
-        isSatisfied: Bool
+        of verdict: Verdict?
     ) throws(NetlinkError) -> (common: NetworkPath.Common, destination: IPAddress?) {
-        var worst: (destination: IPAddress, obstacle: Verdict.Obstacle)?
-        for verdict in verdicts {
-            switch verdict.outcome {
-            case .success(let way):
-                if isSatisfied { return try path(way, to: verdict.destination) }
-            case .failure(let obstacle):
-                if let known = worst, known.obstacle.cause >= obstacle.cause { continue }
-                worst = (verdict.destination, obstacle)
-            }
+        guard let verdict else { return (NetworkPath.Common(flags: [], reason: .noRoute), nil) }
+        switch verdict.outcome {
+        case .success(let way): return try path(way, to: verdict.destination)
+        case .failure(let obstacle): return (try common(explained(obstacle)), verdict.destination)
         }
-        guard let worst else { return (NetworkPath.Common(flags: [], reason: .noRoute), nil) }
-        return (try common(explained(worst.obstacle)), worst.destination)
     }
 
     private mutating func path(

@@ -1,10 +1,7 @@
-import Netlink
-
 /// What a poll came to.
 struct PollResult {
-    /// Those that decided: satisfied ones if any may be, otherwise all that were not.
-    var verdicts: [Verdict]
-    var isSatisfied: Bool
+    /// The verdict that decides: a satisfied one if any may be, otherwise that which explains most; nil without any.
+    let deciding: Verdict?
     var supportsIPv4 = false
     var supportsIPv6 = false
     /// IPv6 was not asked about, because IPv4 had decided.
@@ -12,8 +9,7 @@ struct PollResult {
     /// When to ask again although nothing will be announced.
     var lifetime: Duration?
 
-    init(_ verdicts: [Verdict], isSatisfied: Bool) {
-        self.verdicts = verdicts
-        self.isSatisfied = isSatisfied
+    init(deciding: Verdict?) {
+        self.deciding = deciding
     }
 }

@@ -30,6 +30,7 @@ struct RouteJudge {
 
     /// One verdict for each question, in the same order; one to three round trips for each 64 of them.
     mutating func judge(_ questions: [Question]) throws(NetlinkError) -> [Verdict] {
+        if questions.isEmpty { return [] }
         var inquiries: [Inquiry] = []
         inquiries.reserveCapacity(questions.count)
         for question in questions {

@@ -39,19 +39,38 @@ struct Vote {
         if verdicts.isEmpty { verdicts = Array(more) } else { verdicts += more }
     }
 
-    /// The satisfied verdicts that leave through the interface most of them leave through.
-    var mostCommonWay: [Verdict] {
-        let interfaces = verdicts.lazy.filter(\.isSatisfied).map(\.interfaceIndex)
-        var best: (index: UInt32, count: Int) = (0, 0)
+    /// The first of the satisfied verdicts that leave through the interface most of them leave through.
+    var mostCommon: Verdict? {
+        var best: (verdict: Verdict, count: Int)?
         // There are a handful.
-        for index in interfaces {
-            let count = interfaces.count { $0 == index }
-            if count > best.count { best = (index, count) }
+        for verdict in verdicts where verdict.isSatisfied {
+            let count = verdicts.count { $0.isSatisfied && $0.link == verdict.link }
+            if count > best?.count ?? 0 { best = (verdict, count) }
         }
-        return verdicts.filter { $0.isSatisfied && $0.interfaceIndex == best.index }
+        return best?.verdict
+    }
+
+    /// The first of the verdicts with the obstacle that explains most.
+    var worst: Verdict? {
+        verdicts.reduce(nil) { Verdict.worse($0, $1) }
+    }
+
+    /// When the first of the verdicts ends.
+    var lifetime: Duration? {
+        verdicts.reduce(nil) { known, verdict in verdict.lifetime.map { min($0, known ?? $0) } ?? known }
     }
 }
 
 extension Verdict {
-    fileprivate var interfaceIndex: UInt32 { (try? outcome.get())?.link ?? 0 }
+    /// The link of a satisfied verdict.
+    fileprivate var link: UInt32? {
+        if case .success(let way) = outcome { way.link } else { nil }
+    }
+
+    /// That of two whose obstacle explains more, the first if both explain as much; nil if none has an obstacle.
+    static func worse(_ one: Verdict?, _ other: Verdict?) -> Verdict? {
+        guard case .failure(let obstacle)? = other?.outcome else { return one }
+        guard case .failure(let known)? = one?.outcome else { return other }
+        return known.cause >= obstacle.cause ? one : other
+    }
 }

@@ -37,7 +37,7 @@ struct PathLine {
         object.add("source", path.source?.description)
         object.add("reason", path.reason?.rawValue)
         object.add("generation", path.generation)
-        object.add("underlyingInterfaces", path.interface?.underlying.map(\.name) ?? [])
+        object.add("underlyingInterfaces", path.interface?.underlying.map { $0.name } ?? [])
         object.add("destination", path.destination?.description)
         object.add("supportsIPv4", path.supportsIPv4)
         object.add("supportsIPv6", path.supportsIPv6)

@@ -1,0 +1,39 @@
+/// Writes short ASCII text into memory of the caller's: strings of the standard library cost more than all else where only a
+/// path or an address is made of them.
+struct TextBuilder {
+    private let memory: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+
+    /// What does not fit traps.
+    init(_ memory: UnsafeMutableRawBufferPointer) {
+        self.memory = memory
+    }
+
+    private mutating func put(_ byte: UInt8) {
+        memory[count] = byte
+        count += 1
+    }
+
+    mutating func append(_ text: StaticString) {
+        for byte in UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount) { put(byte) }
+    }
+
+    /// In decimal.
+    mutating func append(_ number: UInt32) {
+        var unit: UInt32 = 1
+        while number / unit >= 10 { unit *= 10 }
+        while unit > 0 {
+            put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / unit % 10))
+            unit /= 10
+        }
+    }
+
+    /// The text with a zero behind it, as long as the memory lasts.
+    var terminated: UnsafePointer<CChar> {
+        mutating get {
+            put(0)
+            count -= 1
+            return UnsafePointer(memory.baseAddress!.assumingMemoryBound(to: CChar.self))
+        }
+    }
+}
