@@ -20,7 +20,10 @@ import Testing
 
     @Test func `the thread that asks runs`() async throws {
         try await LabThread.detached {
-            let record = try #require(ProcessRecord(process: UInt32(getpid()), thread: UInt32(gettid())))
+            let path = try #require(realpath("/proc/thread-self", nil))
+            defer { free(path) }
+            let thread = String(cString: path).split(separator: "/").last.flatMap { UInt32($0) }
+            let record = try #require(ProcessRecord(process: UInt32(getpid()), thread: thread))
             #expect(record.isRunning)
             // With very many threads it is not looked at.
             #expect(ProcessActivity.ofProcess(withPort: UInt32(getpid())) != .atRest)

@@ -25,8 +25,9 @@ package enum ProcessActivity: Sendable {
 
     private static func of(process number: UInt32) -> ProcessActivity {
         guard let process = ProcessRecord(process: number) else {
-            // Nothing there, although the first process of all is: it has ended.
-            return errno == ENOENT && access("/proc/1/stat", R_OK) == 0 ? .atRest : .unknown
+            // It ended while it was looked at, or nothing is there although the first process of all is.
+            let hasEnded = errno == ESRCH || errno == ENOENT && access("/proc/1/stat", R_OK) == 0
+            return hasEnded ? .atRest : .unknown
         }
         if process.isRunning { return .atWork }
         // A first thread that has ended leaves the others to go on.

@@ -26,7 +26,7 @@ struct ProcessRecord: Sendable {
                 path.append(thread)
             }
             path.append("/stat")
-            let name = path.terminated
+            guard let name = path.terminated() else { return nil }
             let file = Glibc.open(name, O_RDONLY | O_CLOEXEC)
             guard file >= 0 else { return nil }
             let count = read(file, buffer.baseAddress, buffer.count)

@@ -28,12 +28,9 @@ struct TextBuilder {
         }
     }
 
-    /// The text with a zero behind it, as long as the memory lasts.
-    var terminated: UnsafePointer<CChar> {
-        mutating get {
-            put(0)
-            count -= 1
-            return UnsafePointer(memory.baseAddress!.assumingMemoryBound(to: CChar.self))
-        }
+    /// Ends the text with a zero, which C wants; good as long as the memory lasts, nil where there is none.
+    mutating func terminated() -> UnsafePointer<CChar>? {
+        put(0)
+        return UnsafePointer(memory.bindMemory(to: CChar.self).baseAddress)
     }
 }

@@ -42,6 +42,7 @@ final class FakeConnection: KernelConnection {
         let now = kernel.clock.monotonic
         return try ask(count: queries.count) { state, id in
             state.lookups += queries.count
+            state.lookupRounds += 1
             let network = state.connections[id]?.staleState ?? state.network(for: id)
             // The state catches up with its notification while the answer is under way.
             state.connections[id]?.staleState = nil

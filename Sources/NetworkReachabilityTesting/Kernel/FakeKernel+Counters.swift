@@ -7,6 +7,9 @@ extension FakeKernel {
     /// How many routes were looked up so far.
     public var lookupCount: Int { state.withLock { $0.lookups } }
 
+    /// In how many rounds they were, each of which is a way to the kernel and back.
+    public var lookupRoundCount: Int { state.withLock { $0.lookupRounds } }
+
     /// How many connections are open.
     public var connectionCount: Int { state.withLock { $0.connections.count } }
 

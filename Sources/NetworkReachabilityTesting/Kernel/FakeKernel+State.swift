@@ -22,6 +22,7 @@ extension FakeKernel {
         var waited = Duration.zero
         var questions = 0
         var lookups = 0
+        var lookupRounds = 0
         var namespaceWatchers: [UInt64: @Sendable () -> Void] = [:]
         private var nextID: UInt64 = 0
 

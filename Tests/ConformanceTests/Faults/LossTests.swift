@@ -36,6 +36,23 @@ import Testing
         }
     }
 
+    /// A loss is found out in as many rounds as a gain: what may decide instead is asked about at once.
+    @Test(arguments: [Change.lose, .down("c0"), .unplug("c0")])
+    func aLossTakesOneRound(loss: Change) async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            world.kernel.setActivity(.atRest)
+            let (manager, listener) = try world.listeningManager()
+            world.flush()
+            let before = world.kernel.lookupRoundCount
+            try world.apply(loss)
+            world.flush()
+            checks.expect(listener.values, is: [.wired, .notReachable])
+            checks.expect(world.kernel.lookupRoundCount, is: before + 1)
+            withExtendedLifetime(manager) {}
+        }
+    }
+
     @Test(arguments: [ProcessActivity.atRest, .atWork, .unknown])
     func whatIsReplacedIsNotLost(activity: ProcessActivity) async throws {
         try await WorldKind.playFake { world, checks in
