@@ -9,4 +9,6 @@ struct Inquiry {
     var first: Int?
     /// Which is the answer to what the first leaves open; nil where it leaves nothing open.
     var second: Int?
+    /// Which is the routing entry behind a way that leads over a dead link; nil where that was not asked for.
+    var entry: Int?
 }

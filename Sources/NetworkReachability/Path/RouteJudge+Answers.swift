@@ -31,7 +31,27 @@ extension RouteJudge {
             if let wanted { open.append(wanted) }
         }
         if !open.isEmpty { answers += try links.routes(open) }
+        try askForEntries(of: &inquiries, &answers)
         return answers
+    }
+
+    /// Where an IPv4 way leads over a dead link, another leg of its route may not; all entries are asked for in one round.
+    private mutating func askForEntries(
+        of inquiries: inout [Inquiry],
+        _ answers: inout [Result<Route, SystemError>]
+    ) throws(NetlinkError) {
+        var entries: [RouteQuery] = []
+        for index in inquiries.indices {
+            guard let second = inquiries[index].second, case .success(let route) = answers[second],
+                var query = inquiries[index].query, query.destination.family == .ipv4, query.outputInterface == nil,
+                route.kind == .unicast, let leg = route.firstHop, try links.link(index: leg.interface)?.obstacle != nil
+            else { continue }
+            query.source = try? answers[inquiries[index].first ?? second].get().source
+            query.wantsEntry = true
+            inquiries[index].entry = answers.count + entries.count
+            entries.append(query)
+        }
+        if !entries.isEmpty { answers += try links.routes(entries) }
     }
 
     /// What the first answer leaves open. An IPv4 socket repeats its lookup with the source it got, so rules on the source

@@ -5,10 +5,11 @@ extension RouteJudge {
     mutating func otherLeg(
         _ query: RouteQuery,
         _ route: Route,
+        _ entry: Route?,
         not failed: UInt32?
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle>? {
         guard route.kind == .unicast, query.outputInterface == nil else { return nil }
-        for leg in try legs(query) where leg.interface != failed {
+        for leg in try legs(query, entry) where leg.interface != failed {
             guard let link = try links.link(index: leg.interface), link.obstacle == nil else { continue }
             // Only now is the interface certain to have a route, so that the answer for IPv4 can be believed.
             var question = RouteQuery(
@@ -32,15 +33,21 @@ extension RouteJudge {
     }
 
     /// Every leg of the routing entry that a packet would take.
-    private mutating func legs(_ query: RouteQuery) throws(NetlinkError) -> [NextHop] {
-        var query = query
-        query.wantsEntry = true
-        guard case .success(let entry)? = try links.routes([query]).first else { return [] }
+    ///
+    /// - Parameter known: that entry, where it was asked for already.
+    private mutating func legs(_ query: RouteQuery, _ known: Route? = nil) throws(NetlinkError) -> [NextHop] {
+        var entry = known
+        if entry == nil {
+            var query = query
+            query.wantsEntry = true
+            if case .success(let answer)? = try links.routes([query]).first { entry = answer }
+        }
+        guard let entry else { return [] }
         if entry.nextHopID != 0, entry.nextHops.count <= 1 { return try legs(ofNextHop: entry.nextHopID) }
         return entry.nextHops
     }
 
-    private mutating func legs(ofNextHop id: UInt32, depth: Int = 0) throws(NetlinkError) -> [NextHop] {
+    private func legs(ofNextHop id: UInt32, depth: Int = 0) throws(NetlinkError) -> [NextHop] {
         guard depth < 3, let object = try kernel.nextHop(id: id) else { return [] }
         if let leg = object.leg { return [leg] }
         var legs: [NextHop] = []

@@ -65,7 +65,8 @@ struct RouteJudge {
         guard let query = inquiry.query, let first = inquiry.first else { return verdict }
         let second = inquiry.second.map { answers[$0] }
         switch answers[first] {
-        case .success(let route): verdict.outcome = try way(query, route, second)
+        case .success(let route):
+            verdict.outcome = try way(query, route, second, entry: inquiry.entry.flatMap { try? answers[$0].get() })
         case .failure(let error): verdict.outcome = .failure(Verdict.Obstacle(error))
         }
         if case .success(let entry)? = second { verdict.lifetime = entry.lifetime }
@@ -75,11 +76,12 @@ struct RouteJudge {
     private mutating func way(
         _ query: RouteQuery,
         _ first: Route,
-        _ second: Result<Route, SystemError>?
+        _ second: Result<Route, SystemError>?,
+        entry: Route?
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle> {
         var query = query
         var route = first
-        var entry: Route?
+        var entry = entry
         switch (second, query.destination.family) {
         case (.success(let answer), .ipv4):
             route = answer
@@ -96,7 +98,7 @@ struct RouteJudge {
         guard case .failure(let obstacle) = direct else { return direct }
         switch obstacle.cause {
         case .noCarrier, .linkDown, .noInterface:
-            return try otherLeg(query, route, not: route.firstHop?.interface) ?? direct
+            return try otherLeg(query, route, entry, not: route.firstHop?.interface) ?? direct
         default: return direct
         }
     }
