@@ -28,6 +28,7 @@ package struct JSONObject: CustomStringConvertible {
         append(value)
     }
 
+    /// - Parameter number: in decimal.
     package mutating func add(_ key: String, number: String) {
         begin(key)
         text += number.utf8

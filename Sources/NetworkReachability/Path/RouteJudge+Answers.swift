@@ -42,11 +42,13 @@ extension RouteJudge {
     ) throws(NetlinkError) {
         var entries: [RouteQuery] = []
         for index in inquiries.indices {
-            guard let second = inquiries[index].second, case .success(let route) = answers[second],
-                var query = inquiries[index].query, query.destination.family == .ipv4, query.outputInterface == nil,
-                route.kind == .unicast, let leg = route.firstHop, try links.link(index: leg.interface)?.obstacle != nil
+            guard var query = inquiries[index].query, query.destination.family == .ipv4, query.outputInterface == nil,
+                let first = inquiries[index].first, case .success(let unbound) = answers[first],
+                let second = inquiries[index].second, case .success(let route) = answers[second],
+                route.kind == .unicast, let leg = route.firstHop,
+                let obstacle = try links.link(index: leg.interface)?.obstacle, obstacle.isOfOneLeg
             else { continue }
-            query.source = try? answers[inquiries[index].first ?? second].get().source
+            query.source = unbound.source
             query.wantsEntry = true
             inquiries[index].entry = answers.count + entries.count
             entries.append(query)

@@ -96,11 +96,8 @@ struct RouteJudge {
         }
         let direct = try way(query, route, entry: entry)
         guard case .failure(let obstacle) = direct else { return direct }
-        switch obstacle.cause {
-        case .noCarrier, .linkDown, .noInterface:
-            return try otherLeg(query, route, entry, not: route.firstHop?.interface) ?? direct
-        default: return direct
-        }
+        guard obstacle.cause.isOfOneLeg else { return direct }
+        return try otherLeg(query, route, entry, not: route.firstHop?.interface) ?? direct
     }
 
     /// Judges the first leg of a route.

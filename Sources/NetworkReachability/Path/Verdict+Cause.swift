@@ -27,6 +27,9 @@ extension Verdict {
             }
         }
 
+        /// Whether it stands in the way of one leg of a route only, if there are others.
+        var isOfOneLeg: Bool { self == .linkDown || self == .noCarrier || self == .noInterface }
+
         static func < (one: Cause, other: Cause) -> Bool { one.rawValue < other.rawValue }
     }
 }
