@@ -68,4 +68,29 @@ struct VoteTests {
         vote.count([verdict(true, interface: 2), verdict(true, interface: 3), verdict(true, interface: 3)])
         #expect(vote.mostCommon == vote.verdicts[1])
     }
+
+    @Test("Of the obstacles the one that explains most is told, the first of several")
+    func worst() {
+        let verdicts = zip(addresses(4), [.noRoute, .noCarrier, .noCarrier, .refused] as [Verdict.Cause]).map {
+            Verdict(destination: $0, outcome: .failure(Verdict.Obstacle($1)))
+        }
+        var vote = Vote(addresses(5)[...], .one)
+        #expect(vote.worst == nil)
+        vote.count([verdict(true)])
+        #expect(vote.worst == nil)
+        vote.count(verdicts)
+        #expect(vote.worst == verdicts[1])
+    }
+
+    @Test("It holds as long as the first of its verdicts")
+    func lifetime() {
+        var vote = Vote(addresses(3)[...], .majority)
+        #expect(vote.lifetime == nil)
+        var short = verdict(true)
+        short.lifetime = .seconds(3)
+        var long = verdict(true)
+        long.lifetime = .seconds(5)
+        vote.count([verdict(true), long, short])
+        #expect(vote.lifetime == .seconds(3))
+    }
 }
