@@ -13,7 +13,7 @@ struct ProcessRecord: Sendable {
     /// More than the longest file name, and than what stands before the last field.
     private static let room = 512
 
-    /// Nil when the file cannot be read, with the reason in `errno`, or is not such a file.
+    /// Nil when the file cannot be read, with the reason in `errno`, or is not such a file, with 0 there.
     ///
     /// - Parameter thread: one of the process's threads; nil for the first.
     init?(process: UInt32, thread: UInt32? = nil) {
@@ -27,6 +27,7 @@ struct ProcessRecord: Sendable {
             }
             path.append("/stat")
             guard let name = path.terminated() else { return nil }
+            errno = 0
             let file = Glibc.open(name, O_RDONLY | O_CLOEXEC)
             guard file >= 0 else { return nil }
             let count = read(file, buffer.baseAddress, buffer.count)

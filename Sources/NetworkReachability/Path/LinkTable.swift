@@ -29,15 +29,24 @@ struct LinkTable {
         lookups += queries.count
         let links = links.filter { answer($0) == nil }
         let answers = try kernel.routes(queries, after: links)
-        for (index, link) in zip(links, answers.links) { known.append((index, link)) }
+        for (index, link) in zip(links, answers.links) { note(link, at: index) }
         return answers.routes
     }
 
     mutating func link(index: UInt32) throws(NetlinkError) -> Link? {
         if let answer = answer(index) { return answer }
         let link = try kernel.link(index: index)
-        known.append((index, link))
+        note(link, at: index)
         return link
+    }
+
+    /// In place of an older answer: a link asked for by name is asked for each time.
+    private mutating func note(_ link: Link?, at index: UInt32) {
+        if let place = known.firstIndex(where: { $0.index == index }) {
+            known[place].link = link
+        } else {
+            known.append((index, link))
+        }
     }
 
     /// What was answered already; nil when it was not asked for.
@@ -50,7 +59,7 @@ struct LinkTable {
     mutating func link(zone: String) throws(NetlinkError) -> Link? {
         if let index = UInt32(zone) { return try link(index: index) }
         let link = try kernel.link(named: zone)
-        if let link { known.append((link.index, link)) }
+        if let link { note(link, at: link.index) }
         return link
     }
 
