@@ -9,7 +9,11 @@ package struct JSONObject: CustomStringConvertible {
     }
 
     /// The whole object as UTF-8.
-    package var bytes: [UInt8] { text + [UInt8(ascii: "}")] }
+    package var bytes: [UInt8] {
+        var bytes = text
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
 
     package var description: String { String(decoding: bytes, as: UTF8.self) }
 
@@ -26,6 +30,17 @@ package struct JSONObject: CustomStringConvertible {
     package mutating func add(_ key: String, _ value: Int64) {
         begin(key)
         append(value)
+    }
+
+    package mutating func add(_ key: String, _ value: UInt64) {
+        if value <= Int64.max { add(key, Int64(value)) } else { add(key, number: String(value)) }
+    }
+
+    package mutating func add(_ key: String, _ time: Timestamp) {
+        begin(key)
+        text.append(UInt8(ascii: "\""))
+        time.append(to: &text)
+        text.append(UInt8(ascii: "\""))
     }
 
     /// - Parameter number: in decimal.

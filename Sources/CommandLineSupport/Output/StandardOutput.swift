@@ -14,9 +14,10 @@ package enum StandardOutput {
 
     /// Writes a line. A reader that has gone ends the command quietly; any other failure, such as a full disk, ends it
     /// with a message and the status of an input/output error.
-    package static func write(_ line: [UInt8]) {
+    package static func write(_ line: consuming [UInt8]) {
+        line.append(UInt8(ascii: "\n"))
         do {
-            try StandardStream.write(line + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+            try StandardStream.write(line, to: STDOUT_FILENO)
         } catch {
             if error.isClosedPipe { exit(0) }
             StandardError.write("reachability: cannot write to standard output: \(error.text)")

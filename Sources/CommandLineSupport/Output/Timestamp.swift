@@ -30,27 +30,24 @@ package struct Timestamp {
 
     /// UTC with milliseconds, for example `2026-11-21T08:15:30.123Z` (RFC 3339).
     package var text: String {
+        var text: [UInt8] = []
+        append(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Adds the same as UTF-8.
+    func append(to text: inout [UInt8]) {
         let (days, second) = seconds.quotientAndRemainder(dividingBy: 86400)
         let date = Self.civilDate(daysSince1970: days)
-        var text: [UInt8] = []
-        text.reserveCapacity(24)
-        func append(_ number: Int64, width: Int, then end: Unicode.Scalar) {
-            var unit: Int64 = 1
-            for _ in 1..<width { unit *= 10 }
-            while unit > 0 {
-                text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / unit % 10))
-                unit /= 10
-            }
-            text.append(UInt8(ascii: end))
+        text.append(addingCapacity: 24) { output in
+            output.append(date.year, unit: 1000, then: "-")
+            output.append(date.month, unit: 10, then: "-")
+            output.append(date.day, unit: 10, then: "T")
+            output.append(second / 3600, unit: 10, then: ":")
+            output.append(second / 60 % 60, unit: 10, then: ":")
+            output.append(second % 60, unit: 10, then: ".")
+            output.append(milliseconds, unit: 100, then: "Z")
         }
-        append(date.year, width: 4, then: "-")
-        append(date.month, width: 2, then: "-")
-        append(date.day, width: 2, then: "T")
-        append(second / 3600, width: 2, then: ":")
-        append(second / 60 % 60, width: 2, then: ":")
-        append(second % 60, width: 2, then: ".")
-        append(milliseconds, width: 3, then: "Z")
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// The proleptic Gregorian date: years of 365.2425 days, counted from March so that the leap day comes last.
@@ -62,5 +59,17 @@ package struct Timestamp {
         let marchMonth = (5 * dayOfYear + 2) / 153
         let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// - Parameter unit: what the first digit counts.
+    @inline(never) fileprivate mutating func append(_ number: Int64, unit: Int64, then end: Unicode.Scalar) {
+        var unit = unit
+        while unit > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / unit % 10))
+            unit /= 10
+        }
+        append(UInt8(ascii: end))
     }
 }

@@ -82,9 +82,11 @@ package final class EventSocket: @unchecked Sendable {
         isCongested = false
     }
 
-    /// Makes short waits of the calling thread, which is to be a listener's own, end on time.
+    /// Makes short waits of the calling thread, which is to be a listener's own, end on time, and lets it run at once when it
+    /// wakes up.
     package static func prepareThread() {
         cnetlink_end_waits_on_time()
+        cnetlink_ask_for_short_slices()
     }
 
     /// Blocks until there is something to read, for as long as it takes.

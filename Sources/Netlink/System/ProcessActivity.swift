@@ -20,6 +20,10 @@ package enum ProcessActivity: Sendable {
         let process = port & 0x3f_ffff
         // The kernel's own changes have none; further sockets of a process get a negative one.
         guard process > 0, port <= UInt32(Int32.max) else { return .unknown }
+        let activity = of(process: process)
+        if activity != .atWork { return activity }
+        // Perhaps it only waits for the processor that the calling thread is on, and would be done in a moment.
+        sched_yield()
         return of(process: process)
     }
 

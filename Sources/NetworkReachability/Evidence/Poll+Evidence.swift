@@ -8,7 +8,8 @@ extension Poll {
     mutating func decide(by verdicts: [IPAddress: Verdict]) {
         while true {
             var questions: [RouteJudge.Question] = []
-            guard addNext(to: &questions) > 0 else { return }
+            addNext(to: &questions)
+            if questions.isEmpty { return }
             let known = questions.compactMap { verdicts[$0.address] }
             guard known.count == questions.count else { return }
             count(known[...])

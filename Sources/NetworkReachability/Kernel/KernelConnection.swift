@@ -4,7 +4,7 @@ package import Netlink
 /// One network namespace: questions any thread may ask, and hints of changes.
 ///
 /// Letting go of the connection closes its descriptors.
-package protocol KernelConnection: Sendable {
+package protocol KernelConnection: AnyObject, Sendable {
     /// False once the namespace this was opened in is no longer the one it was opened by; holding on would keep a
     /// deleted namespace and its devices alive.
     var isCurrent: Bool { get }

@@ -6,9 +6,8 @@ import Netlink
 struct MonitorSession {
     private let kernel: any Kernel
     private var connection: (any KernelConnection)?
-    private var interfaces = InterfaceTable()
-    private var expectation = Expectation()
-    private var recent = RecentPaths()
+    /// There while there is a connection, with what was learned over it.
+    private var evaluator: PathEvaluator?
     /// The far ends of the tunnels that targets were reached through since it listens.
     private(set) var underlay: Set<WireAddress> = []
     private(set) var isListening = false
@@ -28,6 +27,7 @@ struct MonitorSession {
         do {
             let connection = try kernel.connect()
             self.connection = connection
+            evaluator = PathEvaluator(kernel: connection)
             failure = nil
             return connection
         } catch {
@@ -55,7 +55,7 @@ struct MonitorSession {
             throw error
         }
         isListening = true
-        interfaces = InterfaceTable()
+        forgetInterfaces()
         underlay = []
         return true
     }
@@ -73,7 +73,7 @@ struct MonitorSession {
 
     /// What is known of interfaces is not true any more.
     mutating func forgetInterfaces() {
-        interfaces = InterfaceTable()
+        evaluator?.interfaces = InterfaceTable()
     }
 
     /// The connection, while it listens.
@@ -83,6 +83,7 @@ struct MonitorSession {
     mutating func evaluate(_ records: [TargetRecord], _ depth: LookDepth = .whole) -> [Evaluation] {
         do {
             return try asking { evaluator throws(NetlinkError) in
+                if depth == .searching { evaluator.expectNothing() }
                 var polls: [Poll] = []
                 var questions: [RouteJudge.Question] = []
                 var askings: [Asking] = []
@@ -138,30 +139,18 @@ struct MonitorSession {
         return error.stage == .namespace ? .namespaceGone : .netlinkUnavailable
     }
 
-    /// Asks something of an evaluator, and learns from it.
+    /// One look by the evaluator, which learns from it.
     mutating func asking<Answer>(
         _ question: (inout PathEvaluator) throws(NetlinkError) -> Answer
     ) throws(NetlinkError) -> Answer {
-        let connection = try connect()
-        var evaluator = evaluator(asking: connection)
-        defer { lookups += evaluator.lookups }
-        let answer = try question(&evaluator)
-        interfaces = evaluator.interfaces
-        expectation = evaluator.expectation
-        recent = evaluator.recent
-        underlay.formUnion(evaluator.underlay)
+        _ = try connect()
+        // Only while listening is it known when an interface changes.
+        if !isListening { forgetInterfaces() }
+        // In place: a second holder would have it copy what it knows whenever it learns.
+        guard let answer = try evaluator?.look(question, &lookups, &underlay) else {
+            throw NetlinkError("ask without a connection", .noDevice)
+        }
         return answer
-    }
-
-    /// An evaluator that knows what this session has learned.
-    func evaluator(asking connection: any KernelConnection) -> PathEvaluator {
-        PathEvaluator(
-            kernel: connection,
-            // Only while listening is it known when an interface changes.
-            interfaces: isListening ? interfaces : InterfaceTable(),
-            expectation: expectation,
-            recent: recent
-        )
     }
 
     /// How many routes were looked up since this was asked last.
@@ -205,5 +194,6 @@ struct MonitorSession {
     mutating func disconnect() {
         stopListening()
         connection = nil
+        evaluator = nil
     }
 }

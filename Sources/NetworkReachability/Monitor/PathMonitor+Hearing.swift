@@ -77,7 +77,7 @@ extension PathMonitor {
 
     /// Without those whose path a quick look confirms.
     private func unconfirmed(_ records: [TargetRecord], after burst: EventBurst) -> [TargetRecord] {
-        guard burst.isRelevant, burst.leavesKnownSources else { return records }
+        guard burst.isRelevant, burst.leavesKnownSources, records.contains(where: \.isAddress) else { return records }
         let open = session.withLock { $0.unconfirmed(records, burst.prefixes) }
         state.withLock { $0.statistics.evaluatedTargets += UInt64(records.count - open.count) }
         return open
@@ -163,5 +163,8 @@ extension PathMonitor {
 extension EventBurst {
     /// What a look may leave out that the trailing look asks for. Where IPv4 may be lost, asking about IPv6 at once saves a
     /// round.
-    fileprivate var depth: LookDepth { isRelevant && !mayLose ? .quick : .whole }
+    fileprivate var depth: LookDepth {
+        guard isRelevant, mayLose else { return isRelevant ? .quick : .whole }
+        return mayBeReplaced ? .searching : .whole
+    }
 }

@@ -69,6 +69,10 @@ package final class TargetRecord: Sendable {
 }
 
 extension TargetRecord {
+    var isAddress: Bool {
+        if case .address = target.destination { true } else { false }
+    }
+
     /// What to ask about a target that is an address; nil for others.
     var question: RouteJudge.Question? {
         guard case .address(let address) = target.destination else { return nil }
@@ -144,7 +148,12 @@ extension TargetRecord {
     var isWatched: Bool { state.withLock { $0.firstSubscription != nil } }
 
     /// Whether somebody wants to know everything of a path, at once.
-    var wantsEverything: Bool { subscriptions.contains(where: \.wantsEverything) }
+    var wantsEverything: Bool {
+        state.withLock { state in
+            state.firstSubscription?.wantsEverything ?? false
+                || state.furtherSubscriptions.contains(where: \.wantsEverything)
+        }
+    }
 
     func add(_ subscription: Subscription) {
         state.withLock { state in

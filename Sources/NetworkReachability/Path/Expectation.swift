@@ -6,11 +6,16 @@ struct Expectation: Hashable, Sendable {
     /// The links that packets left through lately, the latest first.
     private(set) var links: [UInt32] = []
     /// The source address that IPv4 packets had last.
-    private(set) var source: WireAddress?
+    private var source: WireAddress?
+    /// Whether the next answers are likely to be as the last.
+    var isLikely = true
     /// Whether IPv6 led anywhere when it was last asked about; true until then.
     var leadsOverIPv6 = true
 
     private static let linkLimit = 3
+
+    /// The source address that IPv4 packets are likely to have.
+    var expectedSource: WireAddress? { isLikely ? source : nil }
 
     mutating func note(link: UInt32, source: WireAddress) {
         if !links.contains(link) { links = [link] + links.prefix(Self.linkLimit - 1) }

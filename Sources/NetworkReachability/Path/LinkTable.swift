@@ -4,14 +4,28 @@ import Netlink
 struct LinkTable {
     private let kernel: any KernelConnection
     /// A handful, the links that packets leave through, where an array is quicker than a dictionary.
-    private var known: [(index: UInt32, link: Link?)] = []
+    private var known: [Answer] = []
     private var all: [Link]?
     private(set) var lookups = 0
     /// The far ends of tunnels that were asked about too.
     var underlay: Set<WireAddress> = []
 
+    private struct Answer {
+        let index: UInt32
+        /// Nil where there is none of that index.
+        var link: Link?
+    }
+
     init(_ kernel: any KernelConnection) {
         self.kernel = kernel
+    }
+
+    /// Forgets every answer.
+    mutating func removeAll() {
+        known = []
+        all = nil
+        lookups = 0
+        underlay = []
     }
 
     /// Looks ways up, once there has been a barrier.
@@ -27,9 +41,9 @@ struct LinkTable {
         expecting links: [UInt32]
     ) throws(NetlinkError) -> [Result<Route, SystemError>] {
         lookups += queries.count
-        let links = links.filter { answer($0) == nil }
+        let links = known.isEmpty && all == nil ? links : links.filter { answer($0) == nil }
         let answers = try kernel.routes(queries, after: links)
-        for (index, link) in zip(links, answers.links) { note(link, at: index) }
+        for place in links.indices where place < answers.links.count { note(answers.links[place], at: links[place]) }
         return answers.routes
     }
 
@@ -45,13 +59,13 @@ struct LinkTable {
         if let place = known.firstIndex(where: { $0.index == index }) {
             known[place].link = link
         } else {
-            known.append((index, link))
+            known.append(Answer(index: index, link: link))
         }
     }
 
     /// What was answered already; nil when it was not asked for.
     private func answer(_ index: UInt32) -> Link?? {
-        if let known = known.first(where: { $0.index == index }) { return .some(known.link) }
+        for place in known.indices where known[place].index == index { return .some(known[place].link) }
         return all?.first { $0.index == index }.map { .some($0) }
     }
 

@@ -4,4 +4,9 @@ enum LookDepth: Hashable, Sendable {
     case whole
     /// IPv6 is asked about only if IPv4 does not decide.
     case quick
+    /// Nothing; but what was removed may have been the way, so its source is not expected again.
+    case searching
+
+    /// Whether answers are likely to be as before.
+    var isExpectant: Bool { self != .searching }
 }

@@ -1,45 +1,59 @@
 import Netlink
 
-/// Turns what the kernel says of addresses into the path of a target.
+/// Turns what the kernel says of addresses into the path of a target, over one connection.
 struct PathEvaluator {
-    let kernel: any KernelConnection
-    var links: LinkTable
-    /// What is known of interfaces, for the next evaluation too as long as no link has changed.
-    var interfaces: InterfaceTable
-    /// What is likely to be answered, for the next evaluation too.
-    private(set) var expectation: Expectation
-    private(set) var recent: RecentPaths
+    private var judge: RouteJudge
+    /// What is known of interfaces, for the next look too as long as no link has changed.
+    var interfaces = InterfaceTable()
+    private var recent = RecentPaths()
 
-    init(
-        kernel: any KernelConnection,
-        interfaces: InterfaceTable,
-        expectation: Expectation,
-        recent: RecentPaths
-    ) {
-        self.kernel = kernel
-        self.recent = recent
-        self.interfaces = interfaces
-        self.expectation = expectation
-        links = LinkTable(kernel)
+    init(kernel: any KernelConnection) {
+        judge = RouteJudge(kernel: kernel, links: LinkTable(kernel))
     }
 
-    /// The far ends of tunnels that were asked about too.
-    var underlay: Set<WireAddress> { links.underlay }
+    var kernel: any KernelConnection { judge.kernel }
 
-    /// How many routes were looked up so far.
-    var lookups: Int { links.lookups }
+    /// The links asked for since the look began.
+    var links: LinkTable {
+        _read { yield judge.links }
+        _modify { yield &judge.links }
+    }
+
+    /// One look: what links were at the last one says nothing about it.
+    ///
+    /// - Parameters:
+    ///   - lookups: counts the routes looked up.
+    ///   - underlay: gets the far ends of tunnels that were asked about too.
+    mutating func look<Answer>(
+        _ question: (inout PathEvaluator) throws(NetlinkError) -> Answer,
+        _ lookups: inout Int,
+        _ underlay: inout Set<WireAddress>
+    ) throws(NetlinkError) -> Answer {
+        judge.links.removeAll()
+        judge.expectation.isLikely = true
+        defer { lookups += links.lookups }
+        let answer = try question(&self)
+        if !links.underlay.isEmpty { underlay.formUnion(links.underlay) }
+        return answer
+    }
+
+    /// What is likely to be answered has gone.
+    mutating func expectNothing() {
+        judge.expectation.isLikely = false
+    }
 
     /// One evaluation for each poll, in the same order; all polls are asked about together.
-    mutating func evaluate(_ polls: [Poll]) throws(NetlinkError) -> [Evaluation] {
-        var polls = polls
-        while true {
+    mutating func evaluate(_ polls: consuming [Poll]) throws(NetlinkError) -> [Evaluation] {
+        while !polls.isEmpty {
             var questions: [RouteJudge.Question] = []
-            let counts = polls.map { $0.addNext(to: &questions) }
+            for index in polls.indices { polls[index].addNext(to: &questions) }
             if questions.isEmpty { break }
-            var verdicts = try judge(questions)[...]
-            for (index, count) in counts.enumerated() where count > 0 {
-                polls[index].count(verdicts.prefix(count))
-                verdicts = verdicts.dropFirst(count)
+            let verdicts = try judge(questions)
+            var place = 0
+            for index in polls.indices {
+                let next = place + polls[index].asked
+                polls[index].count(verdicts[place..<next])
+                place = next
             }
         }
         var evaluations: [Evaluation] = []
@@ -73,11 +87,10 @@ struct PathEvaluator {
     }
 
     mutating func judge(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Verdict] {
-        var judge = RouteJudge(kernel: kernel, links: links, expectation: expectation)
-        defer { links = judge.links }
         let verdicts = try judge.judge(questions)
-        let overIPv6 = verdicts.lazy.filter(\.destination.isIPv6)
-        if !overIPv6.isEmpty { expectation.leadsOverIPv6 = overIPv6.contains(where: \.isSatisfied) }
+        if verdicts.contains(where: \.destination.isIPv6) {
+            judge.expectation.leadsOverIPv6 = verdicts.contains { $0.destination.isIPv6 && $0.isSatisfied }
+        }
         return verdicts
     }
 
@@ -109,7 +122,7 @@ struct PathEvaluator {
         guard let link = try links.link(index: way.link) else {
             return (NetworkPath.Common(flags: [], reason: .noInterface), nil)
         }
-        expectation.note(link: way.link, source: way.source)
+        judge.expectation.note(link: way.link, source: way.source)
         let known = interfaces.entry(for: link, kernel: kernel)
         var common = NetworkPath.Common(flags: known.flags.union(.reachable), interface: known.interface)
         common.gateway = way.gateway.map { IPAddress($0) }

@@ -9,6 +9,8 @@ struct Poll {
     private let mark: UInt32
     /// IPv6 is asked about only if IPv4 does not decide.
     private let isQuick: Bool
+    /// How many were to be asked next when that was asked for last.
+    private(set) var asked = 0
 
     /// About the network at large, for which these addresses stand, IPv4 first: the majority of one family decides, IPv4 before
     /// IPv6.
@@ -28,13 +30,13 @@ struct Poll {
         isQuick = false
     }
 
-    /// Adds what to ask next, which is nothing when it is decided, and says how much that is.
-    func addNext(to questions: inout [RouteJudge.Question]) -> Int {
+    /// Adds what to ask next, which is nothing when it is decided.
+    mutating func addNext(to questions: inout [RouteJudge.Question]) {
         let count = questions.count
         add(first.next, to: &questions)
         let isEnough = isQuick && (first.isWon || !first.isDecided)
         if let second, !isEnough { add(second.next, to: &questions) }
-        return questions.count - count
+        asked = questions.count - count
     }
 
     private func add(_ addresses: ArraySlice<IPAddress>, to questions: inout [RouteJudge.Question]) {

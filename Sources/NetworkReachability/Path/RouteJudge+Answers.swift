@@ -67,7 +67,7 @@ extension RouteJudge {
     private func expectedSecond(_ query: RouteQuery) -> RouteQuery? {
         if query.destination.isLoopback { return nil }
         if query.destination.family == .ipv6, !expectation.leadsOverIPv6 { return nil }
-        return second(query, source: expectation.source)
+        return second(query, source: expectation.expectedSource)
     }
 
     private func second(_ query: RouteQuery, source: WireAddress?) -> RouteQuery? {

@@ -13,7 +13,7 @@ struct RouteJudge {
     let kernel: any KernelConnection
     /// The tunnels that lead to the addresses asked about.
     let tunnels: [UInt32]
-    let expectation: Expectation
+    var expectation: Expectation
     var links: LinkTable
 
     init(
@@ -82,16 +82,16 @@ struct RouteJudge {
         var query = query
         var route = first
         var entry = entry
-        switch (second, query.destination.family) {
-        case (.success(let answer), .ipv4):
+        switch second {
+        case .success(let answer) where query.destination.family == .ipv4:
             route = answer
             route.source = first.source
             query.source = first.source
-        case (.success(let answer), .ipv6):
+        case .success(let answer):
             entry = answer
-        case (.failure(let error), .ipv4):
+        case .failure(let error) where query.destination.family == .ipv4:
             return .failure(Verdict.Obstacle(error))
-        case (.failure, .ipv6), (nil, _):
+        case .failure, nil:
             break
         }
         let direct = try way(query, route, entry: entry)

@@ -21,7 +21,7 @@ struct ListOutput: Sendable {
         let time = Timestamp()
         var line = JSONObject()
         line.add("schema", 1)
-        line.add("time", time.text)
+        line.add("time", time)
         line.add("monotonicNanoseconds", time.monotonicNanoseconds)
         line.add("namespace", namespace)
         line.add("interfaces", interfaces.map(JSONObject.init))

@@ -18,26 +18,28 @@ struct PathLine {
 
     /// The same, to be added to.
     func object(at time: @autoclosure () -> Timestamp) -> JSONObject {
+        let interface = path.interface
         var object = JSONObject()
         object.add("target", target)
         switch path.status {
-        case .unknown: object.add("status", "unknown")
-        case .notReachable: object.add("status", "notReachable")
-        case .reachable: object.add("status", "reachable")
-        }
-        if case .reachable(let type) = path.status {
-            object.add("connectionType", type.rawValue)
-        } else {
+        case .unknown:
+            object.add("status", "unknown")
             object.add("connectionType", String?.none)
+        case .notReachable:
+            object.add("status", "notReachable")
+            object.add("connectionType", String?.none)
+        case .reachable(let type):
+            object.add("status", "reachable")
+            object.add("connectionType", type.rawValue)
         }
         object.add("flags", path.flags?.names ?? [])
-        object.add("interface", path.interface?.name)
-        object.add("interfaceType", path.interface?.type.rawValue)
+        object.add("interface", interface?.name)
+        object.add("interfaceType", interface?.type.rawValue)
         object.add("gateway", path.gateway?.description)
         object.add("source", path.source?.description)
         object.add("reason", path.reason?.rawValue)
         object.add("generation", path.generation)
-        object.add("underlyingInterfaces", path.interface?.underlying.map { $0.name } ?? [])
+        object.add("underlyingInterfaces", interface?.underlying.map { $0.name } ?? [])
         object.add("destination", path.destination?.description)
         object.add("supportsIPv4", path.supportsIPv4)
         object.add("supportsIPv6", path.supportsIPv6)
@@ -46,7 +48,7 @@ struct PathLine {
         let time = time()
         var line = JSONObject()
         line.add("schema", 1)
-        line.add("time", time.text)
+        line.add("time", time)
         line.add("monotonicNanoseconds", time.monotonicNanoseconds)
         line.add(object)
         return line

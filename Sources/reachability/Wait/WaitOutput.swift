@@ -42,7 +42,7 @@ struct WaitOutput: Sendable {
         let time = Timestamp()
         var line = JSONObject()
         line.add("schema", 1)
-        line.add("time", time.text)
+        line.add("time", time)
         line.add("monotonicNanoseconds", time.monotonicNanoseconds)
         line.add("namespace", namespace)
         line.add("outcome", hasTimedOut ? "timedOut" : "held")

@@ -27,10 +27,16 @@ struct FilterRefusingKernel: Kernel {
 
     func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] { try kernel.defaultRoutes() }
 
-    private struct Connection: KernelConnection {
+    private final class Connection: KernelConnection {
         let real: any KernelConnection
         let kernel: FilterRefusingKernel
         let number: Int
+
+        init(real: any KernelConnection, kernel: FilterRefusingKernel, number: Int) {
+            self.real = real
+            self.kernel = kernel
+            self.number = number
+        }
 
         var isCurrent: Bool { real.isCurrent }
 
