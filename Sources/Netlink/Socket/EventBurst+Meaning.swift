@@ -22,6 +22,11 @@ extension EventBurst {
         !isIncomplete && subjects.contains(.removal) && !subjects.contains(.link)
     }
 
+    /// Whether an address went, or a default route, so that packets hardly have the source they had.
+    package var mayTakeSources: Bool {
+        mayBeReplaced && !subjects.isDisjoint(with: [.address, .defaultRoute])
+    }
+
     /// Whether an interface may be another than before.
     package var mayChangeInterfaces: Bool { isIncomplete || subjects.contains(.link) }
 

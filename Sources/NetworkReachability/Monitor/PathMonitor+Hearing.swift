@@ -165,6 +165,6 @@ extension EventBurst {
     /// round.
     fileprivate var depth: LookDepth {
         guard isRelevant, mayLose else { return isRelevant ? .quick : .whole }
-        return mayBeReplaced ? .searching : .whole
+        return mayTakeSources ? .searching : .whole
     }
 }

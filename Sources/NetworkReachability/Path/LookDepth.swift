@@ -6,7 +6,4 @@ enum LookDepth: Hashable, Sendable {
     case quick
     /// Nothing; but what was removed may have been the way, so its source is not expected again.
     case searching
-
-    /// Whether answers are likely to be as before.
-    var isExpectant: Bool { self != .searching }
 }

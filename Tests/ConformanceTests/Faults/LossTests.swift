@@ -53,6 +53,28 @@ import Testing
         }
     }
 
+    /// Where the source may have gone with the route, the way from it is not asked for together with the way itself.
+    @Test func nothingIsAskedFromASourceThatMayHaveGone() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            world.kernel.setActivity(.atRest)
+            let (manager, listener) = try world.listeningManager()
+            world.flush()
+            let before = world.kernel.lookupCount
+            try world.apply(.lose)
+            world.flush()
+            // As many addresses of each family as decide.
+            checks.expect(world.kernel.lookupCount, is: before + 5 + 3)
+            let lost = world.kernel.lookupCount
+            try world.apply(.regain)
+            world.flush()
+            // The way, and the way from the source that was known.
+            checks.expect(world.kernel.lookupCount, is: lost + 5 * 2)
+            checks.expect(listener.values, is: [.wired, .notReachable, .wired])
+            withExtendedLifetime(manager) {}
+        }
+    }
+
     @Test(arguments: [ProcessActivity.atRest, .atWork, .unknown])
     func whatIsReplacedIsNotLost(activity: ProcessActivity) async throws {
         try await WorldKind.playFake { world, checks in
