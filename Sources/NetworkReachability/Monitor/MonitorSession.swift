@@ -5,9 +5,9 @@ import Netlink
 /// so that evaluations have an order and their results never overtake each other.
 struct MonitorSession {
     private let kernel: any Kernel
-    private var connection: (any KernelConnection)?
     /// There while there is a connection, with what was learned over it.
     private var evaluator: PathEvaluator?
+    private var connection: (any KernelConnection)? { evaluator?.kernel }
     /// The far ends of the tunnels that targets were reached through since it listens.
     private(set) var underlay: Set<WireAddress> = []
     private(set) var isListening = false
@@ -26,7 +26,6 @@ struct MonitorSession {
         if let connection { return connection }
         do {
             let connection = try kernel.connect()
-            self.connection = connection
             evaluator = PathEvaluator(kernel: connection)
             failure = nil
             return connection
@@ -83,7 +82,7 @@ struct MonitorSession {
     mutating func evaluate(_ records: [TargetRecord], _ depth: LookDepth = .whole) -> [Evaluation] {
         do {
             return try asking { evaluator throws(NetlinkError) in
-                if depth == .searching { evaluator.expectNothing() }
+                evaluator.isExpectant = depth != .searching
                 var polls: [Poll] = []
                 var questions: [RouteJudge.Question] = []
                 var askings: [Asking] = []
@@ -193,7 +192,6 @@ struct MonitorSession {
     /// Lets go of the connection; the next question opens another.
     mutating func disconnect() {
         stopListening()
-        connection = nil
         evaluator = nil
     }
 }

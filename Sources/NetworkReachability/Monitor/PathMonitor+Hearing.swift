@@ -77,7 +77,9 @@ extension PathMonitor {
 
     /// Without those whose path a quick look confirms.
     private func unconfirmed(_ records: [TargetRecord], after burst: EventBurst) -> [TargetRecord] {
-        guard burst.isRelevant, burst.leavesKnownSources, records.contains(where: \.isAddress) else { return records }
+        guard burst.isRelevant, burst.leavesKnownSources, records.contains(where: { $0.question != nil }) else {
+            return records
+        }
         let open = session.withLock { $0.unconfirmed(records, burst.prefixes) }
         state.withLock { $0.statistics.evaluatedTargets += UInt64(records.count - open.count) }
         return open

@@ -69,10 +69,6 @@ package final class TargetRecord: Sendable {
 }
 
 extension TargetRecord {
-    var isAddress: Bool {
-        if case .address = target.destination { true } else { false }
-    }
-
     /// What to ask about a target that is an address; nil for others.
     var question: RouteJudge.Question? {
         guard case .address(let address) = target.destination else { return nil }

@@ -19,6 +19,12 @@ struct PathEvaluator {
         _modify { yield &judge.links }
     }
 
+    /// Whether what is likely to be answered is asked about at once.
+    var isExpectant: Bool {
+        get { judge.expectation.isLikely }
+        set { judge.expectation.isLikely = newValue }
+    }
+
     /// One look: what links were at the last one says nothing about it.
     ///
     /// - Parameters:
@@ -30,16 +36,11 @@ struct PathEvaluator {
         _ underlay: inout Set<WireAddress>
     ) throws(NetlinkError) -> Answer {
         judge.links.removeAll()
-        judge.expectation.isLikely = true
+        isExpectant = true
         defer { lookups += links.lookups }
         let answer = try question(&self)
         if !links.underlay.isEmpty { underlay.formUnion(links.underlay) }
         return answer
-    }
-
-    /// What is likely to be answered has gone.
-    mutating func expectNothing() {
-        judge.expectation.isLikely = false
     }
 
     /// One evaluation for each poll, in the same order; all polls are asked about together.
