@@ -5,11 +5,11 @@ struct ComparableAnswer: CustomStringConvertible {
     private var fields: [String]
     private var legs: [String]
 
-    init(_ answer: Result<Route, SystemError>, names: [UInt32: String]) {
+    init(_ answer: Result<Route, SystemError>, _ legs: [NextHop], names: [UInt32: String]) {
         switch answer {
         case .failure(let error):
             fields = ["error \(error)"]
-            legs = []
+            self.legs = []
         case .success(let route):
             fields = [
                 "kind \(route.kind.rawValue)", "table \(route.table.map { "\($0)" } ?? "-")", "/\(route.prefixLength)",
@@ -18,7 +18,7 @@ struct ComparableAnswer: CustomStringConvertible {
                 // Two clocks; hundredths of a second on one side.
                 route.lifetime == nil ? "for ever" : "ends",
             ]
-            legs = route.nextHops.map { leg in
+            self.legs = legs.map { leg in
                 "\(names[leg.interface] ?? "?") via \(leg.gateway.map(\.description) ?? "-")"
             }.sorted()
         }

@@ -184,17 +184,31 @@ final class TwoKernels {
 
     private func routeDifferences(_ queries: [RouteQuery]) throws -> [String] {
         let realNames = Dictionary(uniqueKeysWithValues: try real.links().map { ($0.name, $0.index) })
-        let realAnswers = try real.routes(queries.map { $0.translated { realNames[$0] ?? 9999 } })
-        let fakeAnswers = try connection.routes(queries.map { $0.translated { fake.index(of: $0) ?? 9999 } })
+        let realQueries = queries.map { $0.translated { realNames[$0] ?? 9999 } }
+        let fakeQueries = queries.map { $0.translated { fake.index(of: $0) ?? 9999 } }
+        let realAnswers = try Self.answers(realQueries, try real.routes(realQueries), legs: real.legs)
+        let fakeAnswers = try Self.answers(fakeQueries, try connection.routes(fakeQueries), legs: connection.legs)
         let realLinks = Dictionary(uniqueKeysWithValues: realNames.map { ($1, $0) })
         let fakeLinks = Dictionary(uniqueKeysWithValues: try connection.links().map { ($0.index, $0.name) })
         var differences: [String] = []
         for (query, (real, fake)) in zip(queries, zip(realAnswers, fakeAnswers)) {
-            let real = ComparableAnswer(real, names: realLinks)
-            let fake = ComparableAnswer(fake, names: fakeLinks)
+            let real = ComparableAnswer(real.route, real.legs, names: realLinks)
+            let fake = ComparableAnswer(fake.route, fake.legs, names: fakeLinks)
             if !real.agrees(with: fake) { differences.append("\(query.text): real \(real), fake \(fake)") }
         }
         return differences
+    }
+
+    /// Each answer with the leg of a way, or all legs of an entry.
+    private static func answers(
+        _ queries: [RouteQuery],
+        _ answers: [Result<Route, SystemError>],
+        legs: (RouteQuery) throws -> [NextHop]
+    ) throws -> [(route: Result<Route, SystemError>, legs: [NextHop])] {
+        try zip(queries, answers).map { query, answer in
+            let way = (try? answer.get())?.nextHop.map { [$0] } ?? []
+            return (answer, query.wantsEntry ? try legs(query) : way)
+        }
     }
 }
 

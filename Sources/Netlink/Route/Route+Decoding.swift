@@ -23,12 +23,26 @@ extension Route {
             case RTA_PRIORITY: metric = value.word ?? 0
             case RTA_NH_ID: nextHopID = value.word ?? 0
             case RTA_METRICS: readMetrics(value)
-            case RTA_MULTIPATH: nextHops = NextHop.legs(value)
+            case RTA_MULTIPATH:
+                let legs = NextHop.legs(value)
+                nextHop = legs.first
+                hasOtherLegs = legs.count > 1
             case RTA_CACHEINFO: readCacheInformation(value)
             default: break
             }
         }
-        if firstHop == nil, leg.interface != 0 { setOnlyHop(leg) }
+        if nextHop == nil, leg.interface != 0 { nextHop = leg }
+    }
+
+    /// Every leg of the route in an RTM_NEWROUTE body.
+    static func legs(body: UnsafeRawBufferPointer) -> [NextHop] {
+        guard let route = Route(body: body) else { return [] }
+        guard route.hasOtherLegs else { return route.nextHop.map { [$0] } ?? [] }
+        let multipath = Int(RTA_MULTIPATH.rawValue)
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == multipath {
+            return NextHop.legs(value)
+        }
+        return []
     }
 
     private mutating func readMetrics(_ nest: UnsafeRawBufferPointer) {

@@ -9,19 +9,10 @@ package struct Route: Hashable, Sendable {
     package var prefixLength: UInt8
     /// The lower, the better, among routes of the same prefix (RTA_PRIORITY); IPv4 tells it of entries only.
     package var metric: UInt32
-    /// The legs: one for a way taken, one or several for an entry, none where only `nextHopID` is given.
-    package var nextHops: [NextHop] {
-        get { firstHop.map { [$0] + (furtherHops ?? []) } ?? [] }
-        set {
-            firstHop = newValue.first
-            furtherHops = newValue.count > 1 ? Array(newValue.dropFirst()) : nil
-        }
-    }
-
-    /// The first leg, or the only one, as of every way taken. Kept apart from the others because most routes have no others,
-    /// and an array costs an allocation.
-    package private(set) var firstHop: NextHop?
-    private var furtherHops: [NextHop]?
+    /// The leg of a way taken, or the first one of an entry; nil where only `nextHopID` is given.
+    package var nextHop: NextHop?
+    /// Whether an entry has several legs. They are asked for apart, so that a route is plain bytes.
+    package var hasOtherLegs: Bool
     /// The next hop object the route uses, 0 for none (RTA_NH_ID).
     package var nextHopID: UInt32
     /// The source address packets get that have none yet (RTA_PREFSRC).
@@ -36,7 +27,8 @@ package struct Route: Hashable, Sendable {
         table: UInt32? = nil,
         prefixLength: UInt8 = 0,
         metric: UInt32 = 0,
-        nextHops: [NextHop] = [],
+        nextHop: NextHop? = nil,
+        hasOtherLegs: Bool = false,
         nextHopID: UInt32 = 0,
         source: WireAddress? = nil,
         mtu: UInt32 = 0,
@@ -46,16 +38,11 @@ package struct Route: Hashable, Sendable {
         self.table = table
         self.prefixLength = prefixLength
         self.metric = metric
+        self.nextHop = nextHop
+        self.hasOtherLegs = hasOtherLegs
         self.nextHopID = nextHopID
         self.source = source
         self.mtu = mtu
         self.lifetime = lifetime
-        self.nextHops = nextHops
-    }
-
-    /// Makes this the only leg.
-    package mutating func setOnlyHop(_ hop: NextHop) {
-        firstHop = hop
-        furtherHops = nil
     }
 }

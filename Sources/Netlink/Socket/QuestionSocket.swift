@@ -118,15 +118,6 @@ struct QuestionSocket: ~Copyable {
         }
     }
 
-    /// Asks for a next hop object; nil when there is none.
-    mutating func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? {
-        var request = RequestBuilder()
-        request.begin(.getNextHop, sequence: nextSequence())
-        request.append(nhmsg())
-        request.append(attribute: Int(NHA_ID), id)
-        return try answer(to: request, as: NextHopObject.init(body:))
-    }
-
     /// The one answer to one question; nil when what was asked about does not exist.
     mutating func answer<Value>(
         to request: RequestBuilder,

@@ -41,6 +41,11 @@ package final class RouteSockets: Sendable {
         try questions.withLock { socket throws(NetlinkError) in try socket.routes(queries, after: links) }
     }
 
+    /// Every leg of the routing entry behind a way.
+    package func legs(of query: RouteQuery) throws(NetlinkError) -> [NextHop] {
+        try questions.withLock { socket throws(NetlinkError) in try socket.legs(of: query) }
+    }
+
     package func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? {
         try questions.withLock { socket throws(NetlinkError) in try socket.nextHop(id: id) }
     }

@@ -95,17 +95,19 @@ extension PathEvaluator {
             query.wantsEntry = true
             let entry = try? links.routes([query]).first?.get()
             facts.rule = walk.rule(answering: route, entry).map { NetworkEvidence.Rule($0) }
-            facts.route = try description(of: route, entry, to: query.destination)
+            let legs = entry?.hasOtherLegs == true ? try kernel.legs(of: query) : nil
+            facts.route = try description(of: route, entry, legs, to: query.destination)
         }
     }
 
     private mutating func description(
         of route: Netlink.Route,
         _ entry: Netlink.Route?,
+        _ severalLegs: [NextHop]?,
         to destination: WireAddress
     ) throws(NetlinkError) -> NetworkEvidence.Route {
         var legs: [NetworkEvidence.Route.Leg] = []
-        for hop in entry?.nextHops ?? route.nextHops {
+        for hop in severalLegs ?? [(entry ?? route).nextHop].compactMap(\.self) {
             let link = try links.link(index: hop.interface)
             legs.append(.init(interface: link?.name, gateway: hop.gateway.map { IPAddress($0) }))
         }

@@ -28,6 +28,9 @@ package protocol KernelConnection: AnyObject, Sendable {
     /// Asks for links, then looks ways up, in one round if it can; the links are a barrier for the ways.
     func routes(_ queries: [RouteQuery], after links: [UInt32]) throws(NetlinkError) -> RouteAnswers
 
+    /// Every leg of the routing entry behind a way; none where there is no such entry, or it names a next hop object alone.
+    func legs(of query: RouteQuery) throws(NetlinkError) -> [NextHop]
+
     /// Asks for a next hop object; nil when there is none.
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject?
 

@@ -89,7 +89,7 @@ struct MonitorSession {
                 for record in records {
                     askings.append(Self.ask(record, depth, &polls, &questions))
                 }
-                var ofPolls = try evaluator.evaluate(polls).makeIterator()
+                var ofPolls = try evaluator.evaluate(&polls).makeIterator()
                 var ofQuestions = try evaluator.evaluate(questions).makeIterator()
                 return zip(records, askings).map { record, asking in
                     switch asking {

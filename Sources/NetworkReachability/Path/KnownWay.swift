@@ -29,7 +29,7 @@ struct KnownWay: Hashable, Sendable {
     /// Whether packets take this way still, by the answer to `query(for:mark:)`. IPv6 finds its source by itself.
     func isConfirmed(by answer: Result<Route, SystemError>) -> Bool {
         guard case .success(let route) = answer else { return false }
-        return route.kind == .unicast && route.firstHop?.interface == link && route.firstHop?.gateway == gateway
+        return route.kind == .unicast && route.nextHop?.interface == link && route.nextHop?.gateway == gateway
             && route.table == table && (source.family == .ipv4 || route.source == source)
     }
 }

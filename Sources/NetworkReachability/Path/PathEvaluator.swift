@@ -44,7 +44,7 @@ struct PathEvaluator {
     }
 
     /// One evaluation for each poll, in the same order; all polls are asked about together.
-    mutating func evaluate(_ polls: consuming [Poll]) throws(NetlinkError) -> [Evaluation] {
+    mutating func evaluate(_ polls: inout [Poll]) throws(NetlinkError) -> [Evaluation] {
         while !polls.isEmpty {
             var questions: [RouteJudge.Question] = []
             for index in polls.indices { polls[index].addNext(to: &questions) }

@@ -45,7 +45,7 @@ extension RouteJudge {
             guard var query = inquiries[index].query, query.destination.family == .ipv4, query.outputInterface == nil,
                 let first = inquiries[index].first, case .success(let unbound) = answers[first],
                 let second = inquiries[index].second, case .success(let route) = answers[second],
-                route.kind == .unicast, let leg = route.firstHop,
+                route.kind == .unicast, let leg = route.nextHop,
                 let obstacle = try links.link(index: leg.interface)?.obstacle, obstacle.isOfOneLeg
             else { continue }
             query.source = unbound.source

@@ -24,7 +24,7 @@ extension RouteJudge {
                 question.source = answer.source
                 guard try legs(question).contains(leg) else { continue }
             }
-            answer.setOnlyHop(leg)
+            answer.nextHop = leg
             answer.table = route.table
             let way = try way(query, answer, entry: nil)
             if case .success = way { return way }
@@ -43,8 +43,9 @@ extension RouteJudge {
             if case .success(let answer)? = try links.routes([query]).first { entry = answer }
         }
         guard let entry else { return [] }
-        if entry.nextHopID != 0, entry.nextHops.count <= 1 { return try legs(ofNextHop: entry.nextHopID) }
-        return entry.nextHops
+        if entry.hasOtherLegs { return try kernel.legs(of: query) }
+        if entry.nextHopID != 0 { return try legs(ofNextHop: entry.nextHopID) }
+        return entry.nextHop.map { [$0] } ?? []
     }
 
     private func legs(ofNextHop id: UInt32, depth: Int = 0) throws(NetlinkError) -> [NextHop] {

@@ -97,7 +97,7 @@ struct RouteJudge {
         let direct = try way(query, route, entry: entry)
         guard case .failure(let obstacle) = direct else { return direct }
         guard obstacle.cause.isOfOneLeg else { return direct }
-        return try otherLeg(query, route, entry, not: route.firstHop?.interface) ?? direct
+        return try otherLeg(query, route, entry, not: route.nextHop?.interface) ?? direct
     }
 
     /// Judges the first leg of a route.
@@ -107,7 +107,7 @@ struct RouteJudge {
         entry: Route?
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle> {
         guard route.kind.carriesPackets else { return .failure(Verdict.Obstacle(.refused)) }
-        guard let leg = route.firstHop, let link = try links.link(index: leg.interface) else {
+        guard let leg = route.nextHop, let link = try links.link(index: leg.interface) else {
             return .failure(Verdict.Obstacle(.noInterface))
         }
         let isLocal = route.kind == .local

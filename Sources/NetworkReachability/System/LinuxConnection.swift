@@ -30,6 +30,7 @@ final class LinuxConnection: KernelConnection {
     func link(named name: String) throws(NetlinkError) -> Link? { try sockets.link(named: name) }
     func links() throws(NetlinkError) -> [Link] { try sockets.links() }
     func addresses() throws(NetlinkError) -> [InterfaceAddress] { try sockets.addresses() }
+    func legs(of query: RouteQuery) throws(NetlinkError) -> [NextHop] { try sockets.legs(of: query) }
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try sockets.nextHop(id: id) }
     func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] { try sockets.rules(family) }
 

@@ -50,6 +50,11 @@ final class FakeConnection: KernelConnection {
         }
     }
 
+    func legs(of query: RouteQuery) throws(NetlinkError) -> [NextHop] {
+        let now = kernel.clock.monotonic
+        return try ask { state, connection in state.network(for: connection).legs(of: query, at: now) }
+    }
+
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? {
         try ask { state, connection in
             state.network(for: connection).objects[id]?.answer

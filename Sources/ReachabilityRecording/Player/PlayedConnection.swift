@@ -19,6 +19,7 @@ final class PlayedConnection: KernelConnection {
     func link(index: UInt32) throws(NetlinkError) -> Link? { try socket.link(index: index) }
     func link(named name: String) throws(NetlinkError) -> Link? { try socket.link(named: name) }
     func links() throws(NetlinkError) -> [Link] { try socket.links() }
+    func legs(of query: RouteQuery) throws(NetlinkError) -> [NextHop] { try socket.legs(of: query) }
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try socket.nextHop(id: id) }
     func addresses() throws(NetlinkError) -> [InterfaceAddress] { try socket.addresses() }
     func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] { try socket.rules(family) }

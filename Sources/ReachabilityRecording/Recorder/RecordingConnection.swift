@@ -21,6 +21,7 @@ final class RecordingConnection: KernelConnection {
     func link(index: UInt32) throws(NetlinkError) -> Link? { try connection.link(index: index) }
     func link(named name: String) throws(NetlinkError) -> Link? { try connection.link(named: name) }
     func links() throws(NetlinkError) -> [Link] { try connection.links() }
+    func legs(of query: RouteQuery) throws(NetlinkError) -> [NextHop] { try connection.legs(of: query) }
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try connection.nextHop(id: id) }
     func addresses() throws(NetlinkError) -> [InterfaceAddress] { try connection.addresses() }
     func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] { try connection.rules(family) }

@@ -44,6 +44,7 @@ struct FilterRefusingKernel: Kernel {
         func link(named name: String) throws(NetlinkError) -> Link? { try real.link(named: name) }
         func links() throws(NetlinkError) -> [Link] { try real.links() }
         func addresses() throws(NetlinkError) -> [InterfaceAddress] { try real.addresses() }
+        func legs(of query: RouteQuery) throws(NetlinkError) -> [NextHop] { try real.legs(of: query) }
         func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try real.nextHop(id: id) }
         func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] { try real.rules(family) }
 
