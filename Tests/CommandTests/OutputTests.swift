@@ -79,13 +79,12 @@ import Testing
     }
 
     /// Not all sockets: a process begins with those that whoever starts it happens to leave open.
-    private static func netlinkSockets(of process: pid_t) throws -> Set<Substring> {
+    private static func netlinkSockets(of process: pid_t) throws -> Set<UInt64> {
         let directory = "/proc/\(process)/fd/"
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
         let files = names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: directory + $0) }
-        let inodes = Set(files.compactMap { $0.wholeMatch(of: #/socket:\[(\d+)\]/#)?.1 })
-        // The column Inode of netlink(7).
+        let inodes = Set(files.compactMap { $0.wholeMatch(of: #/socket:\[(\d+)\]/#)?.1 }.compactMap { UInt64($0) })
         let table = try String(contentsOfFile: "/proc/\(process)/net/netlink", encoding: .utf8)
-        return inodes.intersection(table.split(separator: "\n").compactMap { $0.split(separator: " ").last })
+        return inodes.intersection(ListedSocket.all(listedIn: table).map(\.inode))
     }
 }

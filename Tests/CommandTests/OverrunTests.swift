@@ -4,15 +4,9 @@ import Testing
 
 /// More changes than the kernel keeps for a reader.
 @Suite(.serialized) struct OverrunTests {
-    /// Messages the kernel could not deliver to the command (`netlink(7)`, the column Drops of /proc/net/netlink).
+    /// Messages the kernel could not deliver to the command.
     private static func drops(in namespace: LabNamespace) async throws -> Int {
-        let table = try await LabThread.detached {
-            try namespace.run("cat", ["/proc/thread-self/net/netlink"]).output
-        }
-        return table.split(separator: "\n").dropFirst().compactMap { row in
-            let columns = row.split(separator: " ")
-            return columns.count > 8 ? Int(columns[8]) : nil
-        }.reduce(0, +)
+        try await namespace.perform { try ListedSocket.all() }.map(\.drops).reduce(0, +)
     }
 
     /// Adds and removes 20,000 routes; in the middle the default routes go or come.

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkLab
 
 @testable import Netlink
 
@@ -48,10 +49,8 @@ final class TestNamespace {
         guard child.terminationStatus == 0 else { throw Failure(script: script) }
     }
 
-    /// Netlink sockets that programs hold in the namespace; the kernel's own have port 0.
-    func userSockets() throws -> Int {
-        let table = try NamespaceEntry.run(inside: path) { .success(TextFile.read("/proc/thread-self/net/netlink")) }
-        let rows = (table ?? "").split(separator: "\n").dropFirst()
-        return rows.count { $0.split(separator: " ").dropFirst(2).first != "0" }
+    /// The namespace's netlink sockets.
+    func sockets() throws -> [ListedSocket] {
+        try NamespaceEntry.run(inside: path) { .success(Result { try ListedSocket.all() }) }.get()
     }
 }

@@ -67,12 +67,8 @@ import Testing
         let before = manager.statistics
         let sent = try await network.make {
             let sender = try Sender()
-            let rows = try network.uplink.namespace.run("cat", ["/proc/thread-self/net/netlink"]).output
-            let ports = rows.split(separator: "\n").dropFirst().compactMap { row -> UInt32? in
-                let columns = row.split(separator: " ")
-                guard columns.count > 2, columns[1] == "0", let port = UInt32(columns[2]) else { return nil }
-                return port == 0 || port == sender.port ? nil : port
-            }
+            let sockets = try network.uplink.namespace.perform { try ListedSocket.all() }
+            let ports = sockets.filter { $0.family == 0 && $0.port != 0 && $0.port != sender.port }.map(\.port)
             var sent = 0
             for _ in 0..<100 {
                 for port in ports where sender.sendRemoval(toPort: port, groups: 0) > 0 { sent += 1 }

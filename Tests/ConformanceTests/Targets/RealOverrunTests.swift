@@ -12,13 +12,9 @@ import Testing
         return routes.map { .addRoute($0) } + routes.map { .removeRoute($0) }
     }()
 
-    /// How many netlink sockets of processes there are (`netlink(7)`, the column Pid of /proc/net/netlink).
+    /// How many route netlink sockets of processes there are.
     private static func sockets(in world: RealWorld) throws -> Int {
-        let table = try world.client.run("cat", ["/proc/thread-self/net/netlink"]).output
-        return table.split(separator: "\n").dropFirst().count { row in
-            let columns = row.split(separator: " ")
-            return columns.count > 2 && columns[1] == "0" && columns[2] != "0"
-        }
+        try world.client.perform { try ListedSocket.all() }.count { $0.family == 0 && $0.port != 0 }
     }
 
     @Test func overrunsInEveryPhase() async throws {
