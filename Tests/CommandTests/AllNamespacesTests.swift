@@ -157,10 +157,14 @@ import Testing
         #expect(result.errors.hasPrefix("Error: --all-netns and --netns exclude each other."))
     }
 
+    /// Without the one file of the process that removed a route last, which is there from the first loss on.
     private func descriptors(of command: RunningCommand) throws -> [String] {
         let directory = "/proc/\(command.identifier)/fd/"
-        return try FileManager.default.contentsOfDirectory(atPath: directory)
+        let files = try FileManager.default.contentsOfDirectory(atPath: directory)
             .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: directory + $0) }
+        let others = files.filter { !$0.hasPrefix("/proc/") || !$0.hasSuffix("/stat") }
+        #expect(files.count - others.count <= 1)
+        return others
     }
 
     /// Sockets are closed, and threads end, a moment after the last line. Idle threads of Dispatch's do not count.

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import NetworkLab
 import Testing
 
@@ -23,8 +23,12 @@ import Testing
             let path = try #require(realpath("/proc/thread-self", nil))
             defer { free(path) }
             let thread = String(cString: path).split(separator: "/").last.flatMap { UInt32($0) }
-            let record = try #require(ProcessRecord(process: UInt32(getpid()), thread: thread))
-            #expect(record.isRunning)
+            guard let file = ProcessRecord.open(process: UInt32(getpid()), thread: thread) else {
+                Issue.record("the calling thread has no file")
+                return
+            }
+            let record = ProcessRecord(file: file)
+            #expect(record?.isRunning ?? false)
             // With very many threads it is not looked at.
             #expect(ProcessActivity.ofProcess(withPort: UInt32(getpid())) != .atRest)
         }
@@ -76,6 +80,43 @@ import Testing
             }
             #expect(isOver)
             Self.expect(.atWork, of: process)
+        }
+    }
+
+    @Test func `one watch follows a process, and another after it`() async throws {
+        try await LabThread.detached {
+            var watch = ProcessWatch()
+            let deadline = Deadline(after: .seconds(30))
+            let first = try LabProcess("sh", ["-c", "while :; do :; done"])
+            let port = UInt32(first.identifier)
+            for _ in 0..<3 {
+                first.signal(SIGCONT)
+                #expect(deadline.poll { watch.activity(ofPort: port) == .atWork })
+                first.signal(SIGSTOP)
+                #expect(deadline.poll { watch.activity(ofPort: port) == .atRest })
+            }
+            #expect(Self.openFiles(of: first) == 1)
+            let second = try LabProcess("sh", ["-c", "while :; do :; done"])
+            #expect(deadline.poll { watch.activity(ofPort: UInt32(second.identifier)) == .atWork })
+            #expect(Self.openFiles(of: first) == 0)
+            #expect(watch.activity(ofPort: port) == .atRest)
+            first.signal(SIGKILL)
+            _ = try first.wait()
+            for _ in 0..<2 { #expect(watch.activity(ofPort: port) == .atRest) }
+            #expect(deadline.poll { watch.activity(ofPort: UInt32(second.identifier)) == .atWork })
+            #expect(Self.openFiles(of: second) == 1)
+            watch = ProcessWatch()
+            #expect(Self.openFiles(of: second) == 0)
+        }
+    }
+
+    /// How often this process has opened what `/proc` tells of another.
+    private static func openFiles(of process: LabProcess) -> Int {
+        let directory = "/proc/self/fd/"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.count {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: directory + $0)
+            return target == "/proc/\(process.identifier)/stat"
         }
     }
 

@@ -22,7 +22,7 @@ struct VoteTests {
         var vote = Vote(addresses(8)[...], .majority)
         #expect(!vote.isDecided)
         #expect(vote.next.count == 5)
-        vote.count([true, true, true, true, false].map { verdict($0) })
+        vote.count([true, true, true, true, false].map { verdict($0) }[...])
         #expect(!vote.isDecided)
         #expect(vote.next.count == 1)
         vote.count([verdict(true)])
@@ -32,7 +32,7 @@ struct VoteTests {
     @Test("Half is no majority")
     func half() {
         var vote = Vote(addresses(8)[...], .majority)
-        vote.count(Array(repeating: verdict(true), count: 4) + Array(repeating: verdict(false), count: 4))
+        vote.count(ArraySlice([true, true, true, true, false, false, false, false].map { verdict($0) }))
         #expect(vote.isDecided && !vote.isWon)
     }
 
@@ -78,7 +78,7 @@ struct VoteTests {
         #expect(vote.worst == nil)
         vote.count([verdict(true)])
         #expect(vote.worst == nil)
-        vote.count(verdicts)
+        vote.count(verdicts[...])
         #expect(vote.worst == verdicts[1])
     }
 

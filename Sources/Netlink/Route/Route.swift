@@ -19,8 +19,8 @@ package struct Route: Hashable, Sendable {
     package var source: WireAddress?
     /// The route's own maximum transmission unit, 0 for the link's (RTAX_MTU).
     package var mtu: UInt32
-    /// How long the entry will last; nil for ever. The kernel sends nothing when this time is over.
-    package var lifetime: Duration?
+    /// The lifetime in nanoseconds, below zero for ever: a duration is twice as long, and is aligned to 16 bytes.
+    private var lifetimeNanoseconds: Int64 = -1
 
     package init(
         kind: RouteKind = .unicast,
@@ -44,5 +44,11 @@ package struct Route: Hashable, Sendable {
         self.source = source
         self.mtu = mtu
         self.lifetime = lifetime
+    }
+
+    /// How long the entry will last; nil for ever. The kernel sends nothing when this time is over.
+    package var lifetime: Duration? {
+        get { lifetimeNanoseconds < 0 ? nil : .nanoseconds(lifetimeNanoseconds) }
+        set { lifetimeNanoseconds = newValue.map { max(0, $0.nanoseconds) } ?? -1 }
     }
 }

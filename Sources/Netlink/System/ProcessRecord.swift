@@ -13,11 +13,11 @@ struct ProcessRecord: Sendable {
     /// More than the longest file name, and than what stands before the last field.
     private static let room = 512
 
-    /// Nil when the file cannot be read, with the reason in `errno`, or is not such a file, with 0 there.
+    /// Opens the file; nil when there is none, or it must not be read, with the reason in `errno`.
     ///
     /// - Parameter thread: one of the process's threads; nil for the first.
-    init?(process: UInt32, thread: UInt32? = nil) {
-        let record = withUnsafeTemporaryAllocation(byteCount: Self.room, alignment: 1) { buffer -> ProcessRecord? in
+    static func open(process: UInt32, thread: UInt32? = nil) -> Descriptor? {
+        withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { buffer in
             var path = TextBuilder(buffer)
             path.append("/proc/")
             path.append(process)
@@ -27,11 +27,17 @@ struct ProcessRecord: Sendable {
             }
             path.append("/stat")
             guard let name = path.terminated() else { return nil }
+            let number = Glibc.open(name, O_RDONLY | O_CLOEXEC)
+            return number < 0 ? nil : Descriptor(owning: number)
+        }
+    }
+
+    /// What is so now; nil when it cannot be read, with the reason in `errno`, or is not such a file, with 0 there.
+    init?(file: borrowing Descriptor) {
+        let number = file.number
+        let record = withUnsafeTemporaryAllocation(byteCount: Self.room, alignment: 1) { buffer in
             errno = 0
-            let file = Glibc.open(name, O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { return nil }
-            let count = read(file, buffer.baseAddress, buffer.count)
-            close(file)
+            let count = pread(number, buffer.baseAddress, buffer.count, 0)
             return ProcessRecord(text: UnsafeRawBufferPointer(buffer).bytes(from: 0, length: count))
         }
         guard let record else { return nil }

@@ -9,7 +9,8 @@ extension NetworkInspector {
             let mark = options.firewallMark
             let samples = prefix.samples
             var judge = RouteJudge(kernel: connection, links: LinkTable(connection))
-            let verdicts = try judge.judge(samples.map { RouteJudge.Question(address: $0, mark: mark) })
+            var inquiries = samples.map { Inquiry($0, mark: mark) }
+            let verdicts = try judge.judge(&inquiries)
             let entries = try connection.routes(
                 samples.map { RouteQuery(destination: $0.wire, mark: mark, wantsEntry: true) }
             )

@@ -20,7 +20,8 @@ extension PathEvaluator {
     /// Judges every address of a poll, also those whose vote is not needed.
     mutating func explain(_ poll: Poll) throws(NetlinkError) -> Explanation {
         var poll = poll
-        let all = try judge(poll.everybody)
+        var inquiries = poll.everybody
+        let all = try judge(&inquiries)
         let verdicts = Dictionary(all.map { ($0.destination, $0) }) { first, _ in first }
         poll.decide(by: verdicts)
         let evaluation = try evaluation(of: poll.result)

@@ -1,18 +1,18 @@
 extension Poll {
     /// Everybody who has a vote, in the order of the votes.
-    var everybody: [RouteJudge.Question] {
-        (first.addresses + (second?.addresses ?? [])).map(question)
+    var everybody: [Inquiry] {
+        (first.addresses + (second?.addresses ?? [])).map(inquiry)
     }
 
     /// Counts votes that are known already, in the order in which they would be asked for.
     mutating func decide(by verdicts: [IPAddress: Verdict]) {
         while true {
-            var questions: [RouteJudge.Question] = []
-            addNext(to: &questions)
-            if questions.isEmpty { return }
-            let known = questions.compactMap { verdicts[$0.address] }
-            guard known.count == questions.count else { return }
-            count(known[...])
+            var inquiries: [Inquiry] = []
+            addNext(to: &inquiries)
+            if inquiries.isEmpty { return }
+            var known = inquiries.compactMap { verdicts[$0.address] }[...]
+            guard known.count == inquiries.count else { return }
+            count(&known)
         }
     }
 

@@ -33,8 +33,8 @@ extension PathEvaluator {
             guard case .address(let address) = record.target.destination, !changed.mayConcern(address.wire),
                 let path = record.settledPath?.value.shared
             else { continue }
-            let question = RouteJudge.Question(address: address, mark: record.target.mark)
-            let way = try ways.way(of: path) { () throws(NetlinkError) in try evaluate([question]).first?.path }
+            var inquiries = [Inquiry(address, mark: record.target.mark)]
+            let way = try ways.way(of: path) { () throws(NetlinkError) in try evaluate(&inquiries).first?.path }
             guard let way else { continue }
             asked.append((index, way))
             queries.append(way.query(for: address.wire, mark: record.target.mark))

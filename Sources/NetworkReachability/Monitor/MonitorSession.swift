@@ -83,21 +83,21 @@ struct MonitorSession {
         do {
             return try asking { evaluator throws(NetlinkError) in
                 evaluator.isExpectant = depth != .searching
-                var polls: [Poll] = []
-                var questions: [RouteJudge.Question] = []
-                var askings: [Asking] = []
-                for record in records {
-                    askings.append(Self.ask(record, depth, &polls, &questions))
+                var (polls, inquiries, askings) = ([Poll](), [Inquiry](), [Asking]())
+                for record in records { askings.append(Self.ask(record, depth, &polls, &inquiries)) }
+                let (ofPolls, ofInquiries) = (try evaluator.evaluate(&polls), try evaluator.evaluate(&inquiries))
+                var evaluations: [Evaluation] = []
+                evaluations.reserveCapacity(records.count)
+                for (record, asking) in zip(records, askings) {
+                    let evaluation =
+                        switch asking {
+                        case .poll(let place): ofPolls[place]
+                        case .inquiry(let place): ofInquiries[place]
+                        case .nothing(let reason): Evaluation(path: reason.path)
+                        }
+                    evaluations.append(record.noted(evaluation))
                 }
-                var ofPolls = try evaluator.evaluate(&polls).makeIterator()
-                var ofQuestions = try evaluator.evaluate(questions).makeIterator()
-                return zip(records, askings).map { record, asking in
-                    switch asking {
-                    case .poll: record.noted(ofPolls.next() ?? Evaluation(path: NetworkPath()))
-                    case .question: record.noted(ofQuestions.next() ?? Evaluation(path: NetworkPath()))
-                    case .nothing(let reason): record.noted(Evaluation(path: reason.path))
-                    }
-                }
+                return evaluations
             }
         } catch {
             let reason = giveUp(error)
@@ -105,10 +105,10 @@ struct MonitorSession {
         }
     }
 
-    /// How a target is asked about.
+    /// How a target is asked about, and which of that kind it is.
     private enum Asking {
-        case poll
-        case question
+        case poll(Int)
+        case inquiry(Int)
         case nothing(Unnamed)
     }
 
@@ -116,16 +116,16 @@ struct MonitorSession {
         _ record: TargetRecord,
         _ depth: LookDepth,
         _ polls: inout [Poll],
-        _ questions: inout [RouteJudge.Question]
+        _ inquiries: inout [Inquiry]
     ) -> Asking {
-        if let question = record.question {
-            questions.append(question)
-            return .question
+        if let inquiry = record.inquiry {
+            inquiries.append(inquiry)
+            return .inquiry(inquiries.count - 1)
         }
         switch poll(record, depth) {
         case .success(let poll):
             polls.append(poll)
-            return .poll
+            return .poll(polls.count - 1)
         case .failure(let reason):
             return .nothing(reason)
         }

@@ -77,7 +77,7 @@ extension PathMonitor {
 
     /// Without those whose path a quick look confirms.
     private func unconfirmed(_ records: [TargetRecord], after burst: EventBurst) -> [TargetRecord] {
-        guard burst.isRelevant, burst.leavesKnownSources, records.contains(where: { $0.question != nil }) else {
+        guard burst.isRelevant, burst.leavesKnownSources, records.contains(where: { $0.inquiry != nil }) else {
             return records
         }
         let open = session.withLock { $0.unconfirmed(records, burst.prefixes) }

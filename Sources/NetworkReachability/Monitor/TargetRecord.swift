@@ -70,9 +70,9 @@ package final class TargetRecord: Sendable {
 
 extension TargetRecord {
     /// What to ask about a target that is an address; nil for others.
-    var question: RouteJudge.Question? {
+    var inquiry: Inquiry? {
         guard case .address(let address) = target.destination else { return nil }
-        return RouteJudge.Question(address: address, mark: target.mark)
+        return Inquiry(address, mark: target.mark)
     }
 
     /// The path of the last look, where nobody is to hear of another look at the same.

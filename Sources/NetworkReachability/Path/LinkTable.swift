@@ -13,7 +13,12 @@ struct LinkTable {
     private struct Answer {
         let index: UInt32
         /// Nil where there is none of that index.
-        var link: Link?
+        let link: Link?
+        let state: LinkState?
+
+        init(_ link: Link?, at index: UInt32) {
+            (self.index, self.link, state) = (index, link, link.map { LinkState($0) })
+        }
     }
 
     init(_ kernel: any KernelConnection) {
@@ -41,32 +46,36 @@ struct LinkTable {
         expecting links: [UInt32]
     ) throws(NetlinkError) -> [Result<Route, SystemError>] {
         lookups += queries.count
-        let links = known.isEmpty && all == nil ? links : links.filter { answer($0) == nil }
+        let links = known.isEmpty ? links : links.filter { place(of: $0) == nil }
         let answers = try kernel.routes(queries, after: links)
         for place in links.indices where place < answers.links.count { note(answers.links[place], at: links[place]) }
         return answers.routes
     }
 
-    mutating func link(index: UInt32) throws(NetlinkError) -> Link? {
-        if let answer = answer(index) { return answer }
-        let link = try kernel.link(index: index)
-        note(link, at: index)
-        return link
+    mutating func link(index: UInt32) throws(NetlinkError) -> Link? { known[try asked(index)].link }
+
+    mutating func state(index: UInt32) throws(NetlinkError) -> LinkState? { known[try asked(index)].state }
+
+    /// The place of what was answered, which is asked for where it was not.
+    private mutating func asked(_ index: UInt32) throws(NetlinkError) -> Int {
+        if let place = place(of: index) { return place }
+        return note(try kernel.link(index: index), at: index)
+    }
+
+    private func place(of index: UInt32) -> Int? {
+        for place in known.indices where known[place].index == index { return place }
+        return nil
     }
 
     /// In place of an older answer: a link asked for by name is asked for each time.
-    private mutating func note(_ link: Link?, at index: UInt32) {
-        if let place = known.firstIndex(where: { $0.index == index }) {
-            known[place].link = link
-        } else {
-            known.append(Answer(index: index, link: link))
+    @discardableResult private mutating func note(_ link: Link?, at index: UInt32) -> Int {
+        let answer = Answer(link, at: index)
+        if let place = place(of: index) {
+            known[place] = answer
+            return place
         }
-    }
-
-    /// What was answered already; nil when it was not asked for.
-    private func answer(_ index: UInt32) -> Link?? {
-        for place in known.indices where known[place].index == index { return .some(known[place].link) }
-        return all?.first { $0.index == index }.map { .some($0) }
+        known.append(answer)
+        return known.count - 1
     }
 
     /// The link a zone names: an index, or a name.
@@ -79,7 +88,7 @@ struct LinkTable {
 
     /// Whether one of the links asked for so far carries packets, the loopback link aside.
     var hasCarrierSomewhere: Bool {
-        known.contains { $0.link?.carriesPackets ?? false } || all?.contains(where: \.carriesPackets) ?? false
+        known.contains { $0.state?.carriesPackets ?? false }
     }
 
     /// Every link of the namespace, asked for only when one of them must explain something.
@@ -87,19 +96,7 @@ struct LinkTable {
         if let all { return all }
         let links = try kernel.links()
         all = links
-        known = []
+        known = links.map { Answer($0, at: $0.index) }
         return links
     }
-}
-
-extension Link {
-    /// Why no packet leaves through this link; nil when one does. Judged by what is true when asked: IFF_UP and
-    /// IFF_LOWER_UP. The operational state lags behind by up to a second, except for `dormant`.
-    var obstacle: Verdict.Cause? {
-        if !isUp { return .linkDown }
-        if !hasCarrier { return .noCarrier }
-        return isDormant ? .dormant : nil
-    }
-
-    fileprivate var carriesPackets: Bool { !isLoopback && obstacle == nil }
 }

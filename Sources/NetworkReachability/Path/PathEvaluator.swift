@@ -46,30 +46,28 @@ struct PathEvaluator {
     /// One evaluation for each poll, in the same order; all polls are asked about together.
     mutating func evaluate(_ polls: inout [Poll]) throws(NetlinkError) -> [Evaluation] {
         while !polls.isEmpty {
-            var questions: [RouteJudge.Question] = []
-            for index in polls.indices { polls[index].addNext(to: &questions) }
-            if questions.isEmpty { break }
-            let verdicts = try judge(questions)
-            var place = 0
-            for index in polls.indices {
-                let next = place + polls[index].asked
-                polls[index].count(verdicts[place..<next])
-                place = next
-            }
+            var inquiries: [Inquiry] = []
+            // Most ask for as many.
+            inquiries.reserveCapacity(polls.count * polls[0].first.next.count)
+            for index in polls.indices { polls[index].addNext(to: &inquiries) }
+            if inquiries.isEmpty { break }
+            var verdicts = try judge(&inquiries)[...]
+            for index in polls.indices { polls[index].count(&verdicts) }
         }
         var evaluations: [Evaluation] = []
         evaluations.reserveCapacity(polls.count)
-        for poll in polls { evaluations.append(try evaluation(of: poll.result)) }
+        for index in polls.indices { evaluations.append(try evaluation(of: polls[index].result)) }
         return evaluations
     }
 
-    /// One evaluation for each address, in the same order: what a poll of one address comes to, without its cost, for there
+    /// One evaluation for each inquiry, in the same order: what a poll of one address comes to, without its cost, for there
     /// may be very many of them.
-    mutating func evaluate(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Evaluation] {
+    mutating func evaluate(_ inquiries: inout [Inquiry]) throws(NetlinkError) -> [Evaluation] {
+        if inquiries.isEmpty { return [] }
         var evaluations: [Evaluation] = []
-        evaluations.reserveCapacity(questions.count)
+        evaluations.reserveCapacity(inquiries.count)
         var latest: (verdict: Verdict, path: NetworkPath)?
-        for verdict in try judge(questions) {
+        for verdict in try judge(&inquiries) {
             // Most leave the same way as the one before.
             if let latest, latest.verdict.leads(likewise: verdict) {
                 var path = latest.path
@@ -87,8 +85,8 @@ struct PathEvaluator {
         return evaluations
     }
 
-    mutating func judge(_ questions: [RouteJudge.Question]) throws(NetlinkError) -> [Verdict] {
-        let verdicts = try judge.judge(questions)
+    mutating func judge(_ inquiries: inout [Inquiry]) throws(NetlinkError) -> [Verdict] {
+        let verdicts = try judge.judge(&inquiries)
         if verdicts.contains(where: \.destination.isIPv6) {
             judge.expectation.leadsOverIPv6 = verdicts.contains { $0.destination.isIPv6 && $0.isSatisfied }
         }

@@ -9,8 +9,8 @@ struct Poll {
     private let mark: UInt32
     /// IPv6 is asked about only if IPv4 does not decide.
     private let isQuick: Bool
-    /// How many were to be asked next when that was asked for last.
-    private(set) var asked = 0
+    /// How many of either were to be asked next when that was asked for last.
+    private var asked = (first: 0, second: 0)
 
     /// About the network at large, for which these addresses stand, IPv4 first: the majority of one family decides, IPv4 before
     /// IPv6.
@@ -31,27 +31,27 @@ struct Poll {
     }
 
     /// Adds what to ask next, which is nothing when it is decided.
-    mutating func addNext(to questions: inout [RouteJudge.Question]) {
-        let count = questions.count
-        add(first.next, to: &questions)
+    mutating func addNext(to inquiries: inout [Inquiry]) {
+        asked.first = add(first.next, to: &inquiries)
         let isEnough = isQuick && (first.isWon || !first.isDecided)
-        if let second, !isEnough { add(second.next, to: &questions) }
-        asked = questions.count - count
+        asked.second = isEnough ? 0 : add(second?.next ?? [], to: &inquiries)
     }
 
-    private func add(_ addresses: ArraySlice<IPAddress>, to questions: inout [RouteJudge.Question]) {
-        for address in addresses { questions.append(question(address)) }
+    private func add(_ addresses: ArraySlice<IPAddress>, to inquiries: inout [Inquiry]) -> Int {
+        for address in addresses { inquiries.append(inquiry(address)) }
+        return addresses.count
     }
 
-    func question(_ address: IPAddress) -> RouteJudge.Question {
-        RouteJudge.Question(address: address, mark: mark)
+    func inquiry(_ address: IPAddress) -> Inquiry {
+        Inquiry(address, mark: mark)
     }
 
-    /// Takes the verdicts on what was to be asked next.
-    mutating func count(_ verdicts: ArraySlice<Verdict>) {
-        let count = first.next.count
-        first.count(verdicts.prefix(count))
-        second?.count(verdicts.dropFirst(count))
+    /// Takes the verdicts on what was to be asked next from the front of `verdicts`.
+    mutating func count(_ verdicts: inout ArraySlice<Verdict>) {
+        first.count(verdicts.prefix(asked.first))
+        verdicts = verdicts.dropFirst(asked.first)
+        second?.count(verdicts.prefix(asked.second))
+        verdicts = verdicts.dropFirst(asked.second)
     }
 
     /// What it came to.

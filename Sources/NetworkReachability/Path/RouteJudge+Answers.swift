@@ -24,11 +24,14 @@ extension RouteJudge {
         var open: [RouteQuery] = []
         for index in inquiries.indices {
             guard let query = inquiries[index].query, let first = inquiries[index].first else { continue }
-            let guess = inquiries[index].second.map { queries[$0] }
-            let wanted = second(query, after: answers[first])
-            if wanted == guess { continue }
-            inquiries[index].second = wanted == nil ? nil : answers.count + open.count
-            if let wanted { open.append(wanted) }
+            guard let wanted = second(query, after: answers[first]) else {
+                inquiries[index].second = nil
+                continue
+            }
+            // All that a guess can be wrong about.
+            if let guess = inquiries[index].second, queries[guess].source == wanted.source { continue }
+            inquiries[index].second = answers.count + open.count
+            open.append(wanted)
         }
         if !open.isEmpty { answers += try links.routes(open) }
         try askForEntries(of: &inquiries, &answers)
@@ -46,7 +49,7 @@ extension RouteJudge {
                 let first = inquiries[index].first, case .success(let unbound) = answers[first],
                 let second = inquiries[index].second, case .success(let route) = answers[second],
                 route.kind == .unicast, let leg = route.nextHop,
-                let obstacle = try links.link(index: leg.interface)?.obstacle, obstacle.isOfOneLeg
+                let obstacle = try links.state(index: leg.interface)?.obstacle, obstacle.isOfOneLeg
             else { continue }
             query.source = unbound.source
             query.wantsEntry = true

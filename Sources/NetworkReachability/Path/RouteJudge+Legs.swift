@@ -10,7 +10,7 @@ extension RouteJudge {
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle>? {
         guard route.kind == .unicast, query.outputInterface == nil else { return nil }
         for leg in try legs(query, entry) where leg.interface != failed {
-            guard let link = try links.link(index: leg.interface), link.obstacle == nil else { continue }
+            guard let link = try links.state(index: leg.interface), link.obstacle == nil else { continue }
             // Only now is the interface certain to have a route, so that the answer for IPv4 can be believed.
             var question = RouteQuery(
                 destination: query.destination,

@@ -3,10 +3,9 @@ import Netlink
 extension RouteJudge {
     /// A tunnel keeps its carrier when what it runs over is gone; where it names its other end, that end is judged too.
     mutating func underlayObstacle(
-        of link: Link
+        of link: LinkState
     ) throws(NetlinkError) -> Verdict.Cause? {
-        guard !link.lowerIsElsewhere else { return nil }
-        if let remote = link.tunnelRemote {
+        if let remote = link.remote {
             // A tunnel whose other end is to be reached through the tunnel goes nowhere.
             guard !tunnels.contains(link.index) else { return .noRoute }
             links.underlay.insert(remote)
@@ -17,13 +16,10 @@ extension RouteJudge {
                 tunnels: tunnels + [link.index]
             )
             defer { links = judge.links }
-            if case .failure(let obstacle)? = try judge.judge([Question(address: IPAddress(remote), mark: 0)]).first?
-                .outcome
-            {
-                return obstacle.cause
-            }
+            var inquiries = [Inquiry(IPAddress(remote), mark: 0)]
+            if case .failure(let obstacle)? = try judge.judge(&inquiries).first?.outcome { return obstacle.cause }
         }
-        if link.kind == "vxlan", let lower = link.lowerIndex { return try links.link(index: lower)?.obstacle }
-        return nil
+        guard let lower = link.lower else { return nil }
+        return try links.state(index: lower)?.obstacle
     }
 }

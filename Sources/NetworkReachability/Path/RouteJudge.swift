@@ -4,12 +4,6 @@ import Netlink
 ///
 /// The kernel is the state: nothing is remembered from one evaluation to the next.
 struct RouteJudge {
-    /// Whether packets with this mark would get to this address.
-    struct Question {
-        var address: IPAddress
-        var mark: UInt32
-    }
-
     let kernel: any KernelConnection
     /// The tunnels that lead to the addresses asked about.
     let tunnels: [UInt32]
@@ -28,25 +22,21 @@ struct RouteJudge {
         self.tunnels = tunnels
     }
 
-    /// One verdict for each question, in the same order; one to three round trips for each 64 of them.
-    mutating func judge(_ questions: [Question]) throws(NetlinkError) -> [Verdict] {
-        if questions.isEmpty { return [] }
-        var inquiries: [Inquiry] = []
-        inquiries.reserveCapacity(questions.count)
-        for question in questions {
-            inquiries.append(Inquiry(address: question.address, query: try query(for: question)))
-        }
+    /// One verdict for each inquiry, in the same order; one to three round trips for each 64 of them.
+    mutating func judge(_ inquiries: inout [Inquiry]) throws(NetlinkError) -> [Verdict] {
+        if inquiries.isEmpty { return [] }
+        for index in inquiries.indices { inquiries[index].query = try query(for: inquiries[index]) }
         let answers = try answers(to: &inquiries)
         var verdicts: [Verdict] = []
-        verdicts.reserveCapacity(questions.count)
+        verdicts.reserveCapacity(inquiries.count)
         for inquiry in inquiries { verdicts.append(try verdict(on: inquiry, answers)) }
         return verdicts
     }
 
     /// What to ask first; nil where the zone is missing or leads nowhere.
-    private mutating func query(for question: Question) throws(NetlinkError) -> RouteQuery? {
-        let address = question.address
-        var query = RouteQuery(destination: address.wire, mark: question.mark)
+    private mutating func query(for inquiry: Inquiry) throws(NetlinkError) -> RouteQuery? {
+        let address = inquiry.address
+        var query = RouteQuery(destination: address.wire, mark: inquiry.mark)
         if let zone = address.zone {
             guard let link = try links.link(zone: zone) else { return nil }
             query.outputInterface = link.index
@@ -62,38 +52,40 @@ struct RouteJudge {
         _ answers: [Result<Route, SystemError>]
     ) throws(NetlinkError) -> Verdict {
         var verdict = Verdict(destination: inquiry.address, outcome: .failure(Verdict.Obstacle(.noInterface)))
-        guard let query = inquiry.query, let first = inquiry.first else { return verdict }
-        let second = inquiry.second.map { answers[$0] }
+        guard var query = inquiry.query, let first = inquiry.first else { return verdict }
         switch answers[first] {
-        case .success(let route):
-            verdict.outcome = try way(query, route, second, entry: inquiry.entry.flatMap { try? answers[$0].get() })
+        case .success(var route):
+            var entry = inquiry.entry.flatMap { try? answers[$0].get() }
+            if let second = inquiry.second {
+                switch answers[second] {
+                case .success(let answer):
+                    verdict.lifetime = answer.lifetime
+                    if query.destination.family == .ipv4 {
+                        query.source = route.source
+                        route = answer
+                        route.source = query.source
+                    } else {
+                        entry = answer
+                    }
+                case .failure(let error):
+                    guard query.destination.family == .ipv6 else {
+                        verdict.outcome = .failure(Verdict.Obstacle(error))
+                        return verdict
+                    }
+                }
+            }
+            verdict.outcome = try anyWay(query, route, entry: entry)
         case .failure(let error): verdict.outcome = .failure(Verdict.Obstacle(error))
         }
-        if case .success(let entry)? = second { verdict.lifetime = entry.lifetime }
         return verdict
     }
 
-    private mutating func way(
+    /// Judges a route by its first leg, and where that is dead by the others.
+    private mutating func anyWay(
         _ query: RouteQuery,
-        _ first: Route,
-        _ second: Result<Route, SystemError>?,
+        _ route: Route,
         entry: Route?
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle> {
-        var query = query
-        var route = first
-        var entry = entry
-        switch second {
-        case .success(let answer) where query.destination.family == .ipv4:
-            route = answer
-            route.source = first.source
-            query.source = first.source
-        case .success(let answer):
-            entry = answer
-        case .failure(let error) where query.destination.family == .ipv4:
-            return .failure(Verdict.Obstacle(error))
-        case .failure, nil:
-            break
-        }
         let direct = try way(query, route, entry: entry)
         guard case .failure(let obstacle) = direct else { return direct }
         guard obstacle.cause.isOfOneLeg else { return direct }
@@ -107,7 +99,7 @@ struct RouteJudge {
         entry: Route?
     ) throws(NetlinkError) -> Result<Verdict.Way, Verdict.Obstacle> {
         guard route.kind.carriesPackets else { return .failure(Verdict.Obstacle(.refused)) }
-        guard let leg = route.nextHop, let link = try links.link(index: leg.interface) else {
+        guard let leg = route.nextHop, let link = try links.state(index: leg.interface) else {
             return .failure(Verdict.Obstacle(.noInterface))
         }
         let isLocal = route.kind == .local

@@ -12,7 +12,9 @@ struct Vote {
 
     private let rule: Rule
     let addresses: ArraySlice<IPAddress>
-    private(set) var verdicts: [Verdict] = []
+    /// A slice, for most votes are decided by the first round, and hold a part of its verdicts.
+    private(set) var verdicts: ArraySlice<Verdict> = []
+    private var satisfied = 0
 
     init(_ addresses: ArraySlice<IPAddress>, _ rule: Rule) {
         self.addresses = addresses
@@ -20,7 +22,6 @@ struct Vote {
     }
 
     var needed: Int { rule == .majority ? addresses.count / 2 + 1 : 1 }
-    private var satisfied: Int { verdicts.count(where: \.isSatisfied) }
 
     var isWon: Bool { satisfied >= needed }
 
@@ -34,20 +35,21 @@ struct Vote {
         return rule == .majority ? rest.prefix(needed - satisfied) : rest
     }
 
-    mutating func count(_ more: some Collection<Verdict>) {
-        // Most votes are decided by the first round.
-        if verdicts.isEmpty { verdicts = Array(more) } else { verdicts += more }
+    mutating func count(_ more: ArraySlice<Verdict>) {
+        for index in more.indices where more[index].isSatisfied { satisfied += 1 }
+        if verdicts.isEmpty { verdicts = more } else { verdicts += more }
     }
 
     /// The first of the satisfied verdicts that leave through the interface most of them leave through.
     var mostCommon: Verdict? {
-        var best: (verdict: Verdict, count: Int)?
+        var best: (index: Int, count: Int)?
         // There are a handful.
-        for verdict in verdicts where verdict.isSatisfied {
-            let count = verdicts.count { $0.isSatisfied && $0.link == verdict.link }
-            if count > best?.count ?? 0 { best = (verdict, count) }
+        for index in verdicts.indices {
+            guard let link = verdicts[index].link else { continue }
+            let count = verdicts.count { $0.link == link }
+            if count > best?.count ?? 0 { best = (index, count) }
         }
-        return best?.verdict
+        return best.map { verdicts[$0.index] }
     }
 
     /// The first of the verdicts with the obstacle that explains most.
