@@ -146,9 +146,8 @@ import TrustForge
     }
 
     @Test func nobodyIsThere() async throws {
-        let server = try await RawServer(.ok())
-        let url = server.url()
-        try await server.close()
+        let taken = try FullListener(listens: false)
+        let url = "http://127.0.0.1:\(taken.port)/"
         guard case .revocationUnknown(_, let doubt)? = try await Self.verdict(.responder, at: url),
             case .unreachable(let cause)? = doubt.obstacles.first?.problem
         else {
@@ -156,6 +155,7 @@ import TrustForge
             return
         }
         #expect(cause.contains("refused"))
+        withExtendedLifetime(taken) {}
     }
 
     @Test func overHTTPSTheServerIsJudged() async throws {

@@ -147,16 +147,17 @@ import Testing
     }
 
     @Test func nobodyIsThere() async throws {
-        let proxy = try await RawServer(.silence)
-        let settings = Self.settings(proxy)
-        let port = proxy.port
-        try await proxy.close()
+        // Not a port that a server has left: another test's may take it.
+        let taken = try FullListener(listens: false)
+        let port = taken.port
+        let settings = TrustedHTTPSettings().with(\.proxy, HTTPProxy(host: "127.0.0.1", port: port))
         let failure = try await HTTPWorld.failure(of: "https://example.org/", settings: settings)
         guard case .unreachable("127.0.0.1", port, let cause) = failure else {
             Issue.record("\(failure)")
             return
         }
         #expect(cause.contains("refused"))
+        withExtendedLifetime(taken) {}
     }
 
     @Test func plainRequestsAreSentWhole() async throws {
