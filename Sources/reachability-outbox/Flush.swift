@@ -22,7 +22,7 @@ struct Flush: AsyncParsableCommand {
         let rejected = Locked(false)
         let left = try await EndSignals.cancelling {
             try await outbox.flush(sender: sender) { event in
-                StandardOutput.write(Array(event.line.utf8))
+                StandardOutput.write(text: event.line)
                 if case .rejected = event { rejected.withLock { $0 = true } }
             }
         }

@@ -10,7 +10,7 @@ struct List: AsyncParsableCommand {
 
     func run() async throws {
         for entry in try await arguments.outbox.openExisting().entries() {
-            StandardOutput.write(arguments.json ? Self.json(entry) : Array(entry.line.utf8))
+            if arguments.json { StandardOutput.write(Self.json(entry)) } else { StandardOutput.write(text: entry.line) }
         }
     }
 

@@ -67,6 +67,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "status 203.0.113.9", "status --json 127.0.0.1 203.0.113.9", "why 203.0.113.9", "why --json 203.0.113.9",
+    ])
+    func `the verdict is kept when nobody reads it`(arguments: String) async throws {
+        let namespace = try await LabThread.detached { try LabNamespace() }
+        for reader in ["true", "head -n 1"] {
+            let script = "{ $R \(arguments); echo $? >&2; } | \(reader)"
+            #expect(try await Command.run(script: script, in: namespace).errors == "1\n")
+        }
+    }
+
+    @Test func `time that is up is told when nobody reads`() async throws {
+        let namespace = try await LabThread.detached { try LabNamespace() }
+        let script = "{ $R wait --json --timeout 1ms 203.0.113.9 2> /dev/null; echo $? >&2; } | true"
+        #expect(try await Command.run(script: script, in: namespace).errors == "75\n")
+    }
+
     @Test func `a reader that takes one line is no error`() async throws {
         let result = try await Command.run(script: "{ $R watch 127.0.0.1; echo $? >&2; } | head -n 1")
         #expect(result.errors == "0\n")

@@ -113,6 +113,41 @@ import Testing
         #expect(try await watch.result().status == -signal)
     }
 
+    @Test func `NUL ends no address, and control characters are shown`() async throws {
+        let file = try HostsFile("192.0.2.1\0.example\n192.0.2.2\0\n\0\n\u{1b}[2J\u{7}\n")
+        let result = try await Command.run(["watch", "--strict", "--file", file.path])
+        #expect(result.status == 65)
+        #expect(result.output.isEmpty)
+        let texts = ["192.0.2.1\\u{0}.example", "192.0.2.2\\u{0}", "\\u{0}", "\\u{1b}[2J\\u{7}"]
+        let errors = result.errors.split(separator: "\n")
+        #expect(errors.count == texts.count)
+        for (index, (error, text)) in zip(errors, texts).enumerated() {
+            #expect(error.hasPrefix("reachability: \(file.path):\(index + 1): \"\(text)\" is neither"))
+        }
+    }
+
+    @Test func `a byte order mark does not count`() async throws {
+        let uplink = try await Uplink.make()
+        let file = try HostsFile("\u{feff}192.0.2.7\n198.51.100.1\n")
+        let watch = try await RunningCommand.start(["watch", "--strict", "--file", file.path], in: uplink.namespace)
+        #expect(try await Set(Self.heard(2, of: watch)) == ["192.0.2.7", "198.51.100.1"])
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().errors.isEmpty)
+    }
+
+    @Test(arguments: ["", "# nobody\n\n", "\u{feff}"])
+    func `a file without hosts is watched, and said so`(text: String) async throws {
+        let file = try HostsFile(text)
+        let watch = try await RunningCommand.start(["watch", "--file", file.path])
+        let sentence = "reachability: watching 0 hosts: \(file.path) has none\n"
+        try await watch.untilErrors(contain: sentence)
+        try file.write("127.0.0.1\n")
+        watch.signal(SIGHUP)
+        #expect(try await Self.heard(1, of: watch) == ["127.0.0.1"])
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().errors == sentence)
+    }
+
     @Test func `options that exclude each other`() async throws {
         for arguments in [["--strict"], ["--strict", "192.0.2.1"], ["--file", "/dev/null", "--all-netns"]] {
             let result = try await Command.run(["watch"] + arguments)

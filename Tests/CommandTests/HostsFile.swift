@@ -16,7 +16,7 @@ final class HostsFile: Sendable {
     func write(_ text: String) throws {
         guard let file = fopen(path, "w") else { throw LabError.system("fopen \(path)") }
         defer { fclose(file) }
-        guard fputs(text, file) >= 0 else { throw LabError.system("fputs \(path)") }
+        guard fwrite(text, 1, text.utf8.count, file) == text.utf8.count else { throw LabError.system("fwrite \(path)") }
     }
 
     func remove() {

@@ -93,6 +93,30 @@ import Testing
         missing.expectRefusal("cannot make \(directory.file("b/a")): No such file or directory", status: 73)
     }
 
+    @Test(arguments: [["example.org"], ["example.org", "192.0.2.1"], ["192.0.2.1", "trouble.nlrec"], ["a"]])
+    func `a host where the file belongs makes no file`(arguments: [String]) async throws {
+        let directory = try RecordingDirectory()
+        let words = arguments.joined(separator: " ")
+        let result = try await Command.run(script: "cd \(directory.path) && exec $R record \(words)")
+        result.expectRefusal(
+            "\"\(arguments[0])\" stands where the file to record into does: did you mean: reachability record trouble.nlrec"
+                + " \(words)? A file that does not end in .nlrec is written with a slash: ./\(arguments[0])"
+        )
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+    }
+
+    @Test(arguments: ["a.nlrec", "./a"])
+    func `a file in the working directory has its end or a slash`(file: String) async throws {
+        let directory = try RecordingDirectory()
+        let record = try await RunningCommand.start(
+            script: "cd \(directory.path) && exec $R record \(file) 127.0.0.1"
+        )
+        _ = try await record.line()
+        record.signal(SIGTERM)
+        #expect(try await record.result().status == 0)
+        #expect(FileManager.default.fileExists(atPath: directory.file(file)))
+    }
+
     @Test func `a reader that goes away does not end a recording`() async throws {
         let (uplink, directory) = (try await Uplink.make(), try RecordingDirectory())
         let file = directory.file("a")

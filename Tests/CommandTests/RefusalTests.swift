@@ -9,12 +9,37 @@ import Testing
 
     @Test(arguments: [
         "", "http://x", "https://example.org/", "a b", "host:80", "192.0.2.1:80", "[::1]", "[2001:db8::1]:443", "10.1",
-        "1", "-", "a..b", ".", "10.0.0.0/8", "::1/128", "192.0.2.1%lo", "fe80::1%", "a\nb", "256.1.1.1", "\u{7}",
+        "1", "-", "a..b", ".", "10.0.0.0/8", "::1/128", "192.0.2.1%lo", "fe80::1%", "256.1.1.1",
     ])
     func `no host`(text: String) async throws {
         for subcommand in ["status", "watch"] {
             try await Command.run([subcommand, "--", text]).expectRefusal("\"\(text)\" \(Self.advice)")
         }
+    }
+
+    @Test(arguments: [
+        ("\u{7}", "\\u{7}"), ("a\nb", "a\\u{a}b"), ("\u{1b}[31mred", "\\u{1b}[31mred"), ("\u{9b}31m", "\\u{9b}31m"),
+        ("gro.\u{202e}example", "gro.\\u{202e}example"), ("\u{7f}", "\\u{7f}"),
+    ])
+    func `what would steer a terminal is shown in refusals`(text: String, shown: String) async throws {
+        try await Command.run(["status", "--", text]).expectRefusal("\"\(shown)\" \(Self.advice)")
+    }
+
+    @Test(arguments: [
+        ["\u{1b}c"], ["--\u{1b}c"], ["status", "--\u{1b}c"], ["status", "--mark", "\u{1b}c"],
+        ["status", "--netns", "\u{1b}c"], ["watch", "--settle", "\u{1b}c"], ["watch", "--file", "\u{1b}c"],
+        ["record", "\u{1b}c"],
+        ["record", "/dev/null/\u{1b}c"], ["replay", "\u{1b}c"],
+        ["wait", "--interface", "\u{1b}c/"], ["wait", "--dns", "\u{1b}c"],
+        ["run", "--hooks", "\u{1b}c"], ["retry", "--on-exit", "\u{1b}c", "--", "true"],
+        ["outbox", "list", "--file", "/nowhere/\u{1b}c"], ["outbox", "add", "\u{1b}c", "--file", "/nowhere/a"],
+        ["pin", "\u{1b}c"], ["trust", "--policy", "\u{1b}c", "example.org"],
+    ])
+    func `no message sends a control character to the terminal`(arguments: [String]) async throws {
+        let result = try await Command.run(arguments)
+        #expect(result.status >= 64)
+        #expect(result.output.isEmpty)
+        #expect(!result.errors.isEmpty && !result.errors.contains("\u{1b}"), "\(result.errors.debugDescription)")
     }
 
     @Test func `link-local without an interface`() async throws {

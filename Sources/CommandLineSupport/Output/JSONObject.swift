@@ -1,4 +1,7 @@
-/// One JSON object on one line, its keys in the order they were added (RFC 8259).
+import Netlink
+
+/// One JSON object on one line, its keys in the order they were added (RFC 8259). What would steer a terminal is escaped, for that is
+/// where it may be printed.
 package struct JSONObject: CustomStringConvertible {
     /// UTF-8, for appending to a string costs more.
     private var text: [UInt8]
@@ -126,7 +129,10 @@ package struct JSONObject: CustomStringConvertible {
             output.append(UInt8(ascii: "\""))
             for index in bytes.indices {
                 let byte = bytes[index]
-                if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { mustBeEscaped = true }
+                // Of what is no ASCII, some steers terminals too.
+                if byte < 0x20 || byte > 0x7e || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                    mustBeEscaped = true
+                }
                 output.append(byte)
             }
             output.append(UInt8(ascii: "\""))
@@ -140,18 +146,17 @@ package struct JSONObject: CustomStringConvertible {
     private mutating func append(escaped value: String) {
         text.append(UInt8(ascii: "\""))
         defer { text.append(UInt8(ascii: "\"")) }
-        for byte in value.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        for scalar in value.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" {
                 text.append(UInt8(ascii: "\\"))
-                text.append(byte)
-            case 0..<0x20:
-                let digits = String(byte, radix: 16)
-                text += "\\u00".utf8
-                if digits.utf8.count == 1 { text.append(UInt8(ascii: "0")) }
-                text += digits.utf8
-            default:
-                text.append(byte)
+                text += scalar.utf8
+            } else if scalar.isPrintable {
+                text += scalar.utf8
+            } else {
+                for unit in scalar.utf16 {
+                    let digits = String(unit, radix: 16)
+                    text += "\\u\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)".utf8
+                }
             }
         }
     }

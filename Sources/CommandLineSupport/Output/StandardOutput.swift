@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Netlink
 
 /// Results, one line at a time, each on its way before the next is made.
 package enum StandardOutput {
@@ -12,17 +13,24 @@ package enum StandardOutput {
         unsafe getenv(variable).map { unsafe String(cString: $0) } ?? ""
     }
 
-    /// Writes a line. A reader that has gone ends the command quietly; any other failure, such as a full disk, ends it
-    /// with a message and the status of an input/output error.
-    package static func write(_ line: consuming [UInt8]) {
+    /// Writes a line, and says whether anybody reads. A reader that has gone is no failure: what the command has found out still
+    /// decides how it ends. Any other failure, such as a full disk, ends it with a message and the status of an input/output error.
+    @discardableResult
+    package static func write(_ line: consuming [UInt8]) -> Bool {
         line.append(UInt8(ascii: "\n"))
         do {
             try StandardStream.write(line, to: STDOUT_FILENO)
+            return true
         } catch {
-            if error.isClosedPipe { exit(0) }
+            if error.isClosedPipe { return false }
             StandardError.write("reachability: cannot write to standard output: \(error.text)")
             exit(ExitMessage.Status.ioError.rawValue)
         }
+    }
+
+    /// Writes a line for people, in which what would steer a terminal is shown instead.
+    package static func write(text: String) {
+        write(Array(text.printable.utf8))
     }
 
     /// Ends the command quietly when the reader of a pipe or socket goes away, without waiting for the next line.

@@ -44,6 +44,8 @@ package struct WireAddress: Hashable, Sendable {
 
     /// Dotted decimal of four parts, or RFC 4291 text.
     package init?(_ text: String) {
+        // C would take what stands before it.
+        if text.utf8.contains(0) { return nil }
         var ipv4 = in_addr()
         var ipv6 = in6_addr()
         if inet_pton(AF_INET, text, &ipv4) == 1 {

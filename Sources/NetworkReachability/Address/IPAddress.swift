@@ -42,7 +42,8 @@ public struct IPAddress: Hashable, Sendable {
 
     /// The name of an interface is at most 15 bytes without `/` and blanks (IFNAMSIZ); an index is a number.
     private static func isZone(_ text: Substring) -> Bool {
-        (1...Zone.limit).contains(text.utf8.count) && !text.contains { $0 == "/" || $0 == "%" || $0.isWhitespace }
+        (1...Zone.limit).contains(text.utf8.count)
+            && !text.contains { ["/", "%", "\0"].contains($0) || $0.isWhitespace }
     }
 }
 

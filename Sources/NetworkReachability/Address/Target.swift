@@ -1,3 +1,5 @@
+import Netlink
+
 /// What is watched: a destination and how packets to it are marked. Equal targets share one evaluation.
 package struct Target: Hashable, Sendable {
     package enum Destination: Hashable, Sendable {
@@ -31,7 +33,8 @@ extension Target: CustomStringConvertible {
     package var description: String {
         switch destination {
         case .atLarge: "the network at large"
-        case .address(let address): address.description
+        // The zone may have any name.
+        case .address(let address): address.description.printable
         case .name(let name, _): name
         }
     }

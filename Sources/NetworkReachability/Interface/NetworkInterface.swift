@@ -1,3 +1,5 @@
+import Netlink
+
 /// The interface that packets leave through.
 public struct NetworkInterface: Hashable, Sendable {
     /// The number the kernel knows it by; a device that goes and comes back has a new one.
@@ -22,8 +24,9 @@ public struct NetworkInterface: Hashable, Sendable {
 }
 
 extension NetworkInterface: CustomStringConvertible {
-    /// The name, and the names of what it runs over: `br0/eth0`.
+    /// The name, and the names of what it runs over: `br0/eth0`. The kernel takes nearly any name: what would steer a terminal is shown
+    /// as `\u{1b}`.
     public var description: String {
-        ([name] + underlying.map(\.name)).joined(separator: "/")
+        ([name] + underlying.map(\.name)).joined(separator: "/").printable
     }
 }

@@ -80,7 +80,7 @@ final class NamespaceFollower: Sendable {
             defer { state.entries = entries }
             return state.entries != entries
         }
-        if isNews { logger?.info("network namespaces", metadata: metadata(["names": "\(entries)"])) }
+        if isNews { logger?.info("network namespaces", metadata: metadata(["names": "\("\(entries)".printable)"])) }
         for observer in observers { observer.offer(entries) }
         scheduleLook(unfinished, isWatched: isWatched)
     }

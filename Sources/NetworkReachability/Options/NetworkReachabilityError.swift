@@ -44,7 +44,7 @@ extension NetworkReachabilityError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidHost(let text):
-            "\"\(text)\" is neither a host name nor an address: give a name such as example.org or an address such as"
+            "\"\(text.printable)\" is neither a host name nor an address: give a name such as example.org or an address such as"
                 + " 192.0.2.1 or 2001:db8::1, without scheme, port or brackets"
         case .zoneRequired(let text):
             "\(text) is link-local and needs the interface it is meant on: write \(text)%eth0, for example"

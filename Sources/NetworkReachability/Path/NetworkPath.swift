@@ -1,3 +1,5 @@
+import Netlink
+
 /// The path packets to a target would take at one moment, or why there is none. A value: it does not change by itself.
 public struct NetworkPath: Sendable {
     /// Held together with the paths of other targets that have the same.
@@ -65,6 +67,6 @@ extension NetworkPath: CustomStringConvertible {
         if let interface { parts.append("interface \(interface)") }
         if let gateway { parts.append("gateway \(gateway)") }
         if let source { parts.append("source \(source)") }
-        return parts.joined(separator: ", ")
+        return parts.joined(separator: ", ").printable
     }
 }

@@ -1,4 +1,5 @@
 import CommandLineSupport
+import Netlink
 import ServerTrust
 import X509
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import Netlink
 import ServerTrust
 
 /// `reachability pin`: looks, and refuses nobody.

@@ -3,6 +3,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Netlink
 
 extension ExitMessage {
     /// No connection came about.

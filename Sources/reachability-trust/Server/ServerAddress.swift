@@ -1,4 +1,5 @@
 import CommandLineSupport
+import Netlink
 import ServerTrust
 
 /// A host and a port, as they are given: `example.org`, `192.0.2.1:8443`, `2001:db8::1`, `[2001:db8::1]:443`.

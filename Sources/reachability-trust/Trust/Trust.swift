@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import Netlink
 import ServerTrust
 
 /// `reachability trust`: judges a server as a client with that policy file would.

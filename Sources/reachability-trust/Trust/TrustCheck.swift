@@ -1,4 +1,5 @@
 import CommandLineSupport
+import Netlink
 import ServerTrust
 
 /// One thing that was looked at, and what came of it.

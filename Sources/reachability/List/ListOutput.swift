@@ -10,7 +10,10 @@ struct ListOutput: Sendable {
     let namespace: String?
 
     func write(_ interfaces: [InterfaceDetails]) {
-        guard isTable else { return StandardOutput.write(json(interfaces)) }
+        guard isTable else {
+            StandardOutput.write(json(interfaces))
+            return
+        }
         let table = ListTable(interfaces, isColoured: StandardOutput.wantsColour).text
         // To the upper left corner; then everything below is cleared.
         StandardOutput.write(Array(((redraws ? "\u{1b}[H\u{1b}[J" : "") + table).utf8))

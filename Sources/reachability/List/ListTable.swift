@@ -1,3 +1,4 @@
+import Netlink
 import NetworkReachability
 
 /// Interfaces as a table for people: an interface with several addresses or default routes has a line for each.
@@ -42,10 +43,10 @@ struct ListTable {
 
     private static func rows(of details: InterfaceDetails) -> [Row] {
         let interface = details.interface
-        var over = interface.underlying.map(\.name).joined(separator: "/")
+        var over = interface.underlying.map(\.name.printable).joined(separator: "/")
         if let last = interface.underlying.last { over += " (\(last.type.rawValue))" }
         let first = [
-            "\(interface.index)", interface.name, interface.type.rawValue, over.isEmpty ? "-" : over,
+            "\(interface.index)", interface.name.printable, interface.type.rawValue, over.isEmpty ? "-" : over,
             details.state.text, details.hasCarrier.map { $0 ? "yes" : "no" } ?? "-", details.isExpensive ? "yes" : "no",
         ]
         let addresses = details.addresses.map(\.text)

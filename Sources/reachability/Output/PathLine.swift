@@ -1,4 +1,5 @@
 import CommandLineSupport
+import Netlink
 import NetworkReachability
 
 /// A path as one line of output.
@@ -60,10 +61,10 @@ struct PathLine {
         if let reason = path.reason { parts.append(reason.description) }
         if withFlags { parts.append("flags \(path.flags?.readableDescription ?? "unknown")") }
         if let interface = path.interface { parts.append("interface \(interface)") }
-        if let gateway = path.gateway { parts.append("gateway \(gateway)") }
-        if let source = path.source { parts.append("source \(source)") }
-        if withNamespace { parts.append(namespace.map { "namespace \($0)" } ?? "current namespace") }
-        return Array("\(time.text) \(target ?? "network"): \(parts.joined(separator: ", "))".utf8)
+        if let gateway = path.gateway { parts.append("gateway \(gateway.description.printable)") }
+        if let source = path.source { parts.append("source \(source.description.printable)") }
+        if withNamespace { parts.append(namespace.map { "namespace \($0.printable)" } ?? "current namespace") }
+        return Array("\(time.text) \(target?.printable ?? "network"): \(parts.joined(separator: ", "))".utf8)
     }
 
     private func coloured(_ text: String) -> String {

@@ -1,5 +1,7 @@
 import ArgumentParser
+import CommandLineSupport
 import Glibc
+import Netlink
 import NetworkReachability
 import ReachabilityRecording
 
@@ -19,7 +21,7 @@ struct Record: ParsableCommand {
             """
     )
 
-    @Argument(help: "Where to record; a file that is there is not touched.")
+    @Argument(help: "A new file: NAME.nlrec, or a path with a slash.")
     var file: String
 
     @OptionGroup(visibility: .hidden) var options: TargetOptions
@@ -43,6 +45,7 @@ struct Record: ParsableCommand {
     var limit = SizeArgument(argument: "64MB")
 
     func run() throws {
+        try checkFile()
         let limit = try self.limit.bytes
         let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
         let output = WatchOutput(json: options.json, withFlags: flags, withNamespace: false, interest: interest)
@@ -63,5 +66,16 @@ struct Record: ParsableCommand {
         try session.finish()
         withExtendedLifetime(tokens) {}
         try printer?.finish()
+    }
+
+    /// The file comes first, but every other subcommand begins with hosts: what looks like one is none.
+    private func checkFile() throws(ExitMessage) {
+        if file.hasSuffix(".nlrec") || file.contains("/") { return }
+        let hosts = ([file] + options.hosts).map { " \($0.printable)" }.joined()
+        throw ExitMessage(
+            "\"\(file.printable)\" stands where the file to record into does: did you mean: reachability record trouble.nlrec"
+                + "\(hosts)? A file that does not end in .nlrec is written with a slash: ./\(file.printable)",
+            .usage
+        )
     }
 }

@@ -101,9 +101,9 @@ struct Replay: ParsableCommand {
         player.run(on: targets.monitor.queue, pause: pause) {
             tokens = targets.listen(for: interest) { host, path in
                 let time = Timestamp(player.moment())
-                StandardOutput.write(
-                    output.text(PathLine(target: host, namespace: header.namespace, path: path), at: time)
-                )
+                let line = PathLine(target: host, namespace: header.namespace, path: path)
+                // Nobody reads the rest.
+                if !StandardOutput.write(output.text(line, at: time)) { Glibc.exit(0) }
             }
         }
         withExtendedLifetime(tokens) {}

@@ -22,9 +22,21 @@ struct ProcessGroup: Sendable {
         _ = await isGone(within: .seconds(1))
     }
 
+    /// Whether nobody is left who could do anything. A zombie is a member to `kill(2)`, for as long as its parent does not wait for it:
+    /// the first process of a container may never do so.
     private func isGone(within limit: Duration) async -> Bool {
         let deadline = ContinuousClock.now + limit
+        let canTellZombies = ProcessTable.isOurs
+        var member: pid_t?
         while kill(-identifier, 0) == 0 {
+            if canTellZombies, !(member.map { ProcessTable.lives($0, in: identifier) } ?? false) {
+                member = ProcessTable.livingMember(of: identifier)
+                if member == nil {
+                    // Who was born while we looked.
+                    kill(-identifier, SIGKILL)
+                    return true
+                }
+            }
             if ContinuousClock.now >= deadline { return false }
             try? await Task.sleep(for: .milliseconds(20))
         }

@@ -52,6 +52,9 @@ struct FileWatcher {
             throw ExitMessage("\(bad.last ?? first)", .dataError)
         }
         for line in bad { StandardError.write("reachability: \(line)") }
+        if others.isEmpty, hosts.isEmpty {
+            StandardError.write("reachability: watching 0 hosts: \(file.name) has none")
+        }
         do {
             try monitor.setHosts(others + hosts)
         } catch {

@@ -2,7 +2,7 @@ import CommandLineSupport
 import Glibc
 import NetworkReachability
 
-/// A file of hosts, one on a line; blank lines and what follows a `#` do not count.
+/// A file of hosts, one on a line; blank lines and what follows a `#` do not count, nor does a byte order mark.
 struct TargetFile: Sendable {
     /// `-` is standard input, which can be read only once.
     let path: String
@@ -17,7 +17,8 @@ struct TargetFile: Sendable {
 
     var isStandardInput: Bool { path == "-" }
 
-    private var name: String { isStandardInput ? "standard input" : path }
+    /// What it is called in messages.
+    var name: String { isStandardInput ? "standard input" : path }
 
     /// A line that is no host.
     struct BadLine: CustomStringConvertible {
@@ -36,7 +37,10 @@ struct TargetFile: Sendable {
         var seen: Set<String> = []
         var bad: [BadLine] = []
         // To Swift, CR and LF together are one character.
-        let lines = try text().split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        var text = try text()
+        // Editors on other systems begin a file with it.
+        if text.unicodeScalars.first == "\u{feff}" { text.unicodeScalars.removeFirst() }
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() {
             let host = String(line.prefix { $0 != "#" }.trimmed)
             if host.isEmpty { continue }

@@ -1,4 +1,5 @@
 import CommandLineSupport
+import Netlink
 import NetworkReachability
 
 /// The chain of evidence for people: one line for each step, aligned, and what would mend it under the one that is broken.
@@ -13,8 +14,9 @@ struct EvidenceText {
     var lines: [[UInt8]] {
         evidence.steps.flatMap { step in
             let start = Self.padded(Self.mark(step.state), to: 8)
-            var lines = ["\(coloured(start, step.state))\(Self.padded(step.kind.rawValue, to: 11))\(step.summary)"]
-            if let remedy = step.remedy { lines.append(Self.padded("", to: 19) + "-> \(remedy)") }
+            let summary = step.summary.printable
+            var lines = ["\(coloured(start, step.state))\(Self.padded(step.kind.rawValue, to: 11))\(summary)"]
+            if let remedy = step.remedy { lines.append(Self.padded("", to: 19) + "-> \(remedy.printable)") }
             return lines.map { Array($0.utf8) }
         }
     }
