@@ -65,19 +65,41 @@ import TrustForge
         #expect((certificates[0]["secondsLeft"] as? Int).map { $0 > 100 * 86_400 } == true)
     }
 
-    @Test func `expired, of TLS 1.2, and wants to know who we are`() async throws {
+    @Test func `expired, of TLS 1.2`() async throws {
         let leaf = TrustWorld.server("example.org").with(\.ends, TrustWorld.past).with(\.begins, World.begins)
-        let server = try await TLSServer.start(
-            leaf.signed(by: TrustWorld.intermediate),
-            options: ["-tls1_2", "-Verify", "1"]
-        )
+        let server = try await TLSServer.start(leaf.signed(by: TrustWorld.intermediate), options: ["-tls1_2"])
         let result = try await server.run("pin 127.0.0.1:PORT")
         #expect(result.status == 0)
         let verdict = "not trusted by the system: example.org has expired, it was valid until \(TrustWorld.past)"
-        #expect(result.lines.first.map(String.init) == "127.0.0.1:PORT: 2 certificates, \(verdict)")
+        #expect(result.lines.first.map(String.init) == "127.0.0.1:PORT: 2 certificates, TLS 1.2, \(verdict)")
         #expect(result.output.contains("issued by CN=Intermediate,O=Forge, expired 5 days ago, \(TrustWorld.past)\n"))
-        // What it refused us with comes after its certificates.
         #expect(result.errors.isEmpty)
+    }
+
+    /// A server that only copied the certificate of another: it signs with a key of its own.
+    @Test(arguments: ["-tls1_2", "-tls1_3"], ["pin 127.0.0.1:PORT", "trust example.org --connect-to 127.0.0.1:PORT"])
+    func `a server without the key of its certificate gets no verdict`(version: String, arguments: String) async throws
+    {
+        let server = try await TLSServer.start(isKeyless: true, options: [version])
+        for option in ["", "--json"] {
+            let result = try await server.run("\(arguments) \(option)")
+            #expect(result.status == 69)
+            #expect(result.output.isEmpty)
+            #expect(
+                result.errors.hasPrefix(
+                    "reachability: 127.0.0.1:PORT shows a certificate, but the TLS handshake failed: bad signature"
+                ),
+                "\(result.errors)"
+            )
+        }
+    }
+
+    @Test func `a server that refuses us for want of a certificate gets no verdict`() async throws {
+        let server = try await TLSServer.start(options: ["-tls1_2", "-Verify", "1", "-verify_return_error"])
+        let result = try await server.run("pin 127.0.0.1:PORT")
+        #expect(result.status == 69)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.contains("a server of TLS 1.2 that wants a client's certificate ends so too"))
     }
 
     @Test func `what a stranger wrote into a certificate cannot move the cursor`() async throws {

@@ -13,9 +13,11 @@ final class TLSServer: Sendable {
 
     /// - Parameters:
     ///   - leaf: Its own certificate; the intermediate is sent too.
+    ///   - isKeyless: Whether it has the certificate of somebody else, and not the key.
     ///   - options: More arguments.
     static func start(
         _ leaf: Forged = TrustWorld.leaf,
+        isKeyless: Bool = false,
         address: String = "127.0.0.1",
         options: [String] = []
     ) async throws -> TLSServer {
@@ -24,7 +26,8 @@ final class TLSServer: Sendable {
         try directory.write("chain.pem", PEM.text([TrustWorld.intermediate.der]))
         try directory.write("root.pem", PEM.text([TrustWorld.root.der]))
         try directory.write("stranger.pem", PEM.text([TrustWorld.stranger.der]))
-        try directory.write("key.pem", try leaf.key.key.serializeAsPEM().pemString, mode: 0o600)
+        let key = isKeyless ? try leaf.key.keylessPEM() : try leaf.key.key.serializeAsPEM().pemString
+        try directory.write("key.pem", key, mode: 0o600)
         let arguments = [
             "s_server", "-www", "-accept", "\(address):0", "-cert", directory.file("leaf.pem"), "-key",
             directory.file("key.pem"), "-cert_chain", directory.file("chain.pem"),

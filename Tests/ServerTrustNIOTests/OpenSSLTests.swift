@@ -11,12 +11,13 @@ struct OpenSSLTests {
     private func outcome(
         _ chain: Forged...,
         options: [String] = [],
+        isKeyless: Bool = false,
         clientAnchors: [Forged]? = nil,
         identity: TLSClientIdentity? = nil,
         protocols: [String] = [],
         change: (inout TrustCase) -> Void = { _ in }
     ) async throws -> TrustClient.Outcome {
-        let server = try await OpenSSLServer(chain, options, clientAnchors: clientAnchors)
+        let server = try await OpenSSLServer(chain, options, isKeyless: isKeyless, clientAnchors: clientAnchors)
         let factory = try TrustClient.factory(TrustCase("", change)) { settings, _ in
             settings.identity = identity
             settings.applicationProtocols = protocols
@@ -31,6 +32,13 @@ struct OpenSSLTests {
 
     @Test func good() async throws {
         expectTrusted(try await outcome(World.leaf, World.intermediate))
+    }
+
+    /// The certificate is good and the manager says so, but whoever shows it has another key.
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func keyless(version: String) async throws {
+        let outcome = try await outcome(World.leaf, World.intermediate, options: [version], isKeyless: true)
+        #expect(outcome.verdict != .trusted, "\(outcome)")
+        #expect(outcome.greeting == nil)
     }
 
     @Test func rsa() async throws {

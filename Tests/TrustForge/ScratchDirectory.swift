@@ -29,8 +29,10 @@ package final class ScratchDirectory: Sendable {
     }
 
     /// Writes a key in PEM.
-    package func write(_ name: String, _ key: ForgeKey) throws -> String {
-        try write(name, try key.key.serializeAsPEM().pemString + "\n")
+    ///
+    /// - Parameter isKeyless: Whether it is another one that passes for it, see ``ForgeKey/keylessPEM()``.
+    package func write(_ name: String, _ key: ForgeKey, isKeyless: Bool = false) throws -> String {
+        try write(name, try (isKeyless ? key.keylessPEM() : key.key.serializeAsPEM().pemString) + "\n")
     }
 
     package func read(_ name: String) throws -> [UInt8] {

@@ -32,6 +32,17 @@ extension ExitMessage {
         )
     }
 
+    /// The server has shown a certificate, and the handshake has failed after it.
+    init(unprovenBy server: ServerAddress, _ error: any Error) {
+        self.init(
+            """
+            \(server) shows a certificate, but the TLS handshake failed: \(Self.cause(error).printable): nothing proves that it has \
+            the certificate's key, so nothing is said of it (a server of TLS 1.2 that wants a client's certificate ends so too)
+            """,
+            .unavailable
+        )
+    }
+
     private static func cause(_ error: any Error) -> String {
         switch error {
         case let error as IOError: unsafe String(cString: strerror(error.errnoCode))

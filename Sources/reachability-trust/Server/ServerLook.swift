@@ -13,7 +13,7 @@ struct ServerLook: Sendable {
     /// Where the connection goes.
     let destination: ServerAddress
 
-    /// - Throws: ``ExitMessage`` when there is no server or no TLS; `ServerTrustError` when its own certificate cannot be read.
+    /// - Throws: ``ExitMessage`` when there is no server, no TLS or no finished handshake; `ServerTrustError` when its own certificate cannot be read.
     func shown() async throws -> ShownServer {
         let evaluator = LookingEvaluator()
         let manager = ServerTrustManager(evaluators: [:], lookup: { _ in evaluator })
@@ -44,8 +44,8 @@ struct ServerLook: Sendable {
         } catch let error as ServerTrustError {
             throw error
         } catch {
-            // It wants a certificate of ours, for example, which comes after its own.
-            if let trust = evaluator.shown { return ShownServer(trust: trust, version: nil) }
+            // Anybody can show a certificate. That it is the server's own is proven by the finished handshake alone.
+            if evaluator.shown != nil { throw ExitMessage(unprovenBy: destination, error) }
             throw ExitMessage(shakingHandsWith: destination, error)
         }
     }

@@ -8,12 +8,18 @@ struct OpenSSLServer {
     /// - Parameters:
     ///   - chain: What it shows, its own certificate first.
     ///   - options: More of its options.
+    ///   - isKeyless: Whether it has the certificate of somebody else, and not the key.
     ///   - clientAnchors: Whose clients it takes, and none else; nobody is asked if nil.
-    init(_ chain: [Forged], _ options: [String] = [], clientAnchors: [Forged]? = nil) async throws {
+    init(
+        _ chain: [Forged],
+        _ options: [String] = [],
+        isKeyless: Bool = false,
+        clientAnchors: [Forged]? = nil
+    ) async throws {
         let directory = try ScratchDirectory()
         var arguments = [
             "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", try directory.write("leaf.pem", [chain[0]]),
-            "-key", try directory.write("key.pem", chain[0].key),
+            "-key", try directory.write("key.pem", chain[0].key, isKeyless: isKeyless),
         ]
         if chain.count > 1 {
             arguments += ["-cert_chain", try directory.write("chain.pem", Array(chain.dropFirst()))]
