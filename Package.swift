@@ -339,11 +339,17 @@ let package = Package(
             dependencies: ["Netlink", "NetworkLab", "TestSupport", "reachability"],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "EmbeddingProgram",
+            dependencies: ["NetworkReachability"],
+            path: "Tests/EmbeddingProgram",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "CommandTests",
             dependencies: [
                 "NetworkLab", "TestSupport", "TrustForge", "ServerTrust", "reachability", "reachability-outbox",
-                "reachability-trust",
+                "reachability-trust", "EmbeddingProgram",
             ] + certificates,
             exclude: ["Help"],
             swiftSettings: strict

@@ -7,6 +7,9 @@ package enum CommandProcess {
     /// To be called before anything else.
     package static func begin() {
         StandardStream.occupyNumbers()
+        // Dispatch asks for a priority that users without privileges do not get, and says so there, as a notice. Nothing of
+        // ours is written there at all.
+        setlogmask((1 << LOG_NOTICE) - 1)
         // A reader that goes away is seen as an error of write(2), not as a signal.
         signal(SIGPIPE, SIG_IGN)
         Memory.shareOnePool()

@@ -50,6 +50,24 @@ import Testing
         }
     }
 
+    /// More than are looked at in one go.
+    @Test func `the first lines stand in the order of the file, after the hosts of the command line`() async throws {
+        let uplink = try await Uplink.make()
+        let hosts = (0..<700).map { "10.\($0 * 37 % 251).\($0 * 59 % 241).7" }
+        let file = try HostsFile(hosts + ["2001:db8:9::9", hosts[3]])
+        let watch = try await RunningCommand.start(
+            ["watch", "--file", file.path, "198.51.100.9", "192.0.2.7"],
+            in: uplink.namespace
+        )
+        #expect(
+            try await Self.heard(703, of: watch) == ["198.51.100.9", "192.0.2.7"] + hosts + ["2001:db8:9::9"]
+        )
+        // Those that come later do so after them, in their order.
+        try file.write("192.0.2.9\n" + hosts.reversed().map { $0 + "\n" }.joined() + "192.0.2.8\n")
+        watch.signal(SIGHUP)
+        #expect(try await Self.heard(2, of: watch) == ["192.0.2.9", "192.0.2.8"])
+    }
+
     @Test func `--strict refuses a file with bad lines, and names all`() async throws {
         let uplink = try await Uplink.make()
         let file = try HostsFile(Self.text)

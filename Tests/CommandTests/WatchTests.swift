@@ -69,6 +69,33 @@ import Testing
         #expect(try await watch.result().lines.count == 4)
     }
 
+    @Test(arguments: [[], ["--paths"], ["--flags"], ["--flags", "--paths"]])
+    func `another reason is a line of its own, the same reason is none`(options: [String]) async throws {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch", "203.0.113.9"] + options, in: uplink.namespace)
+        func reason() async throws -> String {
+            let words = try await watch.status(of: "203.0.113.9").split(separator: ", ")
+            return words.dropFirst().first.map(String.init) ?? ""
+        }
+        #expect(try await watch.status(of: "203.0.113.9").hasPrefix("reachable"))
+        try await uplink.ip("-4 route add prohibit 203.0.113.0/24")
+        #expect(try await reason() == "prohibited by a route or rule")
+        // Another route, the same reason.
+        try await uplink.ip("-4 route add prohibit 203.0.113.9")
+        try await uplink.ip("-4 route add unreachable 203.0.113.9 metric 1", "-4 route del prohibit 203.0.113.9")
+        #expect(try await reason() == "a route says unreachable")
+        try await uplink.ip(
+            "-4 route del default",
+            "-4 route del prohibit 203.0.113.0/24",
+            "-4 route del unreachable 203.0.113.9"
+        )
+        #expect(try await reason() == "no route")
+        try await uplink.ip("link set u0 down")
+        #expect(try await reason() == "no carrier")
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().lines.count == 5)
+    }
+
     @Test func `--flags tells of flags that leave the status alone`() async throws {
         let uplink = try await Uplink.make()
         let watch = try await RunningCommand.start(["watch", "--flags", "203.0.113.9"], in: uplink.namespace)

@@ -25,6 +25,25 @@ import Testing
         #expect(manager.status == .notReachable)
     }
 
+    /// Between the carrier and the kernel's word that the link is dormant there are some milliseconds.
+    @Test func `a link that waits for its keys is never reachable on the way to dormant`() async throws {
+        kernel.addLink("wlan0", kind: .wiFi)
+        kernel.addAddress("10.0.0.2/24", to: "wlan0")
+        kernel.addRoute("default", via: "10.0.0.1")
+        let manager = try NetworkReachabilityManager(kernel: kernel)
+        #expect(manager.path.reason == nil)
+        kernel.setDormant("wlan0")
+        #expect(manager.path.reason == .dormant)
+        kernel.setCarrier("wlan0", false)
+        #expect(manager.path.reason == .noCarrier)
+        kernel.setCarrier("wlan0", true, toldAfter: .milliseconds(3))
+        #expect(manager.path.reason == .dormant)
+        await kernel.clock.advance(by: .milliseconds(3))
+        #expect(manager.path.reason == .dormant)
+        kernel.setDormant("wlan0", false)
+        #expect(manager.path.reason == nil)
+    }
+
     @Test func aSilentLossIsHeard() async throws {
         plugIn()
         let manager = try NetworkReachabilityManager(address: try #require(IPAddress("192.0.2.7")), kernel: kernel)

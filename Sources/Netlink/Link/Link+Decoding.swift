@@ -16,6 +16,8 @@ extension Link {
             case IFLA_MTU: mtu = value.word ?? mtu
             case IFLA_ADDRESS: hardwareAddress = Array(value)
             case IFLA_OPERSTATE: operationalState = OperationalState(rawValue: value.first ?? 0)
+            // IF_LINK_MODE_DORMANT.
+            case IFLA_LINKMODE: waitsForProgram = value.first == 1
             case IFLA_LINK: lowerIndex = value.word.flatMap { $0 == 0 ? nil : $0 }
             case IFLA_LINK_NETNSID: lowerIsElsewhere = true
             case IFLA_MASTER: controllerIndex = value.word

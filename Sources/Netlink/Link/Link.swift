@@ -7,6 +7,8 @@ package struct Link: Hashable, Sendable {
     package var name: String
     package var flags: LinkFlags
     package var operationalState: OperationalState
+    /// Whether a program, not the carrier, says when the link is operational (IFLA_LINKMODE): `wpa_supplicant`, 802.1X.
+    package var waitsForProgram: Bool
     package var hardwareType: HardwareType
     /// Maximum transmission unit in bytes.
     package var mtu: UInt32
@@ -32,6 +34,7 @@ package struct Link: Hashable, Sendable {
         name: String,
         flags: LinkFlags,
         operationalState: OperationalState = .unknown,
+        waitsForProgram: Bool = false,
         hardwareType: HardwareType = .ethernet,
         mtu: UInt32 = 1500,
         hardwareAddress: [UInt8] = [],
@@ -47,6 +50,7 @@ package struct Link: Hashable, Sendable {
         self.name = name
         self.flags = flags
         self.operationalState = operationalState
+        self.waitsForProgram = waitsForProgram
         self.hardwareType = hardwareType
         self.mtu = mtu
         self.hardwareAddress = hardwareAddress
@@ -63,7 +67,12 @@ package struct Link: Hashable, Sendable {
 extension Link {
     package var isUp: Bool { flags.contains(.up) }
     package var hasCarrier: Bool { flags.contains(.carrier) }
-    package var isDormant: Bool { flags.contains(.dormant) || operationalState == .dormant }
+    /// Where a program says when the link is operational, the kernel calls it dormant some milliseconds after the carrier has
+    /// come (seen when Wi-Fi roams): until the program has said `up` it waits, whatever the operational state is meanwhile.
+    package var isDormant: Bool {
+        flags.contains(.dormant) || operationalState == .dormant || waitsForProgram && operationalState != .up
+    }
+
     package var isLoopback: Bool { flags.contains(.loopback) || hardwareType == .loopback }
 
     /// Whether the hardware address of the next router is asked for before packets leave (ARP, RFC 4861).

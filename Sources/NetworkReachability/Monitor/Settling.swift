@@ -80,7 +80,7 @@ struct Settling: Sendable {
     /// What was told last, with the news that the target flaps or does so no more: news that no policy holds back, for a
     /// target that flaps may never settle.
     private func flappingNews(_ path: NetworkPath, after told: NetworkPath) -> NetworkPath? {
-        guard path.isFlapping != told.isFlapping, interest == .path else { return nil }
+        guard path.isFlapping != told.isFlapping, interest.contains(.path) else { return nil }
         var news = told.withFlapping(of: path)
         news.generation = path.generation
         return news

@@ -60,7 +60,7 @@ package final class Subscription: Sendable {
     }
 
     /// Whether everything of a path matters, at once.
-    var wantsEverything: Bool { interest == .path }
+    var wantsEverything: Bool { interest.contains(.path) }
 
     /// Whether nothing more may be told. A delivery asks right before it calls.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
@@ -175,19 +175,5 @@ extension Subscription {
         }
         timer?.cancel()
         if isWanted { record.monitor.look(at: [record], after: EventBurst()) }
-    }
-}
-
-extension NetworkReachabilityInterest {
-    /// Whether a listener with this interest has to hear of `path` when `told` is what it heard last.
-    func isNews(_ path: NetworkPath, after told: NetworkPath) -> Bool {
-        switch self {
-        case .status: path.status != told.status
-        case .flags: path.flags != told.flags
-        case .way:
-            path.status != told.status || path.interface != told.interface || path.gateway != told.gateway
-                || path.source != told.source
-        case .path: !path.isSame(as: told)
-        }
     }
 }

@@ -25,6 +25,8 @@ struct SystemTimekeeper: Timekeeper {
     private static let anchor: Locked<any DispatchSourceTimer> = {
         let timer = DispatchSource.makeTimerSource()
         timer.schedule(deadline: .now() + .seconds(100 * 365 * 86_400))
+        // Dispatch complains to the system's log of a source without one.
+        timer.setEventHandler {}
         timer.activate()
         return Locked(timer)
     }()

@@ -19,8 +19,15 @@ public final class NetworkReachabilityMonitor: Sendable {
         weak let listener: ChangeListener?
     }
 
+    /// A host, and its place among all that were ever inserted.
+    private struct Watched {
+        let record: TargetRecord
+        let place: UInt64
+    }
+
     private struct State {
-        var records: [String: TargetRecord] = [:]
+        var hosts: [String: Watched] = [:]
+        var lastPlace: UInt64 = 0
         var listeners: [WeakListener] = []
     }
 
@@ -43,18 +50,22 @@ public final class NetworkReachabilityMonitor: Sendable {
     }
 
     deinit {
-        for record in state.withLock({ $0.records.values }) { monitor.release(record) }
+        for watched in state.withLock({ $0.hosts.values }) { monitor.release(watched.record) }
     }
 }
 
 // MARK: - Targets
 
 extension NetworkReachabilityMonitor {
-    /// The hosts that are watched, in no order.
-    public var hosts: [String] { state.withLock { Array($0.records.keys) } }
+    /// The hosts that are watched, in the order in which they were inserted.
+    public var hosts: [String] { inOrder.map(\.host) }
+
+    private var inOrder: [(host: String, record: TargetRecord)] {
+        state.withLock { $0.hosts }.sorted { $0.value.place < $1.value.place }.map { ($0.key, $0.value.record) }
+    }
 
     /// How many hosts are watched.
-    public var count: Int { state.withLock { $0.records.count } }
+    public var count: Int { state.withLock { $0.hosts.count } }
 
     /// Checks a host without watching it.
     ///
@@ -71,8 +82,9 @@ extension NetworkReachabilityMonitor {
     public func insert(_ host: String) throws(NetworkReachabilityError) -> Bool {
         let record = monitor.claim(try Target(host: host, options: options))
         let listeners: [ChangeListener]? = state.withLock { state in
-            guard state.records[host] == nil else { return nil }
-            state.records[host] = record
+            guard state.hosts[host] == nil else { return nil }
+            state.lastPlace += 1
+            state.hosts[host] = Watched(record: record, place: state.lastPlace)
             return state.listeners.compactMap(\.listener)
         }
         guard let listeners else {
@@ -89,7 +101,7 @@ extension NetworkReachabilityMonitor {
     @discardableResult
     public func remove(_ host: String) -> Bool {
         let (record, listeners) = state.withLock { state in
-            (state.records.removeValue(forKey: host), state.listeners.compactMap(\.listener))
+            (state.hosts.removeValue(forKey: host)?.record, state.listeners.compactMap(\.listener))
         }
         guard let record else { return false }
         for listener in listeners { tell(listener, of: host, nil) }
@@ -97,20 +109,21 @@ extension NetworkReachabilityMonitor {
         return true
     }
 
-    /// Makes these the hosts that are watched: removes all others, and inserts what is missing.
+    /// Makes these the hosts that are watched: removes all others, and inserts what is missing, in their order.
     ///
     /// - Throws: ``NetworkReachabilityError`` when one of them is no host; then nothing has changed.
     public func setHosts(_ hosts: some Sequence<String>) throws(NetworkReachabilityError) {
+        let hosts = Array(hosts)
+        for host in hosts { try check(host) }
         let wanted = Set(hosts)
-        for host in wanted { try check(host) }
         for host in self.hosts where !wanted.contains(host) { remove(host) }
-        for host in wanted { try insert(host) }
+        for host in hosts { try insert(host) }
     }
 
     /// The path packets to a host take now; nil if it is not watched. Asks the kernel on the calling thread, as
     /// ``NetworkReachabilityManager/path`` does.
     public func path(to host: String) -> NetworkPath? {
-        guard let record = state.withLock({ $0.records[host] }) else { return nil }
+        guard let record = state.withLock({ $0.hosts[host]?.record }) else { return nil }
         return monitor.path(to: record, waitingForName: options.nameResolutionWait)
     }
 
@@ -121,7 +134,7 @@ extension NetworkReachabilityMonitor {
 // MARK: - Listeners
 
 extension NetworkReachabilityMonitor {
-    /// Adds a listener of every target: told first what each of them is now, then whenever the part of its path changes that
+    /// Adds a listener of every target: told first what each of them is now, in the order of ``hosts``, then whenever the part of its path changes that
     /// the listener is interested in. What happens to one host is told in order.
     ///
     /// A listener that is slow, or whose queue is, hears the latest of each host when its turn comes, not everything in
@@ -165,12 +178,14 @@ extension NetworkReachabilityMonitor {
     }
 
     private func add(_ listener: ChangeListener) {
-        let records = state.withLock { state in
+        state.withLock { state in
             state.listeners.removeAll { $0.listener == nil }
             state.listeners.append(WeakListener(listener: listener))
-            return state.records
         }
-        for (host, record) in records { tell(listener, of: host, record) }
+        // On the monitor's queue, so that all of them begin together and are told in order.
+        monitor.soon { [self] in
+            for (host, record) in inOrder { tell(listener, of: host, record) }
+        }
     }
 
     /// Lets a listener hear of a host, or no more. Others may remove or insert it at the same moment, and be faster or slower
@@ -179,7 +194,7 @@ extension NetworkReachabilityMonitor {
         var record = record
         while true {
             if let record { listener.follow(host, record) } else { listener.leave(host) }
-            let current = state.withLock { $0.records[host] }
+            let current = state.withLock { $0.hosts[host]?.record }
             if current === record { return }
             record = current
         }

@@ -90,7 +90,10 @@ extension FakeNetwork {
     mutating func setDormant(_ name: String, _ isDormant: Bool) throws(Refusal) {
         let index = try index(of: name)
         guard device(index)?.isDormant != isDormant else { return }
-        update(index) { $0.isDormant = isDormant }
+        update(index) { device in
+            device.isDormant = isDormant
+            device.link.waitsForProgram = isDormant
+        }
         hear(.link)
         makeLinkLocalAddress(index)
     }

@@ -47,14 +47,13 @@ struct Record: ParsableCommand {
     func run() throws {
         try checkFile()
         let limit = try self.limit.bytes
-        let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
-        let output = WatchOutput(json: options.json, withFlags: flags, withNamespace: false, interest: interest)
+        let output = WatchOutput(json: options.json, flags: flags, paths: paths)
         var signals = WatchSignals(reloads: true)
         // What cannot be watched is found before there is a file.
         _ = try options.makeTargets()
         let session = try RecordSession(file, options, limit: limit, redacts: redact, replaces: force)
         let printer = quiet ? nil : RecordPrinter(output, namespace: options.netns)
-        let tokens = try session.begin(interest) { host, path, moment in
+        let tokens = try session.begin(output.interest) { host, path, moment in
             printer?.write(host, path, at: moment)
         }
         signals.waitForEnd {
@@ -63,8 +62,7 @@ struct Record: ParsableCommand {
             // The terminal has gone.
             RecordSession.end()
         }
-        try session.finish()
-        withExtendedLifetime(tokens) {}
+        try session.finish(tokens)
         try printer?.finish()
     }
 

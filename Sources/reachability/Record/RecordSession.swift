@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import Dispatch
 import Glibc
 import Netlink
 import NetworkReachability
@@ -84,11 +85,16 @@ struct RecordSession {
         StandardError.write("reachability: \(targets.monitor.statistics)")
     }
 
-    /// Completes the file.
+    /// Ends to listen, and completes the file.
     ///
+    /// - Parameter tokens: what ``begin(_:_:)`` returned.
     /// - Throws: ``ExitMessage`` when something of it could not be written.
-    func finish() throws(ExitMessage) {
-        recorder.finish()
+    func finish(_ tokens: [NetworkReachabilityToken]) throws(ExitMessage) {
+        // Between two turns of the queue, so that what was printed is what was recorded.
+        targets.monitor.queue.sync {
+            recorder.finish()
+            for token in tokens { token.cancel() }
+        }
         do throws(SystemError) {
             try file.finish()
         } catch {

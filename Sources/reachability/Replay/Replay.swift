@@ -88,8 +88,7 @@ struct Replay: ParsableCommand {
 
     private func play(_ recording: Recording) throws(ExitMessage) {
         let header = recording.header
-        let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
-        let output = WatchOutput(json: json, withFlags: flags, withNamespace: false, interest: interest)
+        let output = WatchOutput(json: json, flags: flags, paths: paths)
         let player = Player(recording)
         let targets: RecordedTargets
         do throws(NetworkReachabilityError) {
@@ -99,7 +98,7 @@ struct Replay: ParsableCommand {
         }
         var tokens: [NetworkReachabilityToken] = []
         player.run(on: targets.monitor.queue, pause: pause) {
-            tokens = targets.listen(for: interest) { host, path in
+            tokens = targets.listen(for: output.interest) { host, path in
                 let time = Timestamp(player.moment())
                 let line = PathLine(target: host, namespace: header.namespace, path: path)
                 // Nobody reads the rest.

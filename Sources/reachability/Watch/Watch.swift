@@ -50,8 +50,7 @@ struct Watch: ParsableCommand {
         // Before signals are blocked, so that whoever is asked to type hosts can leave.
         let file = try self.file.map { path throws(ExitMessage) in try TargetFile(path: path) }
         var signals = WatchSignals(reloads: file != nil)
-        let interest: NetworkReachabilityInterest = paths ? .way : flags ? .flags : .status
-        let output = WatchOutput(json: options.json, withFlags: flags, withNamespace: allNetns, interest: interest)
+        let output = WatchOutput(json: options.json, flags: flags, paths: paths, withNamespace: allNetns)
         if let file { return try watch(file, output, policy, &signals) }
         let targets = try options.makeTargets()
         let watcher = allNetns ? try NamespaceWatcher(options, output: output, policy: policy) : nil
@@ -66,7 +65,7 @@ struct Watch: ParsableCommand {
         let namespace = options.netns
         let tokens = targets.map { name, manager in
             // Called directly: a reader that is slow is told the latest when it reads again, not everything in between.
-            manager.addPathListener(for: interest, settle: policy, onQueue: nil) { path in
+            manager.addPathListener(for: output.interest, settle: policy, onQueue: nil) { path in
                 output.write(PathLine(target: name, namespace: namespace, path: path))
             }
         }

@@ -8,6 +8,20 @@ struct WatchOutput: Sendable {
     let withNamespace: Bool
     let interest: NetworkReachabilityInterest
 
+    /// - Parameters:
+    ///   - flags: Whether changes of the flags are told.
+    ///   - paths: Whether changes of the way are told.
+    init(json: Bool, flags: Bool, paths: Bool, withNamespace: Bool = false) {
+        self.json = json
+        withFlags = flags
+        self.withNamespace = withNamespace
+        // The last line is to say what is wrong now.
+        var interest: NetworkReachabilityInterest = [.status, .reason]
+        if flags { interest.insert(.flags) }
+        if paths { interest.insert(.way) }
+        self.interest = interest
+    }
+
     func write(_ line: PathLine) {
         StandardOutput.write(text(line, at: Timestamp()))
     }

@@ -7,6 +7,7 @@ extension Change {
         case .up(let name): ["link set \(name) up"]
         case .down(let name): ["link set \(name) down"]
         case .plug, .unplug, .dormant: nil
+        case .waits(let name): ["link set \(name) mode dormant"]
         case .awake(let name): ["link set \(name) state up", "link set \(name) mode default"]
         case .rename(let name, let other): ["link set \(name) name \(other)"]
         case .attach(let name, let controller): ["link set \(name) master \(controller)"]

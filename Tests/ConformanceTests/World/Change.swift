@@ -14,6 +14,8 @@ enum Change: Sendable {
     case detach(String)
     /// The link waits for something from outside, or no longer (RFC 2863).
     case dormant(String)
+    /// A program is to say when the link is operational, and has not yet.
+    case waits(String)
     case awake(String)
     case address(String, on: String)
     case removeAddress(String, from: String)

@@ -16,7 +16,7 @@ extension FakeWorld {
         case .rename(let name, let other): kernel.rename(name, to: other)
         case .attach(let name, let controller): kernel.setController(name, controller)
         case .detach(let name): kernel.setController(name, nil)
-        case .dormant(let name): kernel.setDormant(name)
+        case .dormant(let name), .waits(let name): kernel.setDormant(name)
         case .awake(let name): kernel.setDormant(name, false)
         case .address(let address, let name): kernel.addAddress(address, to: name)
         case .removeAddress(let address, let name): kernel.removeAddress(address, from: name)

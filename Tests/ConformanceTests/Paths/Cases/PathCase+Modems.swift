@@ -32,6 +32,14 @@ extension PathCase {
             before: "-R ------d t0 from 10.60.0.2 table 254 mtu 1500 for 4",
             after: "-- ------- noCarrier t0 from 10.60.0.2"
         ),
+        PathCase(
+            name: "a program is to say when a tunnel is operational, and says so",
+            setup: modem("t0", .tunnel),
+            change: [.waits("t0")],
+            undo: [.awake("t0")],
+            before: "-R ------d t0 from 10.60.0.2 table 254 mtu 1500 for 4",
+            after: "-R c------ dormant t0 from 10.60.0.2"
+        ),
     ]
 
     private static func modem(_ name: String, _ kind: Change.LinkKind, metric: UInt32? = nil) -> [Change] {
