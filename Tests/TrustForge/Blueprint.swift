@@ -19,6 +19,8 @@ package struct Blueprint {
     package var algorithm: Certificate.SignatureAlgorithm?
     package var hasIdentifiers = true
     package var hasSubject = true
+    /// Instead of one made of the name.
+    package var subject: DistinguishedName?
     package var more: [Certificate.Extension] = []
     /// Another name of the issuer than the signer's.
     package var issuerName: String?
@@ -67,7 +69,7 @@ package struct Blueprint {
         let signer = issuer?.key ?? key
         let issuerName =
             try issuerName.map { try Self.distinguishedName($0) } ?? issuer?.x509.subject
-            ?? Self.distinguishedName(name)
+            ?? subject ?? Self.distinguishedName(name)
         let certificate = try Certificate(
             version: version,
             serialNumber: Certificate.SerialNumber(
@@ -77,7 +79,7 @@ package struct Blueprint {
             notValidBefore: Date(timeIntervalSince1970: Double(begins.secondsSinceEpoch)),
             notValidAfter: Date(timeIntervalSince1970: Double(ends.secondsSinceEpoch)),
             issuer: issuerName,
-            subject: hasSubject ? Self.distinguishedName(name) : DistinguishedName(),
+            subject: try subject ?? (hasSubject ? Self.distinguishedName(name) : DistinguishedName()),
             signatureAlgorithm: algorithm ?? signer.key.defaultAlgorithm,
             extensions: try extensions(key: key, signer: signer),
             issuerPrivateKey: signer.key

@@ -11,11 +11,12 @@ struct ChainBuilder {
     private let policies: [any TrustPolicy]
     private let time: TrustTime
     private let requirements: TrustRequirements
+    private let budget: EvaluationBudget
 
     private var signatures: SignatureLedger
     private var obstacle: ChainObstacle?
 
-    init(_ trust: ServerTrust, policies: [any TrustPolicy]) {
+    init(_ trust: ServerTrust, policies: [any TrustPolicy], budget: EvaluationBudget) {
         anchors = trust.anchors.index
         // The same one twice would be tried twice.
         var seen: Set<TrustCertificate> = []
@@ -23,19 +24,24 @@ struct ChainBuilder {
         self.policies = policies
         time = trust.time
         requirements = trust.requirements
-        signatures = SignatureLedger(limit: trust.requirements.maximumSignatureChecks)
+        self.budget = budget
+        signatures = SignatureLedger(budget)
     }
 
     /// The first chain that passes all policies.
     mutating func build(from leaf: TrustCertificate) throws(ChainObstacle) -> ValidatedChain {
         if let problem = anchors.problem { throw ChainObstacle(.noAnchors(problem), chain: [leaf], rank: .limit) }
-        if anchors.contains(leaf), let chain = accepted([leaf]) { return chain }
-        if let chain = extend([leaf]) { return chain }
+        do {
+            if anchors.contains(leaf), let chain = try accepted([leaf]) { return chain }
+            if let chain = try extend([leaf]) { return chain }
+        } catch {
+            throw ChainObstacle(error, chain: [leaf], rank: .limit)
+        }
         throw obstacle ?? ChainObstacle(Self.deadEnd([leaf]), chain: [leaf], rank: .deadEnd)
     }
 
-    /// A whole chain that begins with `path`, nil if there is none.
-    private mutating func extend(_ path: [TrustCertificate]) -> ValidatedChain? {
+    /// A whole chain that begins with `path`, nil if there is none. Throws when no more may be done.
+    private mutating func extend(_ path: [TrustCertificate]) throws(TrustFailure) -> ValidatedChain? {
         let tip = path[path.count - 1]
         guard path.count < requirements.maximumChainLength else {
             note(.tooComplex("it would have more than \(path.count) certificates"), path, .limit)
@@ -43,14 +49,16 @@ struct ChainBuilder {
         }
         var isForged = false
         for issuer in ranked(anchors.issuers(of: tip), for: tip) where !Self.contains(path, issuer) {
-            guard let isSigned = signed(tip, by: issuer, path) else { return nil }
-            if isSigned, let chain = accepted(path + [issuer]) { return chain }
+            try budget.spendStep()
+            let isSigned = try signatures.isSigned(tip, by: issuer)
+            if isSigned, let chain = try accepted(path + [issuer]) { return chain }
             isForged = isForged || !isSigned
         }
         let sent = intermediates.filter { $0.x509.subject == tip.x509.issuer }
         for issuer in ranked(sent, for: tip) where !Self.contains(path, issuer) {
-            guard let isSigned = signed(tip, by: issuer, path) else { return nil }
-            if isSigned, let chain = extend(path + [issuer]) { return chain }
+            try budget.spendStep()
+            let isSigned = try signatures.isSigned(tip, by: issuer)
+            if isSigned, let chain = try extend(path + [issuer]) { return chain }
             isForged = isForged || !isSigned
         }
         if isForged {
@@ -62,29 +70,20 @@ struct ChainBuilder {
     }
 
     /// The chain if all policies pass it; else the first that does not is remembered.
-    private mutating func accepted(_ chain: [TrustCertificate]) -> ValidatedChain? {
+    private mutating func accepted(_ chain: [TrustCertificate]) throws(TrustFailure) -> ValidatedChain? {
         for policy in policies {
             do {
                 try policy.check(chain, at: time)
             } catch {
-                note(error, chain, .refused)
+                switch error {
+                // Another chain would not be cheaper to judge.
+                case .tooComplex, .cancelled: throw error
+                default: note(error, chain, .refused)
+                }
                 return nil
             }
         }
         return ValidatedChain(chain, at: time)
-    }
-
-    /// Nil when no more signatures may be checked.
-    private mutating func signed(
-        _ certificate: TrustCertificate,
-        by issuer: TrustCertificate,
-        _ path: [TrustCertificate]
-    ) -> Bool? {
-        guard let isSigned = signatures.isSigned(certificate, by: issuer) else {
-            note(.tooComplex("more than \(requirements.maximumSignatureChecks) signatures to check"), path, .limit)
-            return nil
-        }
-        return isSigned
     }
 
     private mutating func note(_ failure: TrustFailure, _ chain: [TrustCertificate], _ rank: ChainObstacle.Rank) {
@@ -113,7 +112,7 @@ struct ChainBuilder {
     private static func deadEnd(_ path: [TrustCertificate]) -> TrustFailure {
         let tip = path[path.count - 1]
         guard tip.isSelfIssued else {
-            return .unknownIssuer(subject: tip.description, issuer: tip.x509.issuer.description)
+            return .unknownIssuer(subject: tip.description, issuer: tip.x509.issuer.readable)
         }
         return path.count == 1 ? .selfSigned(subject: tip.description) : .untrustedRoot(subject: tip.description)
     }

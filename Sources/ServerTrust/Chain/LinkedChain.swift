@@ -8,11 +8,12 @@ import X509
 enum LinkedChain {
     /// The server's certificate first, then those nearest to it. More than one chain where authorities are cross-signed: what has signed
     /// has signed, by whichever way.
-    static func certificates(of trust: ServerTrust) -> [TrustCertificate] {
+    static func certificates(of trust: ServerTrust, budget: EvaluationBudget) throws(TrustFailure) -> [TrustCertificate]
+    {
         guard let leaf = trust.certificates.first else { return [] }
         let anchors = trust.anchors.index
         let constraints = AuthorityPolicy()
-        var signatures = SignatureLedger(limit: trust.requirements.maximumSignatureChecks)
+        var signatures = SignatureLedger(budget)
         // Each certificate once, with the way it was first found by, so that a maze of authorities ends.
         var ways = [[leaf]]
         var found: Set = [leaf]
@@ -24,8 +25,9 @@ enum LinkedChain {
             let tip = way[way.count - 1]
             let sent = trust.certificates.filter { $0.x509.subject == tip.x509.issuer && $0.isAuthority }
             for issuer in sent + anchors.issuers(of: tip) where !found.contains(issuer) {
+                try budget.spendStep()
                 guard (try? constraints.check(way + [issuer], at: trust.time)) != nil,
-                    signatures.isSigned(tip, by: issuer) == true
+                    try signatures.isSigned(tip, by: issuer)
                 else { continue }
                 found.insert(issuer)
                 ways.append(way + [issuer])

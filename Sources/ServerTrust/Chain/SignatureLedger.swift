@@ -1,6 +1,6 @@
 import X509
 
-/// Which signatures have been checked in one search, and how many more may be.
+/// Which signatures have been checked in one search: each is checked once.
 struct SignatureLedger {
     private struct Question: Hashable {
         let certificate: TrustCertificate
@@ -8,19 +8,21 @@ struct SignatureLedger {
     }
 
     private var answers: [Question: Bool] = [:]
-    private var left: Int
+    private let budget: EvaluationBudget
 
-    init(limit: Int) {
-        left = limit
+    init(_ budget: EvaluationBudget) {
+        self.budget = budget
     }
 
-    /// Whether the issuer's key has made the certificate's signature; nil when the limit is reached.
-    mutating func isSigned(_ certificate: TrustCertificate, by issuer: TrustCertificate) -> Bool? {
+    /// Whether the issuer's key has made the certificate's signature. Throws when no more may be done.
+    mutating func isSigned(
+        _ certificate: TrustCertificate,
+        by issuer: TrustCertificate
+    ) throws(TrustFailure) -> Bool {
         let question = Question(certificate: certificate, issuer: issuer)
         if let answer = answers[question] { return answer }
-        guard left > 0 else { return nil }
-        left -= 1
-        let answer = issuer.x509.publicKey.isValidSignature(certificate.x509.signature, for: certificate.x509)
+        try budget.spendSignature()
+        let answer = certificate.isSigned(by: issuer)
         answers[question] = answer
         return answer
     }

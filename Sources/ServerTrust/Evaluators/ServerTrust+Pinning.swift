@@ -7,6 +7,10 @@ extension ServerTrust {
     ) throws(ServerTrustError) -> [TrustCertificate] {
         if validateChain { return try validatedChain(forHost: host, validateHost: validateHost).certificates }
         if validateHost { try validate(host: host) }
-        return LinkedChain.certificates(of: self)
+        do {
+            return try LinkedChain.certificates(of: self, budget: EvaluationBudget(requirements))
+        } catch {
+            throw ServerTrustError(reason: error, host: host, chain: certificates)
+        }
     }
 }

@@ -6,47 +6,47 @@ import X509
 /// swift-certificates refuses chains with constraints on directory names, which real ones have; here they are compared. A constraint
 /// of a form that is not known here matters only where a name of that form is below it, and refuses that.
 struct NameConstraintsPolicy: TrustPolicy {
-    let maximumComparisons: Int
+    let budget: EvaluationBudget
 
     func check(_ chain: [TrustCertificate], at time: TrustTime) throws(TrustFailure) {
-        var comparisons = 0
         for (index, authority) in chain.enumerated().dropFirst() {
             guard let constraints = try authority.nameConstraints() else { continue }
+            let count = constraints.permittedSubtrees.count + constraints.excludedSubtrees.count
+            // To read them is work too.
+            try budget.spendComparisons(count)
+            let excluded = constraints.excludedSubtrees.map(NameConstraint.init)
+            let permitted = constraints.permittedSubtrees.map(NameConstraint.init)
             for (below, certificate) in chain[..<index].enumerated() where below == 0 || !certificate.isSelfIssued {
-                let names = try names(of: certificate)
-                comparisons +=
-                    names.count
-                    * (constraints.permittedSubtrees.count + constraints.excludedSubtrees.count)
-                guard comparisons <= maximumComparisons else {
-                    throw .tooComplex("\(authority) has very many name constraints")
+                let names = try ConstrainedName.all(of: certificate)
+                let (work, isTooMuch) = names.count.multipliedReportingOverflow(by: count)
+                try budget.spendComparisons(isTooMuch ? .max : work)
+                let refused = names.first {
+                    !Self.isAllowed(ConstrainedName($0), permitted: permitted, excluded: excluded)
                 }
-                for name in names where !isAllowed(name, by: constraints) {
-                    throw .nameConstraints(
-                        subject: certificate.description,
-                        name: describe(name),
-                        constrainedBy: authority.description
-                    )
-                }
+                guard let refused else { continue }
+                throw .nameConstraints(
+                    subject: certificate.description,
+                    name: Self.describe(refused),
+                    constrainedBy: authority.description
+                )
             }
         }
     }
 
-    private func names(of certificate: TrustCertificate) throws(TrustFailure) -> [GeneralName] {
-        var names = try certificate.readableAlternativeNames()
-        if !certificate.x509.subject.isEmpty { names.append(.directoryName(certificate.x509.subject)) }
-        return names
+    private static func isAllowed(
+        _ name: ConstrainedName,
+        permitted: [NameConstraint],
+        excluded: [NameConstraint]
+    ) -> Bool {
+        guard excluded.allSatisfy({ $0.containment(of: name) ?? .outside == .outside }) else { return false }
+        let matching = permitted.lazy.compactMap { $0.containment(of: name) }
+        return matching.isEmpty || matching.contains(.inside)
     }
 
-    private func isAllowed(_ name: GeneralName, by constraints: NameConstraints) -> Bool {
-        for excluded in constraints.excludedSubtrees where NameConstraint(excluded).mayHold(name) { return false }
-        let permitted = constraints.permittedSubtrees.map(NameConstraint.init).filter { $0.concerns(name) }
-        return permitted.isEmpty || permitted.contains { $0.holds(name) }
-    }
-
-    private func describe(_ name: GeneralName) -> String {
+    private static func describe(_ name: GeneralName) -> String {
         switch name {
         case .dnsName(let text), .rfc822Name(let text), .uniformResourceIdentifier(let text): text
-        case .directoryName(let name): name.description
+        case .directoryName(let name): name.readable
         case .ipAddress(let bytes): "address \(bytes.bytes.map(String.init).joined(separator: "."))"
         default: "of a form that is not supported"
         }

@@ -11,6 +11,8 @@ struct CertificateFields {
     private(set) var notBefore = TrustTime(secondsSinceEpoch: 0)
     private(set) var notAfter = TrustTime(secondsSinceEpoch: 0)
     private(set) var signatureAlgorithm: ASN1ObjectIdentifier?
+    /// What is signed.
+    private(set) var body: ArraySlice<UInt8> = []
     /// The signature's bytes.
     private(set) var signature: ArraySlice<UInt8> = []
 
@@ -20,6 +22,8 @@ struct CertificateFields {
             guard let body = nodes.next(), let algorithm = nodes.next(), let signature = nodes.next() else {
                 throw ASN1Error.invalidASN1Object(reason: "a certificate has three parts")
             }
+            try body.requireSmallSets()
+            fields.body = body.encodedBytes
             try fields.readBody(body, outerAlgorithm: algorithm)
             let bits = try ASN1BitString(derEncoded: signature)
             guard bits.paddingBits == 0 else {
@@ -33,8 +37,8 @@ struct CertificateFields {
     private init() {}
 
     private mutating func readBody(_ body: ASN1Node, outerAlgorithm: ASN1Node) throws {
-        self = try DER.sequence(body, identifier: .sequence) { nodes in
-            var fields = CertificateFields()
+        self = try DER.sequence(body, identifier: .sequence) { [self] nodes in
+            var fields = self
             _ = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) { $0 }
             fields.serialNumber = try Self.serialNumber(nodes.next())
             guard let algorithm = nodes.next(), algorithm.encodedBytes == outerAlgorithm.encodedBytes else {

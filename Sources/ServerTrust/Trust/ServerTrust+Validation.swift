@@ -11,13 +11,21 @@ extension ServerTrust {
         forHost host: String,
         validateHost: Bool = true
     ) throws(ServerTrustError) -> ValidatedChain {
+        try validatedChain(forHost: host, validateHost: validateHost, budget: EvaluationBudget(requirements))
+    }
+
+    func validatedChain(
+        forHost host: String,
+        validateHost: Bool = true,
+        budget: EvaluationBudget
+    ) throws(ServerTrustError) -> ValidatedChain {
         if let chain = cache?.chain(for: self) {
             if validateHost { try validate(host: host, on: chain.certificates) }
             return chain
         }
         let chain: ValidatedChain
         do {
-            var builder = ChainBuilder(self, policies: Self.policies(requirements))
+            var builder = ChainBuilder(self, policies: Self.policies(requirements, budget), budget: budget)
             chain = try builder.build(from: leaf)
         } catch {
             throw ServerTrustError(reason: error.failure, host: host, chain: error.chain)
@@ -43,11 +51,11 @@ extension ServerTrust {
     }
 
     /// What every chain must pass, in the order in which failures are told.
-    static func policies(_ requirements: TrustRequirements) -> [any TrustPolicy] {
+    static func policies(_ requirements: TrustRequirements, _ budget: EvaluationBudget) -> [any TrustPolicy] {
         var policies: [any TrustPolicy] = [
             ValidityPolicy(), VersionPolicy(), CriticalExtensionPolicy(), AuthorityPolicy(), KeyUsagePolicy(),
             KeyStrengthPolicy(minimumRSABits: requirements.minimumRSABits),
-            NameConstraintsPolicy(maximumComparisons: requirements.maximumNameComparisons),
+            NameConstraintsPolicy(budget: budget),
         ]
         if requirements.requiresServerAuthentication { policies.append(ExtendedKeyUsagePolicy()) }
         if !requirements.allowsSHA1 { policies.append(SignatureStrengthPolicy()) }

@@ -13,10 +13,6 @@ extension TrustCertificate {
         try read("extendedKeyUsage") { try $0.extendedKeyUsage }
     }
 
-    func nameConstraints() throws(TrustFailure) -> NameConstraints? {
-        try read("nameConstraints") { try $0.nameConstraints }
-    }
-
     func readableAlternativeNames() throws(TrustFailure) -> [GeneralName] {
         guard let alternativeNames else {
             throw .unreadableExtension(subject: description, name: "subjectAltName")

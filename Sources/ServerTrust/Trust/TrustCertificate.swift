@@ -59,6 +59,24 @@ public struct TrustCertificate: Sendable {
     /// Its subjectAltName; empty if it has none, nil if it cannot be read.
     var alternativeNames: [GeneralName]? { content.alternativeNames }
 
+    /// Its nameConstraints; nil if it has none.
+    func nameConstraints() throws(TrustFailure) -> NameConstraints? {
+        do {
+            return try content.nameConstraints.get()
+        } catch {
+            throw .unreadableExtension(subject: description, name: "nameConstraints")
+        }
+    }
+
+    /// Whether the issuer's key has made its signature.
+    func isSigned(by issuer: TrustCertificate) -> Bool {
+        issuer.x509.publicKey.isValidSignature(
+            fields.signature,
+            for: fields.body,
+            signatureAlgorithm: x509.signatureAlgorithm
+        )
+    }
+
     /// Whether issuer and subject are the same name. Whether it has signed itself is another question.
     public var isSelfIssued: Bool { x509.issuer == x509.subject }
 
@@ -70,6 +88,8 @@ public struct TrustCertificate: Sendable {
         let fingerprint: [UInt8]
         /// Read once, for each handshake looks at them; nil if they cannot be read.
         let alternativeNames: [GeneralName]?
+        /// Read once, for it may be long.
+        let nameConstraints: Result<NameConstraints?, any Error>
 
         init(der: [UInt8]) throws {
             let fields = try CertificateFields(der: der)
@@ -82,13 +102,26 @@ public struct TrustCertificate: Sendable {
             guard fields.signature.elementsEqual(x509.signature.rawRepresentation) else {
                 throw TrustCertificateError.unreadable("the signature is not encoded in DER")
             }
-            alternativeNames = (try? x509.extensions.subjectAlternativeNames ?? SubjectAlternativeNames()).map(
-                Array.init
-            )
+            alternativeNames = try? Self.named(x509, .X509ExtensionID.subjectAlternativeName) {
+                Array(try $0.subjectAlternativeNames ?? SubjectAlternativeNames())
+            }
+            nameConstraints = Result { [x509] in
+                try Self.named(x509, .X509ExtensionID.nameConstraints) { try $0.nameConstraints }
+            }
             self.der = der
             self.fields = fields
             publicKey = ServerPublicKey(subjectPublicKeyInfo: fields.subjectPublicKeyInfo)
             fingerprint = Array(SHA256.hash(data: der))
+        }
+
+        /// What an extension with names says.
+        private static func named<Value>(
+            _ x509: Certificate,
+            _ identifier: ASN1ObjectIdentifier,
+            _ read: (Certificate.Extensions) throws -> Value
+        ) throws -> Value {
+            if let entry = x509.extensions[oid: identifier] { try DER.parse(entry.value).requireSmallSets() }
+            return try read(x509.extensions)
         }
     }
 }
@@ -106,13 +139,14 @@ extension TrustCertificate: Hashable {
 }
 
 extension TrustCertificate: CustomStringConvertible {
-    /// The common name of its subject; where it has none, the whole subject, or a name the certificate is for.
+    /// The common name of its subject; where it has none, the whole subject, or a name the certificate is for. Characters that
+    /// nobody sees are escaped.
     public var description: String {
         // The last is the most specific.
         let attributes = x509.subject.flatMap { Array($0) }
         let common = attributes.last { $0.type == .NameAttributes.commonName }
-        if let common, let text = String(common.value) { return text }
-        if !x509.subject.isEmpty { return x509.subject.description }
-        return subjectAlternativeNames.first ?? "without a name"
+        if let common { return AttributeText(common.value).readable.visible }
+        if !x509.subject.isEmpty { return x509.subject.readable }
+        return subjectAlternativeNames.first?.visible ?? "without a name"
     }
 }

@@ -16,11 +16,14 @@ public struct TrustRequirements: Hashable, Sendable {
     /// The most certificates a peer may send.
     public var maximumSentCertificates = 32
 
-    /// The most signatures that are checked until a chain is found: a peer that sends many authorities of one name could
-    /// else keep this machine busy.
+    /// The most certificates that are tried as the issuer of another until a chain is found: a peer that sends many authorities of one
+    /// name could else keep this machine busy. Chains in use need a dozen.
+    public var maximumPathSteps = 1000
+
+    /// The most signatures that are checked, for the same reason. Chains in use need a handful.
     public var maximumSignatureChecks = 64
 
-    /// The most comparisons of a name with a constraint, for the same reason.
+    /// The most comparisons of a name with a constraint, for the same reason: five hundred names below a hundred constraints.
     public var maximumNameComparisons = 50_000
 
     /// All at their defaults.

@@ -8,6 +8,7 @@ extension TrustCase {
         ("Strength", strengths),
         ("Critical extensions and versions", extensions),
         ("Constraints on names", constraints),
+        ("Constraints on names that are written otherwise or cannot be read", constraintForms),
         ("Hosts", hosts),
         ("Pins", pins),
         ("Encodings", encodings),

@@ -52,7 +52,7 @@ public struct RevocationList: Sendable {
     }
 
     /// Which authority's it is.
-    public var issuer: String { content.issuer.description }
+    public var issuer: String { content.issuer.readable }
 
     /// When it was made.
     public var thisUpdate: TrustTime { content.thisUpdate }

@@ -15,6 +15,7 @@ struct RevocationListFields {
         guard let name = nodes.next(), let first = nodes.next() else {
             throw ASN1Error.invalidASN1Object(reason: "there is no issuer or no thisUpdate")
         }
+        try name.requireSmallSets()
         issuer = try DistinguishedName(derEncoded: name)
         thisUpdate = try TrustTime(first)
         nextUpdate = try Self.optionalTime(&nodes)

@@ -10,7 +10,12 @@ enum OCSPResponderID: Hashable {
     init(_ node: ASN1Node?) throws {
         switch node?.identifier {
         case ASN1Identifier(tagWithNumber: 1, tagClass: .contextSpecific):
-            self = .name(try Self.only(node) { try DistinguishedName(derEncoded: $0) })
+            self = .name(
+                try Self.only(node) { node in
+                    try node.requireSmallSets()
+                    return try DistinguishedName(derEncoded: node)
+                }
+            )
         case ASN1Identifier(tagWithNumber: 2, tagClass: .contextSpecific):
             self = .key(try Self.only(node) { try ASN1OctetString(derEncoded: $0).bytes })
         default:

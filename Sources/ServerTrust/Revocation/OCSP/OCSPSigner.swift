@@ -41,7 +41,7 @@ struct OCSPSigner {
     private func checkDelegated(_ responder: TrustCertificate) throws(RevocationProblem) {
         let issuer = question.issuer.x509
         guard responder.x509.issuer == issuer.subject,
-            issuer.publicKey.isValidSignature(responder.x509.signature, for: responder.x509)
+            responder.isSigned(by: question.issuer)
         else { throw .signedByStranger }
         if responder.x509.signatureAlgorithm == .sha1WithRSAEncryption, !question.allowsSHA1 {
             throw .weakSignature("SHA-1 with RSA")
