@@ -74,10 +74,10 @@ import Testing
         #expect(result.lines.count == 2)
     }
 
-    @Test func `a name service that says no is no mystery`() async throws {
+    @Test func `a name service out of reach is as far as the link that is missing`() async throws {
         let namespace = try await LabThread.detached { try LabNamespace() }
         let result = try await Self.withSilentNames("exec $R status no.example", in: namespace)
         #expect(result.status == 1)
-        #expect(result.output.hasSuffix(" no.example: not reachable, name not resolved\n"))
+        #expect(result.output.hasSuffix(" no.example: not reachable, no interface\n"))
     }
 }

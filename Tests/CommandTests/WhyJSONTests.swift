@@ -33,7 +33,7 @@ import Testing
         #expect(try Self.text(line.members["votes"]) == "[]")
         #expect(
             try Self.text(line.members["rule"])
-                == #"{"action":"lookup","priority":32766,"selector":"from all","table":254}"#
+                == #"{"action":"lookup","priority":32766,"selector":"from all","suppressPrefixLength":null,"table":254}"#
         )
         #expect(
             try Self.text(line.members["route"])

@@ -108,7 +108,9 @@ import Testing
         let uplink = try await Uplink.make()
         let result = try await Self.run("localhost", in: uplink)
         #expect(result.status == 0)
-        #expect(result.lines.first?.hasPrefix("ok      name       localhost: ") == true)
+        #expect(result.lines.first?.hasPrefix("ok      resolver   ") == true)
+        #expect(result.lines.first?.hasSuffix("it is in /etc/hosts") == true)
+        #expect(result.lines.dropFirst().first?.hasPrefix("ok      name       localhost: ") == true)
     }
 
     @Test func `netlink that is denied`() async throws {

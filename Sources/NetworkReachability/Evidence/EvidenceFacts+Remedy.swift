@@ -10,8 +10,9 @@ extension EvidenceFacts {
             return
                 "let this program open netlink sockets: a sandbox such as RestrictAddressFamilies= of systemd denies AF_NETLINK"
         case .namespaceGone: return "make the network namespace again, or ask in another one"
-        case .resolving: return "wait for the name service, or check the servers in /etc/resolv.conf"
-        case .nameNotResolved: return nameRemedy
+        case .resolving, .nameNotResolved: return nameRemedy
+        case _ where isAboutServers && decisive == nil && obstacle?.cause == .noRoute:
+            return "name a server in /etc/resolv.conf"
         case .noRoute where !ruleRefused:
             let source = decisive?.isIPv6 == true ? "router advertisements" : "DHCP"
             return "add a route to \(subject), usually a default route, or find out why \(source) brought none"
@@ -24,10 +25,38 @@ extension EvidenceFacts {
     }
 
     private var nameRemedy: String {
+        if let serverRemedy { return serverRemedy }
+        if path.reason == .resolving { return "wait for the name service, or check the servers in /etc/resolv.conf" }
         if case .unavailable? = nameFailure {
             return "check the servers in /etc/resolv.conf, and whether they can be reached"
         }
+        if nameFailure == nil, family != nil {
+            return "ask over the other family, or give the name an address of this one"
+        }
         return "check how \(target) is spelled, or add it to the name service or to /etc/hosts"
+    }
+
+    /// What the first server that was asked in vain makes likely.
+    private var serverRemedy: String? {
+        let servers = resolver?.servers ?? []
+        let file = resolver?.file ?? ResolverConfiguration.serverFile
+        let asked = servers.first { $0.reason == nil && $0.answer != nil }
+        guard nameFailure != .noSuchName, let asked else { return nil }
+        let address = asked.address
+        switch asked.answer {
+        case "REFUSED"?:
+            return "\(address) answers, but not to this machine: let it serve this machine, or name another server"
+                + " in \(file)"
+        case "SERVFAIL"?:
+            return "\(address) answers, but could not find out: it or the servers of the domain are at fault;"
+                + " try another server in \(file)"
+        case "silence"?:
+            return "start the name server at \(address), let its answers through the firewall (UDP port 53),"
+                + " or name another one in \(file)"
+        case "closed"?: return "start the name server at \(address), or name another one in \(file)"
+        case "NOERROR"?, "NXDOMAIN"?: return "ask again: \(address) answers now"
+        default: return "check the name server at \(address), or name another one in \(file)"
+        }
     }
 
     private var refusalRemedy: String {

@@ -5,17 +5,33 @@ extension EvidenceFacts {
     var steps: [NetworkEvidence.Step] {
         let broken = brokenKind
         var isReached = true
-        return kinds.map { kind in
-            if kind == .verdict { return NetworkEvidence.Step(kind: kind, state: verdictState, summary: verdict) }
-            guard isReached else {
-                return NetworkEvidence.Step(kind: kind, state: .notReached, summary: "not reached")
+        return resolverSteps
+            + kinds.map { kind in
+                if kind == .verdict { return NetworkEvidence.Step(kind: kind, state: verdictState, summary: verdict) }
+                guard isReached else {
+                    return NetworkEvidence.Step(kind: kind, state: .notReached, summary: "not reached")
+                }
+                if kind == broken {
+                    isReached = false
+                    return NetworkEvidence.Step(kind: kind, state: .broken, summary: summary(of: kind), remedy: remedy)
+                }
+                return NetworkEvidence.Step(kind: kind, state: state(of: kind), summary: summary(of: kind))
             }
-            if kind == broken {
-                isReached = false
-                return NetworkEvidence.Step(kind: kind, state: .broken, summary: summary(of: kind), remedy: remedy)
+    }
+
+    /// The resolver has a chain of its own, which explains the name and decides nothing by itself.
+    private var resolverSteps: [NetworkEvidence.Step] {
+        guard let resolver, !isKernelUnavailable else { return [] }
+        let first = NetworkEvidence.Step(kind: .resolver, state: .ok, summary: resolver.summary)
+        return [first]
+            + resolver.servers.map { server in
+                let isGood = server.reason == nil && [nil, "NOERROR", "NXDOMAIN"].contains(server.answer)
+                return NetworkEvidence.Step(
+                    kind: .server,
+                    state: isGood ? .ok : .informational,
+                    summary: server.description
+                )
             }
-            return NetworkEvidence.Step(kind: kind, state: state(of: kind), summary: summary(of: kind))
-        }
     }
 
     private var kinds: [NetworkEvidence.Step.Kind] {
@@ -54,6 +70,7 @@ extension EvidenceFacts {
 
     private func state(of kind: NetworkEvidence.Step.Kind) -> NetworkEvidence.Step.State {
         switch kind {
+        case .name where isAboutServers: .informational
         case .vote: tallies.contains(where: \.isWon) ? .ok : .informational
         case .rule: rule == nil ? .informational : .ok
         case .route: route == nil ? .informational : .ok
@@ -62,13 +79,13 @@ extension EvidenceFacts {
             case .reachable, .permanent, .noarp: .ok
             default: .informational
             }
-        case .kernel, .name, .address, .link, .source, .verdict: .ok
+        case .kernel, .resolver, .server, .name, .address, .link, .source, .verdict: .ok
         }
     }
 
     private var verdictState: NetworkEvidence.Step.State { path.status.isReachable ? .ok : .broken }
 
     private var verdict: String {
-        ([path.status.description] + (path.reason.map { [$0.description] } ?? [])).joined(separator: ", ")
+        [path.status.description, path.reason?.description, familyNote].compactMap(\.self).joined(separator: ", ")
     }
 }

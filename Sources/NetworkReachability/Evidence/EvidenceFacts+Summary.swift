@@ -5,6 +5,7 @@ extension EvidenceFacts {
     func summary(of kind: NetworkEvidence.Step.Kind) -> String {
         switch kind {
         case .kernel: kernelFailure?.description ?? "\(path.reason?.description ?? "")"
+        case .resolver, .server: ""
         case .name: nameSummary
         case .vote: tallies.isEmpty ? "not held" : tallies.map { "\($0), \($0.needed) needed" }.joined(separator: "; ")
         case .address: addressSummary
@@ -18,11 +19,16 @@ extension EvidenceFacts {
     }
 
     private var nameSummary: String {
-        if path.reason == .resolving { return "\(target): no answer yet" }
+        if isAboutServers { return "\(target): not known, for its name servers cannot be reached" }
+        let isExplained = resolver?.servers.contains { $0.answer != nil } ?? false
+        if path.reason == .resolving, !isExplained { return "\(target): no answer yet" }
         switch nameFailure {
         case .noSuchName?: return "\(target): there is no such name, or it has no address"
         case .unavailable(let text)?: return "\(target): the name service cannot be asked: \(text)"
         case nil: break
+        }
+        if isNameBroken, let family, path.reason == .nameNotResolved {
+            return "\(target): it has no \(family == .ipv6 ? "IPv6" : "IPv4") address"
         }
         guard !candidates.isEmpty else { return "\(target): no address" }
         // Names of large services have very many.
@@ -32,7 +38,8 @@ extension EvidenceFacts {
     }
 
     private var addressSummary: String {
-        guard let decisive else { return "none" }
+        guard let decisive else { return isAboutServers ? "none: no name server is configured" : "none" }
+        if isAboutServers { return "\(decisive), the name server, stands for the name" }
         if let missingZone { return "\(decisive): there is no interface \(missingZone)" }
         switch target.destination {
         case .atLarge: return "\(decisive) stands for the others"

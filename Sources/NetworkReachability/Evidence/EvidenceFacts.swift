@@ -8,6 +8,14 @@ struct EvidenceFacts {
     var candidates: [NetworkEvidence.Candidate] = []
     var tallies: [NetworkEvidence.Tally] = []
 
+    /// The family that is explained; nil for both.
+    var family: AddressFamily?
+    /// How the name was looked for.
+    var resolver: NetworkEvidence.Resolver?
+    /// Whether all that follows the name is about its servers, for it has no address and they cannot be asked.
+    var isAboutServers = false
+    /// The server that decides then.
+    var server: IPAddress?
     /// Why a name has no address.
     var nameFailure: NameLookup.Failure?
     /// Why the kernel cannot be asked.
@@ -40,7 +48,10 @@ struct EvidenceFacts {
     }
 
     /// The address that decided, and what is known of it.
-    var decisive: IPAddress? { path.destination ?? candidates.first(where: \.isDeciding)?.address }
+    var decisive: IPAddress? { server ?? path.destination ?? candidates.first(where: \.isDeciding)?.address }
+
+    /// Whether the name is what stands in the way: there are servers that could be asked, or they have said no.
+    var isNameBroken: Bool { path.reason == .nameNotResolved || path.reason == .resolving }
 
     /// The link that stands in the way: the lowest that does.
     var culprit: NetworkEvidence.Link? { links.last { $0.obstacle != nil } ?? links.first }
@@ -53,6 +64,8 @@ struct EvidenceFacts {
         var evidence = NetworkEvidence(target: target.hostText, path: path)
         evidence.candidates = candidates
         evidence.tallies = tallies
+        evidence.families = families
+        evidence.resolver = resolver
         evidence.rule = rule
         evidence.route = route
         evidence.links = links

@@ -2,19 +2,13 @@ import Netlink
 
 extension MonitorSession {
     /// The path to a target, as `evaluate` finds it, and everything that explains it.
-    mutating func evidence(of record: TargetRecord) -> NetworkEvidence {
+    mutating func evidence(of record: TargetRecord, _ inquiry: EvidenceInquiry) -> NetworkEvidence {
         do {
             _ = try connect()
-            switch Self.poll(record, .whole) {
-            case .success(let poll): return try evidence(of: record, poll)
-            case .failure(let unnamed):
-                var facts = EvidenceFacts(record.target, record.noted(Evaluation(path: unnamed.path)).path)
-                facts.nameFailure = record.name?.failure
-                return facts.evidence
-            }
+            return try facts(on: record, inquiry).evidence
         } catch {
-            let path = NetworkPath(reason: giveUp(error))
-            var facts = EvidenceFacts(record.target, record.noted(Evaluation(path: path)).path)
+            let evaluation = Evaluation(path: NetworkPath(reason: giveUp(error)))
+            var facts = EvidenceFacts(record.target, inquiry.noted(evaluation, record))
             facts.kernelFailure = error
             return facts.evidence
         }
@@ -23,25 +17,84 @@ extension MonitorSession {
     /// So often it is begun anew when the network changes meanwhile.
     private static let attemptLimit = 3
 
+    /// What is asked about: the addresses of a target or, while a name has none, the servers that would know.
+    private struct Question {
+        var poll: Poll
+        /// Why the name has no address; nil where it has some.
+        var unnamed: Unnamed?
+        var isOfServers = false
+
+        func evaluation(_ found: Evaluation) -> Evaluation {
+            guard let unnamed else { return found }
+            return isOfServers ? unnamed.evaluation(byServers: found) : Evaluation(path: unnamed.path)
+        }
+    }
+
     /// Judges before and after, so that all that was asked in between is of one moment.
-    private mutating func evidence(of record: TargetRecord, _ poll: Poll) throws(NetlinkError) -> NetworkEvidence {
+    private mutating func facts(
+        on record: TargetRecord,
+        _ inquiry: EvidenceInquiry
+    ) throws(NetlinkError) -> EvidenceFacts {
+        let question = Self.question(record, inquiry)
         var facts = EvidenceFacts(record.target, NetworkPath())
         for _ in 0..<Self.attemptLimit {
             let explanation = try asking { evaluator throws(NetlinkError) in
-                let explanation = try evaluator.explain(poll)
-                facts = EvidenceFacts(record.target, record.noted(explanation.evaluation).path)
-                facts.candidates = explanation.candidates
-                facts.tallies = explanation.tallies
+                let explanation = try evaluator.explain(question.poll)
+                let evaluation = question.evaluation(explanation.evaluation)
+                facts = EvidenceFacts(record.target, inquiry.noted(evaluation, record))
+                facts.family = inquiry.family
+                facts.nameFailure = record.name?.failure
+                facts.resolver = try evaluator.resolver(inquiry)
+                if question.unnamed == nil {
+                    facts.candidates = explanation.candidates
+                    facts.tallies = explanation.tallies
+                } else if facts.isNameBroken {
+                    return explanation
+                } else {
+                    facts.isAboutServers = true
+                    facts.server = explanation.deciding?.destination
+                }
                 if let deciding = explanation.deciding {
-                    try evaluator.gather(deciding, mark: record.target.mark, into: &facts)
+                    let mark = question.isOfServers ? 0 : record.target.mark
+                    try evaluator.gather(deciding, mark: mark, into: &facts)
+                } else {
+                    try evaluator.gatherLinks(into: &facts)
                 }
                 return explanation
             }
             let isSame = try asking { evaluator throws(NetlinkError) in
-                try evaluator.explain(poll).agrees(with: explanation)
+                try evaluator.explain(question.poll).agrees(with: explanation)
             }
             if isSame { break }
         }
-        return facts.evidence
+        return facts
+    }
+
+    private static func question(_ record: TargetRecord, _ inquiry: EvidenceInquiry) -> Question {
+        let mark = record.target.mark
+        switch record.target.destination {
+        case .atLarge(let addresses):
+            return Question(poll: Poll(majorityOf: inquiry.chosen(addresses), mark: mark, isQuick: false))
+        case .address(let address):
+            return Question(poll: Poll(anyOf: inquiry.chosen([address]), mark: mark))
+        case .name:
+            if case .addresses(let addresses)? = record.name?.answer {
+                let chosen = inquiry.chosen(addresses)
+                return Question(poll: Poll(anyOf: chosen, mark: mark), unnamed: chosen.isEmpty ? .notResolved : nil)
+            }
+            let unnamed: Unnamed = record.name?.answer == .pending ? .resolving : .notResolved
+            let servers = record.name?.missingServers
+            return Question(poll: Poll(servers: servers ?? []), unnamed: unnamed, isOfServers: servers != nil)
+        }
+    }
+}
+
+extension EvidenceInquiry {
+    /// The path of both families is the target's own, and counted as a change where it is one.
+    fileprivate func noted(_ evaluation: Evaluation, _ record: TargetRecord) -> NetworkPath {
+        guard family != nil else { return record.noted(evaluation).path }
+        var path = evaluation.path
+        path.generation = 1
+        return path
     }
 }

@@ -18,6 +18,9 @@ extension NetworkEvidence {
 
         /// The table that it asks: 254 is `main`, 255 `local`; nil when it asks none.
         public var table: UInt32?
+
+        /// Routes of this prefix length or less are passed over (`suppress_prefixlength`): with 0 default routes. Nil for none.
+        public var suppressedLength: Int?
     }
 
     /// A table's name where every system has it, else its number.
@@ -37,7 +40,8 @@ extension NetworkEvidence.Rule {
             priority: rule.priority,
             selector: rule.selector,
             action: rule.action.word,
-            table: rule.action == .lookUp && rule.table != 0 ? rule.table : nil
+            table: rule.action == .lookUp && rule.table != 0 ? rule.table : nil,
+            suppressedLength: rule.suppressedLength
         )
     }
 }
@@ -46,6 +50,7 @@ extension NetworkEvidence.Rule: CustomStringConvertible {
     /// As `ip rule` has it: `32766: from all lookup main`.
     public var description: String {
         "\(priority): \(selector) \(action)" + (table.map { " " + NetworkEvidence.name(ofTable: $0) } ?? "")
+            + (suppressedLength.map { " suppress_prefixlength \($0)" } ?? "")
     }
 }
 

@@ -5,6 +5,10 @@ extension NetworkEvidence {
         public enum Kind: String, Hashable, Sendable, CaseIterable {
             /// The kernel itself; a step only where it cannot be asked.
             case kernel
+            /// Where the name was looked for; a step only of a target that is a name.
+            case resolver
+            /// A name server, one step for each; none where the hosts file has the name.
+            case server
             /// The name and its addresses; a step only of a target that is a name.
             case name
             /// The vote of the addresses that stand for the network at large; a step only of that.

@@ -1,4 +1,5 @@
 import Logging
+package import Netlink
 
 extension NetworkReachabilityManager {
     /// Gathers why the target can be reached now, or why it cannot: every step from the name to the verdict, and what would
@@ -8,10 +9,18 @@ extension NetworkReachabilityManager {
     /// moment too, unless the network changes all the time. The kernel is asked on the calling thread, some twenty questions
     /// or, for the network at large, fifty: a fraction of a millisecond. No table of routes is read and no packet is sent.
     /// The first question about a host name waits for the name service, at most
-    /// ``NetworkReachabilityOptions/nameResolutionWait``. It never fails: where the kernel cannot be asked, the evidence says
+    /// ``NetworkReachabilityOptions/nameResolutionWait``; where that has no answer although the kernel has a path to a name
+    /// server, each is asked once by DNS what is wrong, and at most a second waited for. It never fails: where the kernel cannot be asked, the evidence says
     /// so. For many targets make a manager for each; they share a monitor.
-    public func evidence() -> NetworkEvidence {
-        let evidence = record.monitor.evidence(of: record, waitingForName: options.nameResolutionWait)
+    public func evidence() -> NetworkEvidence { evidence(over: nil) }
+
+    /// The same for the addresses of one family only. ``path`` is not about this, so it counts as no change of it.
+    package func evidence(over family: AddressFamily?) -> NetworkEvidence {
+        let evidence = record.monitor.evidence(
+            of: record,
+            over: family,
+            waitingForName: options.nameResolutionWait
+        )
         options.logger?.debug("explained", metadata: ["target": "\(record.target)", "path": "\(evidence.path)"])
         return evidence
     }

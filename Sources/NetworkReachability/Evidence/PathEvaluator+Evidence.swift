@@ -70,6 +70,44 @@ extension PathEvaluator {
         gatherNeighbour(address.wire, deciding, on: link, into: &facts)
     }
 
+    /// The servers that names are asked of, with what becomes of packets to each.
+    mutating func resolver(_ inquiry: EvidenceInquiry) throws(NetlinkError) -> NetworkEvidence.Resolver? {
+        guard let configuration = inquiry.configuration else { return nil }
+        var servers: [NetworkEvidence.Resolver.Server] = []
+        if configuration.asksServers, !inquiry.isInHostsFile {
+            var inquiries = configuration.servers.map { Inquiry($0, mark: 0) }
+            for verdict in try judge(&inquiries) {
+                var server = NetworkEvidence.Resolver.Server(address: verdict.destination)
+                server.answer = inquiry.answers[verdict.destination]?.description
+                switch verdict.outcome {
+                case .success(let way): server.interface = try links.link(index: way.link)?.name
+                case .failure(let obstacle):
+                    let explained = try explained(obstacle)
+                    server.reason = explained.reason
+                    server.interface = try explained.link.flatMap { index throws(NetlinkError) in
+                        try links.link(index: index)?.name
+                    }
+                }
+                servers.append(server)
+            }
+        }
+        return NetworkEvidence.Resolver(
+            sources: configuration.sources,
+            isInHostsFile: inquiry.isInHostsFile,
+            file: configuration.file,
+            stub: configuration.asksServers ? configuration.stub : nil,
+            servers: servers
+        )
+    }
+
+    /// The links, where they are all there is to say.
+    mutating func gatherLinks(into facts: inout EvidenceFacts) throws(NetlinkError) {
+        let obstacle = try explained(Verdict.Obstacle(.noRoute))
+        facts.obstacle = obstacle
+        facts.isExplainedByLinks = obstacle.cause != .noRoute
+        try gatherLinks(obstacle.link, into: &facts)
+    }
+
     /// The last lookup that decides is one with a source for IPv4, so that is the one whose entry and rule are told.
     private mutating func gatherRoute(
         _ query: inout RouteQuery,

@@ -13,6 +13,26 @@ package protocol HostResolver: Sendable {
         _ completion: @escaping @Sendable (Result<[NameLookup.Address], NameLookup.Failure>) -> Void
     )
 
+    /// Where names are looked for now; nil where that is not known.
+    var configuration: ResolverConfiguration? { get }
+
+    /// What each of these servers answers to a question for `name` within the limit; nil where nobody can be asked. Blocks.
+    func answers(
+        of servers: [IPAddress],
+        to name: String,
+        within limit: Duration
+    ) -> [NameServerQuestion.Answer]?
+
     /// Runs `changed` on `queue` whenever the name service's configuration changes; nil where that cannot be told.
     func watchConfiguration(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation?
+}
+
+extension HostResolver {
+    package var configuration: ResolverConfiguration? { nil }
+
+    package func answers(
+        of servers: [IPAddress],
+        to name: String,
+        within limit: Duration
+    ) -> [NameServerQuestion.Answer]? { nil }
 }

@@ -93,7 +93,8 @@ struct MonitorSession {
                         switch asking {
                         case .poll(let place): ofPolls[place]
                         case .inquiry(let place): ofInquiries[place]
-                        case .nothing(let reason): Evaluation(path: reason.path)
+                        case .servers(let place, let unnamed): unnamed.evaluation(byServers: ofPolls[place])
+                        case .nothing(let unnamed): Evaluation(path: unnamed.path)
                         }
                     evaluations.append(record.noted(evaluation))
                 }
@@ -109,6 +110,8 @@ struct MonitorSession {
     private enum Asking {
         case poll(Int)
         case inquiry(Int)
+        /// About the servers of a name, by a poll.
+        case servers(Int, Unnamed)
         case nothing(Unnamed)
     }
 
@@ -126,8 +129,10 @@ struct MonitorSession {
         case .success(let poll):
             polls.append(poll)
             return .poll(polls.count - 1)
-        case .failure(let reason):
-            return .nothing(reason)
+        case .failure(let unnamed):
+            guard let servers = record.name?.missingServers else { return .nothing(unnamed) }
+            polls.append(Poll(servers: servers))
+            return .servers(polls.count - 1, unnamed)
         }
     }
 
@@ -186,6 +191,16 @@ struct MonitorSession {
             case .resolving: NetworkPath(reason: .resolving)
             case .notResolved: NetworkPath(flags: [], reason: .nameNotResolved)
             }
+        }
+
+        /// Why the servers that would know cannot be asked, if the kernel has no path to any of them; else this.
+        func evaluation(byServers found: Evaluation) -> Evaluation {
+            // Without a server there is no destination, and "no route" says nothing.
+            let isBroken = !found.path.status.isReachable
+            let isTold = found.path.destination != nil || found.path.reason != .noRoute
+            var evaluation = Evaluation(path: isBroken && isTold ? found.path : path, lifetime: found.lifetime)
+            evaluation.path.destination = nil
+            return evaluation
         }
     }
 

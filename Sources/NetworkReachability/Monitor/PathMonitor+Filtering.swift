@@ -69,8 +69,8 @@ extension TargetRecord {
         case .address(let address): return [address.wire]
         case .atLarge(let addresses): return addresses.map(\.wire)
         case .name:
-            guard case .addresses(let addresses)? = name?.answer else { return [] }
-            return addresses.map(\.wire)
+            if case .addresses(let addresses)? = name?.answer { return addresses.map(\.wire) }
+            return name?.missingServers?.map(\.wire) ?? []
         }
     }
 }

@@ -57,19 +57,6 @@ package final class PathMonitor: Sendable {
         if wasLost { soon { [weak self] in self?.lookAtEverything() } }
         return evaluations.first?.path ?? NetworkPath()
     }
-
-    /// The same, and everything that explains it.
-    func evidence(of record: TargetRecord, waitingForName limit: Duration) -> NetworkEvidence {
-        record.name?.prepare(waitingAtMost: limit)
-        let (evidence, wasLost, lookups) = session.withLock { session in
-            let wasListening = session.isListening
-            let evidence = session.evidence(of: record)
-            return (evidence, wasListening && !session.isListening, session.takeLookups())
-        }
-        state.withLock { $0.statistics.lookups += lookups }
-        if wasLost { queue.async { [weak self] in self?.lookAtEverything() } }
-        return evidence
-    }
 }
 
 // MARK: - Targets

@@ -11,6 +11,8 @@ final class NameRecord: Sendable {
 
     private struct State {
         var name = NameState()
+        /// Of whom the last question was asked; nil where that is not known.
+        var servers: [IPAddress]?
         var isPrepared = false
         var plan: Plan?
         var plans: UInt64 = 0
@@ -45,6 +47,18 @@ final class NameRecord: Sendable {
 
     /// Why there is no address, as the name service said it last.
     var failure: NameLookup.Failure? { state.withLock { $0.name.failure } }
+
+    /// The servers that stand between the name and its addresses: those that were asked for it, and have not answered. Nil
+    /// once there is an answer, and where it is not known who was asked.
+    var missingServers: [IPAddress]? {
+        state.withLock { state in
+            switch state.name.answer {
+            case .addresses: nil
+            case .failed where state.name.failure == .noSuchName: nil
+            case .failed, .pending: state.servers
+            }
+        }
+    }
 
     /// Makes sure that somebody has been asked, and waits up to `limit` while nothing at all is known. Without a watcher
     /// an old answer is good for this question and renewed for the next.
@@ -88,7 +102,16 @@ final class NameRecord: Sendable {
 
     private func ask(because occasion: NameState.Occasion) {
         let now = surroundings.clock.boot
-        guard let question = state.withLock({ $0.name.ask(because: occasion, at: now) }) else { return }
+        let servers = surroundings.resolver.configuration?.servers(for: name)
+        let (question, isElsewhere) = state.withLock { state in
+            let question = state.name.ask(because: occasion, at: now)
+            if question == nil { return (question, false) }
+            defer { state.servers = servers }
+            return (question, state.servers != nil && state.servers != servers)
+        }
+        guard let question else { return }
+        // The way to other servers may be another.
+        if isElsewhere { surroundings.clock.soon(on: queue, changed) }
         surroundings.resolver.resolve(name) { [weak self] result in
             self?.take(result.map { addresses in addresses.map { IPAddress($0) } }, of: question)
         }

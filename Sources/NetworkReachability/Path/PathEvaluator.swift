@@ -107,7 +107,7 @@ struct PathEvaluator {
     private mutating func path(
         of verdict: Verdict?
     ) throws(NetlinkError) -> (common: NetworkPath.Common, destination: IPAddress?) {
-        guard let verdict else { return (NetworkPath.Common(flags: [], reason: .noRoute), nil) }
+        guard let verdict else { return (try common(explained(Verdict.Obstacle(.noRoute))), nil) }
         switch verdict.outcome {
         case .success(let way): return try path(way, to: verdict.destination)
         case .failure(let obstacle): return (try common(explained(obstacle)), verdict.destination)
@@ -139,7 +139,8 @@ struct PathEvaluator {
     private mutating func common(_ obstacle: Verdict.Obstacle) throws(NetlinkError) -> NetworkPath.Common {
         var common = NetworkPath.Common(flags: [], reason: obstacle.reason)
         common.gateway = obstacle.gateway.map { IPAddress($0) }
-        common.source = obstacle.source.map { IPAddress($0) }
+        // One that no answer comes back to is none.
+        common.source = obstacle.cause == .noSourceAddress ? nil : obstacle.source.map { IPAddress($0) }
         guard let index = obstacle.link, let link = try links.link(index: index) else { return common }
         let known = interfaces.entry(for: link, kernel: kernel)
         common.interface = known.interface

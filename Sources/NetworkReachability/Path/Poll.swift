@@ -30,6 +30,11 @@ struct Poll {
         isQuick = false
     }
 
+    /// About the servers that names are asked of, any of which will do. The C library's questions carry no mark.
+    init(servers: [IPAddress]) {
+        self.init(anyOf: servers, mark: 0)
+    }
+
     /// Adds what to ask next, which is nothing when it is decided.
     mutating func addNext(to inquiries: inout [Inquiry]) {
         asked.first = add(first.next, to: &inquiries)

@@ -12,7 +12,10 @@ final class SystemResolver: HostResolver {
 
     /// So many names may be asked about at once; the others wait their turn.
     private static let threadLimit = 4
-    private static let configuration = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"]
+    private static let files = [
+        ResolverConfiguration.serverFile, "/etc/hosts", ResolverConfiguration.switchFile,
+        ResolverConfiguration.upstreamFile,
+    ]
 
     private let namespace: NamespaceReference?
     private let state: Locked<State> = Locked(State())
@@ -67,8 +70,26 @@ final class SystemResolver: HostResolver {
         }
     }
 
+    var configuration: ResolverConfiguration? { .current }
+
+    func answers(
+        of servers: [IPAddress],
+        to name: String,
+        within limit: Duration
+    ) -> [NameServerQuestion.Answer]? {
+        let namespace = namespace
+        return try? Thread.run {
+            NameServerQuestion.ask(
+                servers.map { ($0.wire, $0.zone) },
+                for: name,
+                within: limit,
+                inside: namespace
+            )
+        }
+    }
+
     func watchConfiguration(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
-        guard let watch = try? FileWatch(paths: Self.configuration) else { return nil }
+        guard let watch = try? FileWatch(paths: Self.files) else { return nil }
         return ReadSource.watch(watch.descriptor, of: watch, on: queue) {
             if watch.drain() { changed() }
         }

@@ -17,6 +17,8 @@ struct EvidenceObject {
         object.add("remedy", evidence.brokenStep?.remedy)
         object.add("addresses", evidence.candidates.map(Self.object))
         object.add("votes", evidence.tallies.map(Self.object))
+        object.add("families", evidence.families.map(Self.object))
+        object.add("resolver", evidence.resolver.map(Self.object))
         object.add("rule", evidence.rule.map(Self.object))
         object.add("route", evidence.route.map(Self.object))
         object.add("links", evidence.links.map(Self.object))
@@ -43,12 +45,41 @@ struct EvidenceObject {
         return object
     }
 
+    private static func object(_ family: NetworkEvidence.Family) -> JSONObject {
+        var object = JSONObject()
+        object.add("family", family.isIPv6 ? "IPv6" : "IPv4")
+        object.add("reachable", family.isReachable)
+        object.add("reason", family.reason?.rawValue)
+        return object
+    }
+
+    private static func object(_ resolver: NetworkEvidence.Resolver) -> JSONObject {
+        var object = JSONObject()
+        object.add("sources", resolver.sources)
+        object.add("hostsFile", resolver.isInHostsFile)
+        object.add("file", resolver.file)
+        object.add("stub", resolver.stub?.description)
+        object.add(
+            "servers",
+            resolver.servers.map { server in
+                var object = JSONObject()
+                object.add("address", server.address.description)
+                object.add("interface", server.interface)
+                object.add("reason", server.reason?.rawValue)
+                object.add("answer", server.answer)
+                return object
+            }
+        )
+        return object
+    }
+
     private static func object(_ rule: NetworkEvidence.Rule) -> JSONObject {
         var object = JSONObject()
         object.add("priority", rule.priority)
         object.add("selector", rule.selector)
         object.add("action", rule.action)
         object.add("table", optional: rule.table)
+        object.add("suppressPrefixLength", optional: rule.suppressedLength)
         return object
     }
 

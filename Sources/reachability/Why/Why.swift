@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import Netlink
 import NetworkReachability
 
 /// `reachability why`: the chain of evidence, from the name to the verdict.
@@ -7,6 +8,7 @@ struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
         abstract: "Tell step by step why it can be reached, or why not.",
+        usage: "reachability why [<host>] [<options>]",
         discussion: """
             Examples: reachability why example.org
                       reachability why --json 2001:db8::1 | jq .remedy
@@ -25,11 +27,17 @@ struct Why: ParsableCommand {
     @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
     var mark: FirewallMark?
 
+    @Flag(name: .customShort("4"), help: "Explain IPv4 only.")
+    var isIPv4 = false
+
+    @Flag(name: .customShort("6"), help: "Explain IPv6 only.")
+    var isIPv6 = false
+
     @Flag(help: "Print one JSON object (schema 1).")
     var json = false
 
     func run() throws {
-        let evidence = try makeManager().evidence()
+        let evidence = try makeManager().evidence(over: family)
         if json {
             StandardOutput.write(
                 EvidenceObject(evidence: evidence, target: host, namespace: namespaceOptions.name).bytes
@@ -41,6 +49,17 @@ struct Why: ParsableCommand {
         case .reachable: break
         case .notReachable: throw ExitCode(1)
         case .unknown: throw ExitCode(2)
+        }
+    }
+
+    /// The family that is meant; nil for both.
+    private var family: AddressFamily? { isIPv4 ? .ipv4 : isIPv6 ? .ipv6 : nil }
+
+    func validate() throws {
+        if isIPv4, isIPv6 { throw ValidationError("-4 and -6 exclude each other: without them both are explained") }
+        guard let family, let host, let address = IPAddress(host) else { return }
+        if address.isIPv6 != (family == .ipv6) {
+            throw ValidationError("\(address) is no \(isIPv6 ? "IPv6" : "IPv4") address")
         }
     }
 

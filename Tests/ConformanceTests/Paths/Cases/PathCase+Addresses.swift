@@ -24,7 +24,7 @@ extension PathCase {
             change: [.removeAddress("fd01::2/64", from: "c0")],
             undo: [.address("fd01::2/64", on: "c0")],
             before: host6ThroughFirst,
-            after: "-- ------- noSourceAddress c0 via fd01::1 from fe80::*"
+            after: "-- ------- noSourceAddress c0 via fd01::1"
         ),
         PathCase(
             name: "a second IPv4 address goes",

@@ -1,0 +1,38 @@
+extension NetworkEvidence {
+    /// What becomes of packets of one family to a target that has addresses of both.
+    public struct Family: Hashable, Sendable {
+        /// Whether it is IPv6.
+        public var isIPv6: Bool
+
+        /// Why the target cannot be reached over it; nil when it can.
+        public var reason: NetworkPath.UnsatisfiedReason?
+
+        /// Whether it can be reached over it.
+        public var isReachable: Bool { reason == nil }
+    }
+}
+
+extension EvidenceFacts {
+    /// Both families, IPv4 first; empty where the target has addresses of one only.
+    var families: [NetworkEvidence.Family] {
+        let families = [false, true].compactMap { isIPv6 -> NetworkEvidence.Family? in
+            let candidates = candidates.filter { $0.address.isIPv6 == isIPv6 }
+            if candidates.isEmpty { return nil }
+            let tally = tallies.first { $0.isIPv6 == isIPv6 }
+            if tally?.isWon ?? candidates.contains(where: \.isReachable) { return .init(isIPv6: isIPv6) }
+            let reasons = Set(candidates.compactMap(\.reason))
+            let worst = Verdict.Cause.allCases.last { reasons.contains($0.reason) }
+            return .init(isIPv6: isIPv6, reason: worst?.reason ?? .refused)
+        }
+        return families.count == 2 ? families : []
+    }
+
+    /// What is to be said where one family is dead and the other lives; nil elsewhere.
+    var familyNote: String? {
+        guard let alive = families.first(where: \.isReachable), let dead = families.first(where: { !$0.isReachable }),
+            let reason = dead.reason
+        else { return nil }
+        func name(_ family: NetworkEvidence.Family) -> String { family.isIPv6 ? "IPv6" : "IPv4" }
+        return "over \(name(alive)) only (\(name(dead)): \(reason))"
+    }
+}
