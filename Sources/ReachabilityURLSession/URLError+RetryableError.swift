@@ -24,6 +24,9 @@ extension URLError: RetryableError {
         }
     }
 
+    /// networkConnectionLost, and badServerResponse: that is how URLSession on Linux has a connection closed without an answer.
+    public var isConnectionLost: Bool { code == .networkConnectionLost || code == .badServerResponse }
+
     /// What libcurl says where URLSession has no code for it.
     private var unknownStage: FailureStage? {
         let text = localizedDescription

@@ -134,6 +134,24 @@ import Testing
         #expect(result.lines.first == "u0")
     }
 
+    @Test(arguments: [3, 2]) func `a name that does not exist is tried as often as asked for`(
+        attempts: Int
+    ) async throws {
+        let machine = try await PrivateMachine.make()
+        // A name server that refuses at once.
+        try await machine.sh(
+            "printf 'nameserver 127.0.0.1\\n' >/run/resolv.conf; mount --bind /run/resolv.conf /etc/resolv.conf"
+        )
+        let options = "--target no-such-name.invalid --attempts \(attempts) --deadline 60s"
+        let result = try await machine.run("", "retry \(options) -- sh -c 'exit 7'")
+        #expect(result.status == 7)
+        let lines = result.errors.split(separator: "\n")
+        #expect(
+            lines.count == attempts && lines.last?.hasSuffix(", attempt \(attempts) of \(attempts), gives up") == true
+        )
+        #expect(lines.dropLast().allSatisfy { $0.contains(", waits 0.") })
+    }
+
     private func withoutWaits(_ result: CommandResult) -> String {
         result.errorsWithoutDurations.replacing(#/ waits \d+\.\d{3}s/#, with: " waits TIME")
     }

@@ -73,7 +73,7 @@ import Testing
         #expect(seen.last?.body == "all of it" && seen.last?.headers["idempotency-key"] == "k")
     }
 
-    @Test(arguments: [408, 425, 429, 503])
+    @Test(arguments: [408, 425, 429])
     func `a status that says nothing was done is retried for any method`(status: Int) async throws {
         let (result, seen) = try await send([.answer(status), .answer(200)], method: .POST)
         let outcome = try result.get()
@@ -81,7 +81,12 @@ import Testing
         #expect(outcome.attempts[0].stage == .answered(status: status))
     }
 
-    @Test(arguments: [500, 502, 504])
+    @Test func `a 503 with Retry-After is retried for any method`() async throws {
+        let (result, seen) = try await send([.answer(503, retryAfter: "0"), .answer(200)], method: .POST)
+        #expect(try result.get().value.status == .ok && seen.count == 2)
+    }
+
+    @Test(arguments: [500, 502, 503, 504])
     func `other statuses are retried where that does no harm`(status: Int) async throws {
         #expect(try await send([.answer(status), .answer(200)]).seen.count == 2)
         let (result, seen) = try await send([.answer(status), .answer(200)], method: .POST)

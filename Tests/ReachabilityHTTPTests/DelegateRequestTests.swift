@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `statuses are retried, and the last answer is whole`() async throws {
-        let (result, seen) = try await send([.answer(429, retryAfter: "9"), .answer(503), .answer(200)], method: .POST)
+        let (result, seen) = try await send([.answer(429, retryAfter: "9"), .answer(425), .answer(200)], method: .POST)
         let outcome = try result.get()
         #expect(outcome.value.status == .ok && seen.count == 3)
         #expect(outcome.attempts[0].stage == .answered(status: 429, retryAfter: .seconds(9)))

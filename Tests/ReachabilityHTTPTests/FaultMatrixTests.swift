@@ -147,9 +147,10 @@ import Testing
     private func check(_ end: End, of schedule: Schedule, _ processed: [FaultServer.Sight]) {
         let comment = Comment("seed \(schedule.seed): \(end.ending?.rawValue ?? "answered")")
         // What the server itself says that it has not done does not count.
-        let untouched: Set = [408, 425, 429, 503]
+        let untouched: Set = [408, 425, 429]
         let effects = processed.filter { sight in
             switch Fault(sight.headers["x-fault"] ?? "") {
+            case .answer(503, retryAfter: _?): false
             case .answer(let status, _), .body(_, let status): !untouched.contains(status)
             default: true
             }

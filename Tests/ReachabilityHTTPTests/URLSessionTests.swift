@@ -56,7 +56,7 @@ import Testing
 
     @Test func `statuses are retried, Retry-After waited for`() async throws {
         try await withFaultServer { server in
-            let options = lab.options([.answer(429, retryAfter: "7"), .answer(503), .answer(201)])
+            let options = lab.options([.answer(429, retryAfter: "7"), .answer(425), .answer(201)])
             let post = try request(server, "POST", body: "one")
             let outcome = try await session.data(for: post, retry: lab.policy(), options: options)
             #expect(Self.status(outcome.value.1) == 201 && outcome.attempts.count == 3)

@@ -31,10 +31,68 @@ import Testing
         #expect(delay(await policy.retry(failed(.get, .neverSent, retries: 2), dueTo: error)) == nil)
         #expect(delay(await policy.retry(failed(.post, .neverSent), dueTo: error)) == nil)
         #expect(delay(await policy.retry(failed(.get, .answered(status: 429)), dueTo: error)) == nil)
-        let lost = try ConnectionLostRetryPolicy()
-        #expect(delay(await lost.retry(failed(.get, .mayHaveBeenProcessed), dueTo: error)) == .milliseconds(500))
-        #expect(delay(await lost.retry(failed(.get, .neverSent), dueTo: error)) == nil)
         #expect(throws: RetryPolicyError.self) { try RetryPolicy(exponentialBackoffBase: 1) }
+    }
+
+    @Test(arguments: [
+        (104, ConnectionPhase.exchanging, RequestMethod.get, true), (32, .exchanging, .put, true),
+        (104, .exchanging, .post, false), (110, .exchanging, .get, false), (111, .connecting, .get, false),
+        (104, .connecting, .get, false), (101, .exchanging, .get, false),
+    ])
+    func `only a lost connection is retried, and only with an idempotent method`(
+        number: Int32,
+        phase: ConnectionPhase,
+        method: RequestMethod,
+        isRetried: Bool
+    ) async throws {
+        let lost = try ConnectionLostRetryPolicy()
+        let error = SocketFailure(errorNumber: number, during: phase)
+        let result = await lost.retry(failed(method, error.failureStage), dueTo: error)
+        #expect(delay(result) == (isRetried ? .milliseconds(500) : nil))
+    }
+
+    @Test func `errors that do not tell, and answers, are no lost connections`() async throws {
+        let lost = try ConnectionLostRetryPolicy()
+        #expect(delay(await lost.retry(failed(.get, .mayHaveBeenProcessed), dueTo: Failure())) == nil)
+        let answered = StatusFailure(status: 500)
+        #expect(delay(await lost.retry(failed(.get, answered.failureStage), dueTo: answered)) == nil)
+    }
+
+    @Test func `after a cancellation no retrier is asked`() async throws {
+        let asked = RecordingListener<Int>()
+        let retrier = Retrier { _, _, completion in
+            asked.record(1)
+            completion(.retry)
+        }
+        let interceptor = Interceptor(retriers: [retrier])
+        let begun = RecordingListener<Int>()
+        let task = Task {
+            try await withInterceptor(PlainRequest(url: "https://example.org/"), interceptor: interceptor) { _ in
+                begun.record(1)
+                // A client that answers a cancellation with an error of its own.
+                while !Task.isCancelled { await Task.yield() }
+                throw Failure()
+            }
+        }
+        while begun.count == 0 { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) {
+            try await withInterceptor(PlainRequest(url: "https://example.org/"), interceptor: interceptor) { _ in
+                throw CancellationError()
+            }
+        }
+        #expect(asked.count == 0)
+    }
+
+    @Test(arguments: [404, 503]) func `the offline retrier does not retry what was answered`(status: Int) async throws {
+        let network = PlayedNetwork()
+        network.set(reachable: false)
+        let retrier = try OfflineRetrier(verdicts: network, isOfflineError: { _, _ in true })
+        let error = StatusFailure(status: status, retryAfter: .zero)
+        let result = await retrier.retry(failed(.get, error.failureStage), dueTo: error)
+        if case .doNotRetry = result {} else { Issue.record("retried an answer") }
+        #expect(network.watchesMade == 0)
     }
 
     @Test func `all adapt in order, the first that answers decides`() async throws {

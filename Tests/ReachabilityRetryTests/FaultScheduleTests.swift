@@ -93,7 +93,7 @@ import Testing
                         }
                         let fault = script[number - 1]
                         try await world.sleep(for: latencies[number - 1])
-                        if ![.refuse, .tooMany, .unavailable, .notFound].contains(fault) {
+                        if ![.refuse, .tooMany, .notFound].contains(fault) {
                             sight.withLock { $0.processed += 1 }
                         }
                         try await Self.answer(fault, on: world)
@@ -124,7 +124,7 @@ import Testing
             #expect(error.attempts.count == seen.attempts, "seed \(seed)")
             let last = error.attempts.last?.stage
             switch error.ending {
-            case .unsafeToRepeat: #expect(last == .mayHaveBeenProcessed)
+            case .unsafeToRepeat: #expect(last == .mayHaveBeenProcessed || last == .answered(status: 503))
             case .notRetryable: #expect(last == .answered(status: 404))
             case .attemptsExhausted: #expect(error.attempts.filter { $0.stage?.wasSent == true }.count == 3)
             case .deadlineExpired: #expect(error.lastError != nil)

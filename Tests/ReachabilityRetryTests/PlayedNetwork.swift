@@ -28,9 +28,9 @@ final class PlayedNetwork: VerdictSource {
         set(state.withLock { $0.verdict.status })
     }
 
-    func set(_ status: NetworkReachabilityStatus) {
+    func set(_ status: NetworkReachabilityStatus, because reason: NetworkPath.UnsatisfiedReason? = nil) {
         let (verdict, listeners) = state.withLock { state in
-            state.verdict = RetryVerdict(status: status, generation: state.verdict.generation + 1)
+            state.verdict = RetryVerdict(status: status, reason: reason, generation: state.verdict.generation + 1)
             return (state.verdict, Array(state.listeners.values))
         }
         for listener in listeners { listener(verdict) }

@@ -172,6 +172,84 @@ import Testing
         #expect(coordinator.remainingBudget(for: "other.example") == 20)
     }
 
+    @Test func `a host that fails two of three attempts uses up its budget, one that fails one in ten does not`() throws
+    {
+        func play(_ isFailure: @escaping @Sendable (_ attempt: Int) -> Bool) throws -> (refused: Int, tokens: Int) {
+            let world = VirtualWorld()
+            let coordinator = RetryCoordinator(
+                verdicts: PlayedNetwork(),
+                clock: world,
+                random: SeededGenerator(seed: 12)
+            )
+            let target = try RetryTarget(host: "example.org", method: .get)
+            let attempts = Locked(0)
+            return world.run {
+                var refused = 0
+                for _ in 0..<1000 {
+                    do throws(RetryError) {
+                        _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
+                            let number = attempts.withLock { attempts in
+                                attempts += 1
+                                return attempts
+                            }
+                            if isFailure(number) { try await fail(with: StatusFailure(status: 500)) }
+                        }
+                    } catch {
+                        if error.ending == .budgetExhausted { refused += 1 }
+                    }
+                }
+                return (refused, coordinator.remainingBudget(for: "example.org"))
+            }
+        }
+        let bad = try play { !$0.isMultiple(of: 3) }
+        // A request costs 5 tokens, of 500.
+        #expect(bad.refused > 500 && bad.tokens < 10)
+        let good = try play { $0.isMultiple(of: 10) }
+        #expect(good.refused == 0 && good.tokens > 490)
+    }
+
+    @Test(arguments: [RetryError.Ending.cancelled, .deadlineExpired, .tooManyWaiting, .shutDown])
+    func `a retry that was paid for and is not made is paid back`(ending: RetryError.Ending) throws {
+        let world = VirtualWorld()
+        let limits = try RetryLimits(maximumWaiting: 1)
+        let coordinator = RetryCoordinator(
+            limits: limits,
+            verdicts: PlayedNetwork(),
+            clock: world,
+            random: SeededGenerator(seed: 13)
+        )
+        let slow = try Backoff(base: .seconds(1000), factor: 1, cap: .seconds(1000))
+        let policy = try ReachabilityRetryPolicy(
+            deadline: .seconds(ending == .deadlineExpired ? 10 : 5000),
+            backoff: slow
+        )
+        let target = try RetryTarget(host: "example.org", method: .get)
+        let endings = world.run {
+            await withTaskGroup(of: RetryError.Ending?.self) { group in
+                for _ in 0..<(ending == .tooManyWaiting ? 2 : 1) {
+                    group.addTask {
+                        do throws(RetryError) {
+                            _ = try await withRetry(
+                                policy: policy,
+                                target: target,
+                                coordinator: coordinator,
+                                clock: world
+                            ) { _ in try await fail(with: Self.refused) }
+                            return nil
+                        } catch { return error.ending }
+                    }
+                }
+                try? await world.sleep(for: .seconds(1))
+                #expect(coordinator.remainingBudget(for: "example.org") == 495)
+                if ending == .shutDown { await coordinator.shutDown(.cancel) }
+                if ending != .deadlineExpired { group.cancelAll() }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        #expect(endings.contains(ending))
+        #expect(coordinator.remainingBudget(for: "example.org") == 500)
+    }
+
     @Test(arguments: [RetryShutdown.drain, .cancel])
     func `a shutdown drains or cancels, and nothing begins after it`(mode: RetryShutdown) throws {
         let world = VirtualWorld()

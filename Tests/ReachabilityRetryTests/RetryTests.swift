@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `the history has errors, verdicts, waits and reasons`() throws {
-        let (result, begun) = retry([Self.refused, StatusFailure(status: 503)], target: try target(.post))
+        let (result, begun) = retry([Self.refused, StatusFailure(status: 503)], target: try target(.put))
         let attempts = try result.get().attempts
         #expect(attempts.map(\.number) == [1, 2, 3])
         #expect(attempts.map(\.stage) == [.neverSent, .answered(status: 503), nil])

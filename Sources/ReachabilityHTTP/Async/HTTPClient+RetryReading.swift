@@ -22,7 +22,7 @@ extension HTTPClient {
     ///   - body: Makes the body for each attempt, in the place of the request's own. What it throws ends the request.
     ///   - logger: The client's logger for the attempts.
     ///   - isolation: Where this runs; the caller's own unless told otherwise.
-    ///   - read: Reads an answer that is not retried. What it throws is classified as an error of the client is; one that is not
+    ///   - read: Reads an answer that is not retried; it is cancelled at the deadline. What it throws is classified as an error of the client is; one that is not
     ///     known ends the request.
     /// - Returns: What `read` returned, and every attempt.
     /// - Throws: `RetryError`, with every attempt.
@@ -44,15 +44,10 @@ extension HTTPClient {
             let answer = isKept ? ReadAnswer.read(try await response.read(with: read)) : .unread(response)
             return ClientAnswer(answer, status: response.status, headers: response.headers)
         }
-        let (outcome, ending) = try await retried.run()
-        switch outcome.value {
-        case .read(let value): return RetryOutcome(value: value, attempts: outcome.attempts)
-        case .unread(let response):
-            // That it cannot be read changes nothing: what was to be retried, and is not any more, stays the failure.
-            do {
-                return RetryOutcome(value: try await read(response), attempts: outcome.attempts)
-            } catch {
-                throw ending ?? RetryError(refused: error, priority: options.priority)
+        return try await retried.run { answer in
+            switch answer {
+            case .read(let value): value
+            case .unread(let response): try await read(response)
             }
         }
     }

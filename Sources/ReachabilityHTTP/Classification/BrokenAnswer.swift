@@ -8,6 +8,9 @@ public struct BrokenAnswer: RetryableError, CustomStringConvertible {
     /// May have been processed: there was an answer.
     public var failureStage: FailureStage? { .mayHaveBeenProcessed }
 
+    /// What its cause says.
+    public var isConnectionLost: Bool { (cause as? any RetryableError)?.isConnectionLost ?? false }
+
     /// One sentence.
     public var description: String { "the answer could not be read to its end: \(cause)" }
 }

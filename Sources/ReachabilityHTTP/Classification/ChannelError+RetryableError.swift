@@ -17,4 +17,7 @@ extension ChannelError: RetryableError {
         default: nil
         }
     }
+
+    /// Whether the connection went: those that may have been processed.
+    public var isConnectionLost: Bool { failureStage == .mayHaveBeenProcessed }
 }

@@ -25,6 +25,9 @@ extension HTTPClientError: RetryableError {
             nil
         }
     }
+
+    /// remoteConnectionClosed, uncleanShutdown
+    public var isConnectionLost: Bool { self == .remoteConnectionClosed || self == .uncleanShutdown }
 }
 
 extension HTTPClientError {

@@ -7,8 +7,13 @@ public import ReachabilityRetry
 /// connection in use. Text that is not known counts as a connection in use.
 extension IOError: RetryableError {
     /// By its error number; nil for "not retried".
-    public var failureStage: FailureStage? {
-        FailureStage(errorNumber: errnoCode, during: isOfConnect ? .connecting : .exchanging)
+    public var failureStage: FailureStage? { failure.failureStage }
+
+    /// By its error number, see `SocketFailure`.
+    public var isConnectionLost: Bool { failure.isConnectionLost }
+
+    private var failure: SocketFailure {
+        SocketFailure(errorNumber: errnoCode, during: isOfConnect ? .connecting : .exchanging)
     }
 
     private var isOfConnect: Bool {

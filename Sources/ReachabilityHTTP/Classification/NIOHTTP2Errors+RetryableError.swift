@@ -38,4 +38,6 @@ extension NIOHTTP2Errors.NoStreamIDAvailable: RetryableError {
 extension NIOHTTP2Errors.IOOnClosedConnection: RetryableError {
     /// May have been processed.
     public var failureStage: FailureStage? { .mayHaveBeenProcessed }
+    /// It was.
+    public var isConnectionLost: Bool { true }
 }

@@ -56,12 +56,7 @@ extension HTTPClient {
             letGo: { await $0.discard() },
             send: { try await attempts.attempt($0) }
         )
-        let (outcome, ending) = try await retried.run()
-        do {
-            return RetryOutcome(value: try await outcome.value.finish(), attempts: outcome.attempts)
-        } catch {
-            throw ending ?? RetryError(refused: error, priority: options.priority)
-        }
+        return try await retried.run { try await $0.finish() }
     }
 
     /// Sends a request in the form of earlier versions of the client, and reads the answer into memory as a part of each attempt.

@@ -1,4 +1,5 @@
-/// ``RetryPolicy`` for connections alone that were lost while the request was under way, as Alamofire's class of this name.
+/// ``RetryPolicy`` for lost connections alone (``RetryableError/isConnectionLost``), as Alamofire's class of this name retries after
+/// `URLError.networkConnectionLost` alone: not after a time limit, and not where no connection was made.
 public struct ConnectionLostRetryPolicy: RequestInterceptor {
     private let policy: RetryPolicy
 
@@ -18,9 +19,9 @@ public struct ConnectionLostRetryPolicy: RequestInterceptor {
         )
     }
 
-    /// What ``RetryPolicy`` says, where the request may have been processed.
+    /// What ``RetryPolicy`` says, where the connection was lost.
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
-        guard request.stage == .mayHaveBeenProcessed else { return .doNotRetry }
+        guard (error as? any RetryableError)?.isConnectionLost == true else { return .doNotRetry }
         return await policy.retry(request, dueTo: error)
     }
 }

@@ -3,14 +3,15 @@ import NetworkReachability
 /// Waits for the network when a request fails offline, and retries when it is back in time, as Alamofire's class of this name,
 /// which does not exist on Linux.
 ///
-/// What is offline is asked of the monitor: error codes on Linux do not tell. Unlike there, a request that may have been processed
-/// is retried only if its method is idempotent or it has an idempotency key; so is one whose error does not tell.
+/// What is offline is asked of the monitor: error codes on Linux do not tell. A request that was answered is not retried, whatever the
+/// monitor says. Unlike there, a request that may have been processed is retried only if its method is idempotent or it has an
+/// idempotency key; so is one whose error does not tell.
 public final class OfflineRetrier: RequestInterceptor {
     /// Whether a failure means offline, by its error and by what the monitor says right after.
     public typealias OfflineCheck = @Sendable (_ error: any Error, _ verdict: RetryVerdict) -> Bool
 
-    /// The monitor says "not reachable", whatever the error.
-    public static let defaultIsOfflineError: OfflineCheck = { _, verdict in verdict.status == .notReachable }
+    /// The monitor says "not reachable", whatever the error; of a name that is not resolved that is not enough.
+    public static let defaultIsOfflineError: OfflineCheck = { _, verdict in verdict.isOffline }
 
     /// Five seconds.
     public static let defaultWait = Duration.seconds(5)
@@ -47,7 +48,7 @@ public final class OfflineRetrier: RequestInterceptor {
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
         let isRepeatable = request.request.method.isIdempotent || request.request.idempotencyKey != nil
         let stage = request.stage ?? .mayHaveBeenProcessed
-        guard stage.maySendAgain(isRepeatable: isRepeatable) else { return .doNotRetry }
+        guard stage.isOfNetwork, stage.maySendAgain(isRepeatable: isRepeatable) else { return .doNotRetry }
         let (news, listener) = AsyncStream.makeStream(of: RetryVerdict.self, bufferingPolicy: .bufferingNewest(1))
         let watch = verdicts.watch(host) { listener.yield($0) }
         defer { withExtendedLifetime(watch) {} }

@@ -1,4 +1,5 @@
-/// Retries by the clock, with the rules and the defaults of Alamofire's class of this name.
+/// Retries by the clock, with the limits, delays, methods and statuses of Alamofire's class of this name. Errors are told apart by how far the
+/// request got and not by codes of `URLError`: see `docs/alamofire.md`.
 /// ``withRetry(policy:target:coordinator:clock:waiting:isolation:operation:)`` does better; this is for code that comes from there.
 ///
 /// | Retry | 1 | 2 | 3 | 4 |

@@ -1,5 +1,6 @@
 /// Sends a request with an interceptor as Alamofire's session does: adapted before each attempt, retried as long as the
-/// interceptor says so. To count attempts and to limit the time is up to the interceptor.
+/// interceptor says so. To count attempts and to limit the time is up to the interceptor. After a cancellation nobody is asked. Unlike
+/// there, an error of the adapter ends the request without a question to the retrier.
 ///
 /// - Parameters:
 ///   - request: What to send.
@@ -22,6 +23,8 @@ public func withInterceptor<Value: Sendable>(
         do {
             return try await send(adapted)
         } catch {
+            try Task.checkCancellation()
+            if error is CancellationError { throw error }
             let stage = (error as? any RetryableError)?.failureStage
             let failed = FailedRequest(request: adapted, retryCount: retryCount, stage: stage)
             switch await interceptor.retry(failed, dueTo: error) {

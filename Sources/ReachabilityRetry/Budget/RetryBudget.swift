@@ -5,18 +5,19 @@
 /// |---|---|---|
 /// | the bucket at first, and at most | `capacity` | 500 |
 /// | a retry begins to wait | - `retryCost` | - 5 |
-/// | a success after such a retry | + `retryCost` | + 5 |
-/// | a success at the first attempt | + `successDeposit` | + 1 |
+/// | it is not made after all: cancelled, refused, too late | + `retryCost` | + 5 |
+/// | a success after any number of such retries | + `retryCost`, what the last of them took | + 5 |
+/// | a success without | + `successDeposit` | + 1 |
 ///
-/// So a hundred retries may be on the way to a host that answers none of them; after that, one retry in five successful requests.
-/// Who finds too few tokens ends at once (``RetryError/Ending/budgetExhausted``) and leaves the host alone. A retry after a failure
+/// So a hundred retries may be on the way to a host that answers none of them; after that, one retry in five successful requests. A host
+/// at which each request fails twice before it succeeds costs 5 tokens a request. Who finds too few tokens ends at once (``RetryError/Ending/budgetExhausted``) and leaves the host alone. A retry after a failure
 /// in which the monitor said "not reachable" is free: waiting for the network is no burden to the host.
 public struct RetryBudget: Hashable, Sendable {
     /// The tokens of a full bucket.
     public let capacity: Int
     /// What a retry takes.
     public let retryCost: Int
-    /// What a success at the first attempt puts back.
+    /// What a success without such a retry puts back.
     public let successDeposit: Int
 
     /// 500, 5 and 1.

@@ -17,8 +17,14 @@ extension FailureStage {
     public var wasSent: Bool { self != .neverSent }
 
     /// The statuses by which the server says that it has not acted: 408 (RFC 9110, 15.5.9), 425 (RFC 8470, 5.2), 429 (RFC
-    /// 6585, 4), 503 (RFC 9110, 15.6.4).
-    static let untouchedStatuses: Set<Int> = [408, 425, 429, 503]
+    /// 6585, 4).
+    private static let untouchedStatuses: Set<Int> = [408, 425, 429]
+
+    /// Whether the server says that it has not acted. A 503 (RFC 9110, 15.6.4) is also what gateways answer whose server broke off in
+    /// the middle of the work: only with Retry-After does it ask for the request to be sent again.
+    private static func isUntouched(_ status: Int, _ retryAfter: Duration?) -> Bool {
+        untouchedStatuses.contains(status) || status == 503 && retryAfter != nil
+    }
 
     /// Whether the request may be sent again.
     ///
@@ -27,7 +33,7 @@ extension FailureStage {
         switch self {
         case .neverSent: true
         case .mayHaveBeenProcessed: isRepeatable
-        case .answered(let status, _): isRepeatable || Self.untouchedStatuses.contains(status)
+        case .answered(let status, let retryAfter): isRepeatable || Self.isUntouched(status, retryAfter)
         }
     }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A failed system call on a connection, or a time limit of a client's own (ETIMEDOUT).
 public struct SocketFailure: RetryableError, Hashable {
     /// The error number, `errno(3)`.
@@ -16,6 +18,11 @@ public struct SocketFailure: RetryableError, Hashable {
 
     /// What the error number says, see ``FailureStage/init(errorNumber:during:)``.
     public var failureStage: FailureStage? { FailureStage(errorNumber: errorNumber, during: phase) }
+
+    /// Whether it was a connection in use, and ECONNRESET, ECONNABORTED, ENETRESET, EPIPE or ENOTCONN.
+    public var isConnectionLost: Bool { phase == .exchanging && Self.lost.contains(errorNumber) }
+
+    private static let lost: Set<Int32> = [ECONNRESET, ECONNABORTED, ENETRESET, EPIPE, ENOTCONN]
 }
 
 extension SocketFailure: CustomStringConvertible {

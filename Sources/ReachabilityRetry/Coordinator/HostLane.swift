@@ -9,6 +9,8 @@ struct HostLane {
     /// Nil while nobody has failed, and for a moment after.
     var watch: (any VerdictWatch)?
     private(set) var verdict = RetryVerdict.unknown
+    /// The generation of a "not reachable" that an answer of the server has disproved.
+    private var disproved: UInt64?
 
     init(_ limits: RetryLimits) {
         queue = ReleaseQueue(interval: .seconds(1) / limits.rate)
@@ -22,12 +24,32 @@ struct HostLane {
         guard news.generation >= verdict.generation else { return nil }
         let known = verdict
         verdict = news
-        if news.status == .notReachable {
+        if news.isOffline, news.generation != disproved {
             queue.close()
             return nil
         }
         let isNewPath = news.status.isReachable && known.generation > 0 && news.generation > known.generation
         return isNewPath || !queue.isOpen ? queue.open(at: opening) : nil
+    }
+
+    /// Takes what an attempt shows: a server that answers is reachable, whatever the monitor says of this path, until an attempt fails in
+    /// the network. Returns whose bell is to ring.
+    ///
+    /// - Parameters:
+    ///   - stage: How far the request got.
+    ///   - generation: That of the path when the attempt began; nil if nobody watched then.
+    ///   - opening: When the first may go.
+    mutating func learn(from stage: FailureStage, begunAt generation: UInt64?, opening: Duration) -> Bell? {
+        guard verdict.isOffline else { return nil }
+        if stage.isOfNetwork {
+            disproved = nil
+            queue.close()
+            return nil
+        }
+        // An answer that came by an earlier path says nothing of this one.
+        guard (generation ?? verdict.generation) == verdict.generation else { return nil }
+        disproved = verdict.generation
+        return queue.isOpen ? nil : queue.open(at: opening)
     }
 
     /// Ends to follow the host when nobody is left. Returns what is to be let go of outside the lock.
@@ -38,6 +60,7 @@ struct HostLane {
             watch = nil
             // What the next watch tells begins anew.
             verdict = .unknown
+            disproved = nil
             _ = queue.open(at: .zero)
         }
         return watch

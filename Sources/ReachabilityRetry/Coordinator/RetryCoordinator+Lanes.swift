@@ -56,17 +56,39 @@ extension RetryCoordinator {
         bell?.ring()
     }
 
+    /// Asks what is so at this moment, and tells whether somebody in line whose turn has come may go.
+    func isOpen(_ host: String?) -> Bool {
+        _ = ask(host)
+        return state.withLock { $0.lanes[host]?.queue.isOpen ?? true }
+    }
+
+    /// Takes what an attempt shows of somebody who has entered, see ``HostLane/learn(from:begunAt:opening:)``.
+    func learn(from stage: FailureStage, begunAt generation: UInt64?, of host: String?) {
+        let now = timeline.now
+        let bell = state.withLock { state in
+            let opening = now + limits.spread * state.chance()
+            return state.lanes[host]?.learn(from: stage, begunAt: generation, opening: opening)
+        }
+        bell?.ring()
+    }
+
     /// Pays for a retry; false if the budget is used up.
     func withdraw(from host: String?) -> Bool {
         state.withLock { $0.lanes[host]?.bucket.withdraw(limits.budget.retryCost) ?? true }
     }
 
-    /// A success puts tokens back.
-    ///
-    /// - Parameter paid: How many retries were paid for on the way to it.
-    func deposit(for host: String?, paid: Int) {
+    /// A success puts tokens back: those of the last retry, or of none.
+    func deposit(forSuccessAt host: String?, afterPaying hasPaid: Bool) {
+        deposit(hasPaid ? limits.budget.retryCost : limits.budget.successDeposit, for: host)
+    }
+
+    /// A retry that was paid for is not made.
+    func refund(to host: String?) {
+        deposit(limits.budget.retryCost, for: host)
+    }
+
+    private func deposit(_ count: Int, for host: String?) {
         let now = timeline.now
-        let count = paid > 0 ? paid * limits.budget.retryCost : limits.budget.successDeposit
         state.withLock { state in
             guard state.lanes[host] != nil else { return }
             state.lanes[host]?.bucket.deposit(count)

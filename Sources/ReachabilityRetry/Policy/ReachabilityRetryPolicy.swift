@@ -7,17 +7,23 @@
 /// | never sent | any | retried |
 /// | may have been processed | idempotent method (RFC 9110, 9.2.2) or idempotency key | retried |
 /// | may have been processed | another | ends: ``RetryError/Ending/unsafeToRepeat`` |
-/// | answered with 408, 425, 429, 503 | any: the server says that it has not done it | retried |
-/// | answered with 500, 502, 504 | idempotent method or idempotency key | retried |
+/// | answered with 408, 425, 429, or 503 with Retry-After | any: the server says that it has not done it | retried |
+/// | answered with 500, 502, 503, 504 | idempotent method or idempotency key | retried |
+/// | answered with 500, 502, 503, 504 | another | ends: ``RetryError/Ending/unsafeToRepeat`` |
 /// | answered with another status | any | ends: ``RetryError/Ending/notRetryable`` |
 /// | nothing of the network's | any | ends: ``RetryError/Ending/notRetryable`` |
 ///
 /// | The monitor says | The wait before the retry |
 /// |---|---|
-/// | not reachable | until it says reachable: no timer, no attempt, no charge to the budget |
+/// | anything, but the server answered with Retry-After | as long as the server asks, at most ``retryAfterCap`` |
+/// | anything, but the server answered | ``backoff`` |
+/// | not reachable | until it says reachable, or the deadline: no timer, no attempt, no charge to the budget |
+/// | not reachable because the name is not resolved | ``backoff``; cut short when the name is resolved |
 /// | reachable, by another path than when the attempt began | none, once for each new path |
-/// | reachable, answered with Retry-After | as long as the server asks, at most ``retryAfterCap`` |
 /// | reachable, or unknown | ``backoff``; cut short when the path changes |
+///
+/// An answer says more than the monitor does. A name may not exist at all, so attempts without it are limited (``attemptsUnresolved``). While the machine is
+/// offline, so that no name server can be asked either, the monitor gives that as the reason, and the wait is for the network.
 ///
 /// Every retry then passes the limits of its host, see ``RetryCoordinator``.
 public struct ReachabilityRetryPolicy: Sendable {
@@ -38,6 +44,10 @@ public struct ReachabilityRetryPolicy: Sendable {
     /// How many of these may get as far as being sent.
     public let attemptsAfterSending: Int
 
+    /// How many of these may fail while the monitor says that the name is not resolved, although name servers can be reached: the name may
+    /// be mistyped.
+    public let attemptsUnresolved: Int
+
     /// The waits where nothing better is to be waited for.
     public let backoff: Backoff
 
@@ -50,11 +60,12 @@ public struct ReachabilityRetryPolicy: Sendable {
     /// What tells how far a failed request got.
     public let classify: Classifier
 
-    /// Five minutes, 20 attempts, 3 of them sent, ``Backoff/standard``, Retry-After up to a minute.
+    /// Five minutes, 20 attempts, 3 of them sent, 6 without the name (15.5 s at most), ``Backoff/standard``, Retry-After up to a minute.
     public static let standard = ReachabilityRetryPolicy(
         checkedDeadline: .seconds(300),
         attempts: 20,
         attemptsAfterSending: 3,
+        attemptsUnresolved: 6,
         backoff: .standard,
         retryAfterCap: .seconds(60),
         statuses: standardStatuses,
@@ -67,6 +78,7 @@ public struct ReachabilityRetryPolicy: Sendable {
         deadline: Duration? = .seconds(300),
         attempts: Int = 20,
         attemptsAfterSending: Int = 3,
+        attemptsUnresolved: Int = 6,
         backoff: Backoff = .standard,
         retryAfterCap: Duration = .seconds(60),
         statuses: Set<Int> = standardStatuses,
@@ -75,12 +87,14 @@ public struct ReachabilityRetryPolicy: Sendable {
         if let deadline, deadline <= .zero { throw .invalidDuration(name: "the deadline", deadline) }
         try RetryPolicyError.check(Double(attempts), "the number of attempts", atLeast: 1)
         try RetryPolicyError.check(Double(attemptsAfterSending), "the number of attempts after sending", atLeast: 1)
+        try RetryPolicyError.check(Double(attemptsUnresolved), "the number of attempts without the name", atLeast: 1)
         try RetryPolicyError.check(retryAfterCap, "the cap of Retry-After")
         if deadline == nil, attempts > 1 { throw .neverEnds }
         self.init(
             checkedDeadline: deadline,
             attempts: attempts,
             attemptsAfterSending: attemptsAfterSending,
+            attemptsUnresolved: attemptsUnresolved,
             backoff: backoff,
             retryAfterCap: retryAfterCap,
             statuses: statuses,
@@ -92,6 +106,7 @@ public struct ReachabilityRetryPolicy: Sendable {
         checkedDeadline deadline: Duration?,
         attempts: Int,
         attemptsAfterSending: Int,
+        attemptsUnresolved: Int,
         backoff: Backoff,
         retryAfterCap: Duration,
         statuses: Set<Int>,
@@ -100,6 +115,7 @@ public struct ReachabilityRetryPolicy: Sendable {
         self.deadline = deadline
         self.attempts = attempts
         self.attemptsAfterSending = attemptsAfterSending
+        self.attemptsUnresolved = attemptsUnresolved
         self.backoff = backoff
         self.retryAfterCap = retryAfterCap
         self.statuses = statuses

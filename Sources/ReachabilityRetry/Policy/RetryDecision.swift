@@ -18,6 +18,8 @@ enum RetryDecision: Equatable {
         /// How many attempts were made, and how many of them were sent.
         var attempts: Int
         var sent: Int
+        /// How many failed while the name was not resolved.
+        var unresolved: Int
         /// How many waits of the backoff there were.
         var backoffs: Int
         /// Nil without a deadline.
@@ -42,11 +44,13 @@ enum RetryDecision: Equatable {
             self = .end(.unsafeToRepeat)
             return
         }
-        guard situation.attempts < policy.attempts, situation.sent < policy.attemptsAfterSending else {
+        guard situation.attempts < policy.attempts, situation.sent < policy.attemptsAfterSending,
+            situation.unresolved < policy.attemptsUnresolved
+        else {
             self = .end(.attemptsExhausted)
             return
         }
-        if situation.verdict.status == .notReachable {
+        if situation.verdict.isOffline, stage.isOfNetwork {
             self = .retry(.unreachable, pause: nil, isFree: true)
         } else if case .answered(_, let wait?) = stage {
             let pause = min(wait, policy.retryAfterCap)
@@ -70,8 +74,8 @@ extension RetryDecision.Situation {
 }
 
 extension FailureStage {
-    /// Whether a change of the path may be its cause: a server that answered has no better answer on another.
-    fileprivate var isOfNetwork: Bool {
+    /// Whether the path may be its cause: a server that answered was reachable, and has no better answer on another path.
+    var isOfNetwork: Bool {
         if case .answered = self { false } else { true }
     }
 }

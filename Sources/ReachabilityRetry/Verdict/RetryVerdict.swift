@@ -14,6 +14,13 @@ public struct RetryVerdict: Hashable, Sendable {
     /// Nothing is known yet.
     public static let unknown = RetryVerdict(status: .unknown)
 
+    /// Whether an attempt would be in vain until the network changes. A name that is not resolved is not enough for that: it may not
+    /// exist at all, and then no network would end the wait.
+    var isOffline: Bool { status == .notReachable && !lacksAddress }
+
+    /// Whether the name is not resolved.
+    var lacksAddress: Bool { reason == .nameNotResolved }
+
     /// A verdict.
     public init(
         status: NetworkReachabilityStatus,

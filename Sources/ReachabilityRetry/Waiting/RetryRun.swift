@@ -81,12 +81,16 @@ final class RetryRun<Value: Sendable> {
     func end() async -> RetryError.Ending? {
         guard coordinator.begin() else { return .shutDown }
         defer { coordinator.end() }
-        defer { if hasEntered { coordinator.leave(target.host) } }
+        defer {
+            if counts.hasUnusedPayment { coordinator.refund(to: target.host) }
+            if hasEntered { coordinator.leave(target.host) }
+        }
         while !Task.isCancelled {
             began = clock.now
             // The turn may have come at the last moment.
             if let deadline, began >= deadline { return .deadlineExpired }
             generation = coordinator.knownVerdict(of: target.host)?.generation
+            counts.hasUnusedPayment = false
             switch step(after: await attempt(attempts.count + 1)) {
             case .succeed: return nil
             case .end(let ending): return ending
@@ -105,7 +109,7 @@ final class RetryRun<Value: Sendable> {
     @inline(never)
     private func step(after cut: RetryError.Ending?) -> Step {
         guard case .failure(let failure)? = result else {
-            coordinator.deposit(for: target.host, paid: counts.paid)
+            coordinator.deposit(forSuccessAt: target.host, afterPaying: counts.hasPaid)
             attempts.append(RetryAttempt(attempts.count + 1, began, clock.now))
             return .succeed
         }
@@ -120,12 +124,15 @@ final class RetryRun<Value: Sendable> {
         if Task.isCancelled { return .end(.cancelled) }
         if let cut { return .end(cut) }
         if stage?.wasSent == true { counts.sent += 1 }
+        if stage?.isOfNetwork == true, verdict.lacksAddress { counts.unresolved += 1 }
+        if let stage { coordinator.learn(from: stage, begunAt: generation, of: target.host) }
         let situation = RetryDecision.Situation(
             stage: stage,
             verdict: verdict,
             generationAtBegin: generation,
             attempts: attempts.count,
             sent: counts.sent,
+            unresolved: counts.unresolved,
             backoffs: counts.backoffs,
             timeLeft: deadline.map { $0 - clock.now }
         )
@@ -140,7 +147,8 @@ final class RetryRun<Value: Sendable> {
         case .retry(let reason, let pause, let isFree):
             if !isFree {
                 guard coordinator.withdraw(from: target.host) else { return .end(.budgetExhausted) }
-                counts.paid += 1
+                counts.hasPaid = true
+                counts.hasUnusedPayment = true
             }
             if reason == .backoff { counts.backoffs += 1 }
             attempts[attempts.count - 1].reason = reason
@@ -169,10 +177,13 @@ final class RetryRun<Value: Sendable> {
 private struct Counts {
     /// Attempts that were sent.
     var sent = 0
+    /// Attempts that failed while the name was not resolved.
+    var unresolved = 0
     /// Waits of the backoff.
     var backoffs = 0
-    /// Retries the budget was charged with.
-    var paid = 0
+    /// Whether the budget was charged with a retry, and whether with one that is still waited for.
+    var hasPaid = false
+    var hasUnusedPayment = false
 }
 
 extension RetryAttempt {

@@ -73,7 +73,7 @@ final class WaitInLine {
             let (step, isShutDown) = coordinator.step(ticket, of: target.host)
             if step == .go {
                 // The attempt is the burden to be spared: the kernel is asked once more, at the cost of a lookup.
-                if coordinator.ask(target.host).status != .notReachable { return .over(.turn) }
+                if coordinator.isOpen(target.host) { return .over(.turn) }
                 coordinator.putBack(ticket, target, bell)
             }
             var ending: RetryError.Ending?

@@ -69,12 +69,13 @@ struct Retry: ParsableCommand {
         var signals = WatchSignals(reloads: false, runsPrograms: true)
         // What we wait for must not be taken away by an inherited "ignore".
         signal(SIGCHLD, SIG_DFL)
-        let manager = try makeManager()
+        let (manager, atLarge) = try makeManagers()
         let endSignal = Locked(SIGTERM)
         let session = RetrySession(
             host: host,
             namespace: namespaceOptions.name,
             manager: manager,
+            atLarge: atLarge,
             program: Program(name: command[0], arguments: Array(command.dropFirst())),
             policy: policy,
             statuses: statuses,
@@ -103,10 +104,16 @@ struct Retry: ParsableCommand {
         guard attempts >= 1 else { throw ExitMessage("--attempts \(attempts) leaves nothing to try", .usage) }
         let limit = try deadline.value
         guard limit > .zero else { throw ExitMessage("--deadline \(deadline.text) leaves no time to try", .usage) }
-        return try ReachabilityRetryPolicy(deadline: limit, attempts: attempts, attemptsAfterSending: attempts)
+        return try ReachabilityRetryPolicy(
+            deadline: limit,
+            attempts: attempts,
+            attemptsAfterSending: attempts,
+            attemptsUnresolved: attempts
+        )
     }
 
-    private func makeManager() throws -> NetworkReachabilityManager {
+    /// A manager of the target, and one of the network at large, which may be the same.
+    private func makeManagers() throws -> (NetworkReachabilityManager, atLarge: NetworkReachabilityManager) {
         let target = TargetOptions(
             hosts: [],
             namespaceOptions: namespaceOptions,
@@ -117,8 +124,9 @@ struct Retry: ParsableCommand {
         // What is not resolved yet is no reason not to try.
         options.nameResolutionWait = .zero
         do throws(NetworkReachabilityError) {
-            guard let host else { return try NetworkReachabilityManager(options: options) }
-            return try NetworkReachabilityManager(host: host, options: options)
+            let atLarge = try NetworkReachabilityManager(options: options)
+            guard let host else { return (atLarge, atLarge) }
+            return (try NetworkReachabilityManager(host: host, options: options), atLarge)
         } catch {
             throw ExitMessage(error)
         }

@@ -16,6 +16,8 @@ struct RetrySession: Sendable {
     /// The name of the network namespace that is asked in; nil for the current one.
     let namespace: String?
     let manager: NetworkReachabilityManager
+    /// Of the network at large; the same where there is no host.
+    let atLarge: NetworkReachabilityManager
     let program: Program
     let policy: ReachabilityRetryPolicy
     /// The statuses that are retried; nil for all, see ``CommandFailure``.
@@ -32,7 +34,10 @@ struct RetrySession: Sendable {
         do {
             // One command is no burden that would need a budget: its attempts are counted.
             let limits = try RetryLimits(budget: RetryBudget(retryCost: 0))
-            coordinator = RetryCoordinator(limits: limits, verdicts: MonitoredVerdicts { _ in manager })
+            coordinator = RetryCoordinator(
+                limits: limits,
+                verdicts: MonitoredVerdicts { $0 == nil ? atLarge : manager }
+            )
             target = try host.map { try RetryTarget(host: $0, isRepeatable: true) } ?? .network(isRepeatable: true)
         } catch {
             throw ExitMessage("\(error)", .usage)

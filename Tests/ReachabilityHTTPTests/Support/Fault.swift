@@ -12,6 +12,8 @@ enum Fault: Hashable, Sendable {
     case closeAfterBody
     /// Takes the request, answers by halves, and resets the connection.
     case resetMidBody
+    /// Answers with this status and a part of a body, and never with the rest.
+    case stall(status: Int)
     /// Takes the request, and never answers.
     case hang
     /// Takes the request, and answers after some milliseconds.
@@ -33,6 +35,7 @@ extension Fault {
         switch self {
         case .answer(let status, let retryAfter): "answer/\(status)/\(retryAfter ?? "")"
         case .body(let count, let status): "body/\(count)/\(status)"
+        case .stall(let status): "stall/\(status)"
         case .slow(let milliseconds): "slow/\(milliseconds)"
         default: "\(self)"
         }
@@ -45,6 +48,7 @@ extension Fault {
             switch words[0] {
             case "answer": .answer(numbers[1], retryAfter: words[2].isEmpty ? nil : words[2])
             case "body": .body(numbers[1], status: numbers[2])
+            case "stall": .stall(status: numbers[1])
             case "slow": .slow(numbers[1])
             case "resetBeforeHead": .resetBeforeHead
             case "resetAfterBody": .resetAfterBody

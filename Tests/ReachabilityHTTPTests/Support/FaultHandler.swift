@@ -71,11 +71,10 @@ final class FaultHandler: ChannelInboundHandler {
         case .resetAfterBody: reset(context)
         case .closeAfterBody: context.close(promise: nil)
         case .resetMidBody:
-            let headers = HTTPHeaders([("Content-Length", "1000")])
-            context.write(wrapOutboundOut(.head(.init(version: .http1_1, status: .ok, headers: headers))), promise: nil)
-            context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: "half")))), promise: nil)
+            answerByHalves(context, 200)
             // A moment later: with the reset the other side's kernel throws away what was not read yet.
             after(5, context) { self.reset($0) }
+        case .stall(let status): answerByHalves(context, status)
         case .hang: break
         case .slow(let milliseconds):
             after(milliseconds, context) { self.answer($0, 200, HTTPHeaders(), body: "late") }
@@ -103,6 +102,13 @@ final class FaultHandler: ChannelInboundHandler {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: body)))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    private func answerByHalves(_ context: ChannelHandlerContext, _ status: Int) {
+        let headers = HTTPHeaders([("Content-Length", "1000")])
+        let head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: status), headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: "half")))), promise: nil)
     }
 
     /// Closes with RST, and not with FIN: socket(7), SO_LINGER of zero.

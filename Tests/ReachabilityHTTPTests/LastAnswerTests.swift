@@ -1,0 +1,78 @@
+import AsyncHTTPClient
+import NIOCore
+import Testing
+
+@testable import ReachabilityHTTP
+@testable import ReachabilityRetry
+
+/// The last answer, which is not retried any more: it is read within the deadline.
+@Suite(.timeLimit(.minutes(3))) struct LastAnswerTests {
+    private let lab: HTTPLab
+
+    init() throws {
+        lab = try HTTPLab()
+    }
+
+    /// Statuses that are retried, and a single attempt.
+    private func policy() throws -> ReachabilityRetryPolicy { try lab.policy(deadline: .seconds(2), attempts: 1) }
+
+    @Test(arguments: [500, 503]) func `one whose body stalls ends at the deadline`(status: Int) async throws {
+        try await withFaultServer { server in
+            try await withClient { client in
+                let begun = ContinuousClock.now
+                let error = try await #require(throws: RetryError.self) {
+                    try await client.execute(
+                        HTTPClientRequest(url: server.url()),
+                        retry: policy(),
+                        options: lab.options([.stall(status: status)])
+                    ) { try await $0.body.collect(upTo: 1 << 20) }
+                }
+                #expect(error.ending == .deadlineExpired && error.attempts.count == 1)
+                #expect((error.lastError as? StatusFailure)?.status == status)
+                // The client's own limits are a minute.
+                #expect(.now - begun < .seconds(30))
+            }
+        }
+    }
+
+    @Test func `one whose body stalls ends at the deadline with a delegate, too`() async throws {
+        try await withFaultServer { server in
+            try await withClient { client in
+                let begun = ContinuousClock.now
+                let request = try HTTPClient.Request(url: server.url())
+                let error = try await #require(throws: RetryError.self) {
+                    try await client.execute(
+                        request: request,
+                        retry: policy(),
+                        options: lab.options([.stall(status: 502)])
+                    )
+                }
+                #expect(error.ending == .deadlineExpired && error.attempts.count == 1)
+                #expect(.now - begun < .seconds(30))
+            }
+        }
+    }
+
+    @Test func `cancelled while the last answer is read, it is cancelled`() async throws {
+        try await withFaultServer { server in
+            try await withClient { client in
+                let (reads, reading) = AsyncStream.makeStream(of: Void.self)
+                let policy = try lab.policy(attempts: 1)
+                let task = Task {
+                    try await client.execute(
+                        HTTPClientRequest(url: server.url()),
+                        retry: policy,
+                        options: lab.options([.stall(status: 503)])
+                    ) { response in
+                        reading.finish()
+                        return try await response.body.collect(upTo: 1 << 20)
+                    }
+                }
+                for await _ in reads {}
+                task.cancel()
+                let error = try await #require(throws: RetryError.self) { try await task.value }
+                #expect(error.ending == .cancelled)
+            }
+        }
+    }
+}

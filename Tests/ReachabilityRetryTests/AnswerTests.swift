@@ -1,0 +1,164 @@
+import NetworkReachability
+import NetworkReachabilityTesting
+import TestSupport
+import Testing
+
+@testable import ReachabilityRetry
+
+/// What the monitor says beside what the attempts show: names that are not resolved, servers that answer.
+@Suite struct AnswerTests {
+    private let world = VirtualWorld()
+    private let network = PlayedNetwork()
+
+    private static let unresolved = SocketFailure(errorNumber: 101, during: .resolving)
+
+    private struct End {
+        var ending: RetryError.Ending?
+        var attempts: [RetryAttempt]
+        var begun: [Duration]
+    }
+
+    /// Fails with the error of each attempt; nil is a success.
+    private func retry(
+        _ method: RequestMethod = .get,
+        policy: ReachabilityRetryPolicy = .standard,
+        meanwhile: @escaping @Sendable () async -> Void = {},
+        failing error: @escaping @Sendable (_ attempt: Int) -> (any Error)?
+    ) throws -> End {
+        let coordinator = RetryCoordinator(verdicts: network, clock: world, random: SeededGenerator(seed: 14))
+        let target = try RetryTarget(host: "example.org", method: method)
+        let begun = RecordingListener<Duration>()
+        return world.run { [world] in
+            async let other: Void = meanwhile()
+            var end: End
+            do throws(RetryError) {
+                let outcome = try await withRetry(
+                    policy: policy,
+                    target: target,
+                    coordinator: coordinator,
+                    clock: world
+                ) {
+                    begun.record(world.time)
+                    if let error = error($0) { try await fail(with: error) }
+                }
+                end = End(attempts: outcome.attempts, begun: [])
+            } catch { end = End(ending: error.ending, attempts: error.attempts, begun: []) }
+            await other
+            end.begun = begun.values
+            return end
+        }
+    }
+
+    @Test func `a name that is not resolved is tried as often as told, by the backoff`() throws {
+        network.set(.notReachable, because: .nameNotResolved)
+        let policy = try ReachabilityRetryPolicy(attempts: 3, attemptsAfterSending: 3)
+        let end = try retry(policy: policy) { _ in Self.unresolved }
+        #expect(end.ending == .attemptsExhausted && end.begun.count == 3)
+        #expect(end.attempts.map(\.reason) == [.backoff, .backoff, nil])
+        #expect(world.time <= .milliseconds(1500))
+    }
+
+    @Test func `a mistyped name ends in seconds by default`() throws {
+        network.set(.notReachable, because: .nameNotResolved)
+        let end = try retry { _ in Self.unresolved }
+        #expect(end.ending == .attemptsExhausted && end.begun.count == 6)
+        #expect(world.time <= .milliseconds(15_500))
+    }
+
+    @Test func `a name that is resolved at last is tried at once`() throws {
+        network.set(.notReachable, because: .nameNotResolved)
+        let slow = try Backoff(base: .seconds(200), factor: 1, cap: .seconds(200))
+        let policy = try ReachabilityRetryPolicy(backoff: slow)
+        let end = try retry(policy: policy) { [world, network] in
+            try? await world.sleep(for: .milliseconds(900))
+            network.set(reachable: true)
+        } failing: { [network] _ in
+            network.isReachable ? nil : Self.unresolved
+        }
+        #expect(end.ending == nil && end.begun.count == 2)
+        #expect(end.begun[1] >= .milliseconds(900) && end.begun[1] <= .milliseconds(920))
+    }
+
+    @Test(arguments: [NetworkPath.UnsatisfiedReason.noCarrier, .noRoute, .linkDown, .noSourceAddress])
+    func `offline it waits for the network, and then goes on with the name`(
+        reason: NetworkPath.UnsatisfiedReason
+    ) throws {
+        network.set(.notReachable, because: reason)
+        let end = try retry { [world, network] in
+            try? await world.sleep(for: .seconds(120))
+            // The network is back before the name is known.
+            network.set(.notReachable, because: .nameNotResolved)
+            try? await world.sleep(for: .seconds(1))
+            network.set(reachable: true)
+        } failing: { [network] _ in
+            network.isReachable ? nil : Self.unresolved
+        }
+        #expect(end.ending == nil && end.attempts[0].reason == .unreachable)
+        #expect(end.begun[1] >= .seconds(120) && end.begun[1] <= .milliseconds(120_020))
+        #expect(try #require(end.begun.last) <= .milliseconds(121_020))
+    }
+
+    @Test(arguments: [408, 429, 500, 503])
+    func `a server that answers is reachable, whatever the monitor says`(status: Int) throws {
+        network.set(reachable: false)
+        let end = try retry { $0 < 3 ? StatusFailure(status: status) : nil }
+        #expect(end.ending == nil && end.begun.count == 3)
+        #expect(end.attempts.map(\.reason) == [.backoff, .backoff, nil])
+        #expect(world.time <= .milliseconds(1520))
+    }
+
+    @Test func `Retry-After is kept though the monitor says not reachable`() throws {
+        network.set(reachable: false)
+        let end = try retry(.post) { $0 == 1 ? StatusFailure(status: 503, retryAfter: .seconds(7)) : nil }
+        #expect(end.ending == nil && end.begun == [.zero, .seconds(7)])
+    }
+
+    @Test func `after an answer a failure in the network, or a new loss, is the monitor's again`() throws {
+        network.set(reachable: false)
+        let end = try retry { [world, network] in
+            try? await world.sleep(for: .seconds(40))
+            network.set(reachable: true)
+        } failing: {
+            switch $0 {
+            case 1: StatusFailure(status: 503)
+            case 2: Self.unresolved
+            default: nil
+            }
+        }
+        #expect(end.attempts.map(\.reason) == [.backoff, .unreachable, nil])
+        #expect(end.begun[2] >= .seconds(40) && end.begun[2] <= .milliseconds(40_020))
+
+        // The answer came by the path before.
+        let lost = try retry { [world, network] in
+            try? await world.sleep(for: .seconds(40))
+            network.set(reachable: true)
+        } failing: { [network] in
+            switch $0 {
+            case 1: return Self.unresolved
+            case 2:
+                network.set(reachable: false)
+                return StatusFailure(status: 503)
+            default: return nil
+            }
+        }
+        #expect(lost.attempts.map(\.reason) == [.backoff, .backoff, nil])
+        #expect(lost.begun[2] - lost.begun[0] >= .seconds(40))
+    }
+
+    @Test func `503 may have been done, unless the server says when to come again`() throws {
+        let bare = try retry(.post) { $0 == 1 ? StatusFailure(status: 503) : nil }
+        #expect(bare.ending == .unsafeToRepeat && bare.begun.count == 1)
+        let asked = try retry(.post) { $0 == 1 ? StatusFailure(status: 503, retryAfter: .zero) : nil }
+        #expect(asked.ending == nil && asked.begun.count == 2)
+        #expect(try retry(.put) { $0 == 1 ? StatusFailure(status: 503) : nil }.ending == nil)
+        for status in [408, 425, 429] {
+            #expect(try retry(.patch) { $0 == 1 ? StatusFailure(status: status) : nil }.ending == nil)
+        }
+    }
+
+    @Test(arguments: [111, 104, 113] as [Int32])
+    func `a connection in use that is refused or lost is not repeated for POST`(number: Int32) throws {
+        let end = try retry(.post) { $0 == 1 ? SocketFailure(errorNumber: number, during: .exchanging) : nil }
+        #expect(end.ending == .unsafeToRepeat && end.begun.count == 1)
+    }
+}
