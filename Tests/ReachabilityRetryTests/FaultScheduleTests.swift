@@ -17,6 +17,8 @@ import Testing
         var attempts = 0
         var processed = 0
         var offlineAttempts = 0
+        /// Whether the attempt before was answered: that counts more than the monitor, once.
+        var wasAnswered = false
         var last: Duration?
     }
 
@@ -86,7 +88,8 @@ import Testing
                         number in
                         sight.withLock { sight in
                             sight.attempts += 1
-                            if number > 1, !network.isReachable { sight.offlineAttempts += 1 }
+                            if number > 1, !network.isReachable, !sight.wasAnswered { sight.offlineAttempts += 1 }
+                            sight.wasAnswered = false
                         }
                         guard network.isReachable else {
                             try await fail(with: SocketFailure(errorNumber: 101, during: .connecting))
@@ -95,6 +98,9 @@ import Testing
                         try await world.sleep(for: latencies[number - 1])
                         if ![.refuse, .tooMany, .notFound].contains(fault) {
                             sight.withLock { $0.processed += 1 }
+                        }
+                        if [.tooMany, .unavailable, .notFound].contains(fault) {
+                            sight.withLock { $0.wasAnswered = true }
                         }
                         try await Self.answer(fault, on: world)
                         return number
