@@ -76,6 +76,26 @@ import TrustForge
         #expect(fetcher.requests.count == 2)
     }
 
+    /// The limit of neither is over: the list is asked when the responder's head start is.
+    @Test func besideAResponderThatHangsTheListIsAsked() async throws {
+        let fetcher = FakeFetcher([Self.responder: .never, RevocationWorld.list: .bytes(ForgedList().der())])
+        let settings = RevocationSettings()
+        let checker = RevocationChecker(
+            fetcher: fetcher,
+            lists: [],
+            listURLs: [],
+            settings: settings,
+            sleep: { duration in
+                if duration != settings.headStart { await Gate().wait() }
+                try Task.checkCancellation()
+            },
+            makeNonce: { RevocationCase.nonce }
+        )
+        #expect(await Self.isTrusted(try Self.trust(checker, RevocationWorld.withBoth)))
+        #expect(fetcher.requests.map(\.url) == [Self.responder, RevocationWorld.list])
+        #expect(checker.flights.waiting == 0)
+    }
+
     @Test func whoIsCancelledGoesAndTheOthersStay() async throws {
         let gate = Gate()
         let fetcher = FakeFetcher([Self.responder: .bytes(ForgedResponse().der())], gate: gate)

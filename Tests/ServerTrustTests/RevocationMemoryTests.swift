@@ -93,9 +93,34 @@ import TrustForge
             Issue.record("what was good a second ago still is")
             return
         }
-        #expect(checker.cachedAnswers == 0)
+        // But what is taken back stays so until the certificate's end.
+        #expect(checker.cachedAnswers == 1)
         #expect(checker.cachedLists == 0)
+        fetcher.set(Self.responder, .bytes(response.der()))
+        let end = World.ends.secondsSinceEpoch - World.now.secondsSinceEpoch
+        guard case .revoked = await Self.reason(try Self.trust(checker, after: .seconds(end)), .any) else {
+            Issue.record("what is taken back is good again")
+            return
+        }
         #expect(fetcher.requests.count == 2)
+    }
+
+    @Test func whatWasLearntWithSHA1IsNotForThoseWhoDoNotAllowIt() {
+        let memory = RevocationMemory(RevocationSettings())
+        func question(_ allowsSHA1: Bool) -> RevocationQuestion {
+            RevocationQuestion(
+                certificate: RevocationWorld.plain.certificate,
+                issuer: RevocationWorld.authority.certificate,
+                time: World.now,
+                allowsSHA1: allowsSHA1,
+                stapledResponse: nil
+            )
+        }
+        let end = World.now.advanced(by: .seconds(60))
+        let answer = RevocationAnswer(nil, from: World.now, to: end, about: question(true), RevocationSettings())
+        memory.remember(answer, to: question(true))
+        #expect(memory.answer(to: question(true)) == answer)
+        #expect(memory.answer(to: question(false)) == nil)
     }
 
     @Test func anOldStapledResponseDoesNotBuryANewerOne() async throws {

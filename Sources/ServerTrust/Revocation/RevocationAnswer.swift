@@ -4,18 +4,24 @@ struct RevocationAnswer: Hashable, Sendable {
     let record: RevocationRecord?
 
     /// Until nextUpdate, and from thisUpdate by the slower of two clocks: when it may be said again without asking. Nil if it may not.
+    /// What is taken back for good stays so until the certificate's end.
     let validity: ClosedRange<TrustTime>?
 
     init(
         _ record: RevocationRecord?,
         from thisUpdate: TrustTime,
         to end: TrustTime?,
-        at time: TrustTime,
+        about question: RevocationQuestion,
         _ settings: RevocationSettings
     ) {
         self.record = record
         // A handshake that begins a second before its question is answered may remember the answer.
         let start = thisUpdate.advanced(by: .zero - settings.clockSkew)
+        let time = question.time
+        var end = end
+        if let record, record.reason != .certificateHold {
+            end = max(end ?? question.certificate.notAfter, question.certificate.notAfter)
+        }
         validity = end.flatMap { end in start <= time && time <= end ? start...end : nil }
     }
 

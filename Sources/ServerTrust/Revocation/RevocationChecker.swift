@@ -94,7 +94,8 @@ public final class RevocationChecker: RevocationChecking {
 
     /// What is at hand, and what others say; unknown, with ``RevocationProblem/cancelled``, if the task is cancelled.
     ///
-    /// All certificates are asked about at once, the sources of one in turn, each at most for ``RevocationSettings/timeLimit``.
+    /// All certificates are asked about at once, the sources of one beside each other, each after the head start
+    /// of the one before it (``RevocationSettings/headStart``), and all is over after ``RevocationSettings/timeLimit``.
     public func status(
         of chain: ValidatedChain,
         in trust: ServerTrust,

@@ -5,6 +5,7 @@ final class RevocationMemory: Sendable {
     private struct AnswerKey: Hashable {
         let certificate: TrustCertificate
         let issuer: ServerPublicKey
+        let allowsSHA1: Bool
     }
 
     private struct SignatureKey: Hashable {
@@ -87,6 +88,10 @@ final class RevocationMemory: Sendable {
     }
 
     private static func key(_ question: RevocationQuestion) -> AnswerKey {
-        AnswerKey(certificate: question.certificate, issuer: question.issuer.publicKey)
+        AnswerKey(
+            certificate: question.certificate,
+            issuer: question.issuer.publicKey,
+            allowsSHA1: question.allowsSHA1
+        )
     }
 }

@@ -6,8 +6,12 @@ public struct RevocationSettings: Hashable, Sendable {
     /// How old an OCSP response may be that does not say until when it is good. It is never kept.
     public var maximumAgeWithoutNextUpdate: Duration = .seconds(3600)
 
-    /// How long one responder or list is waited for.
+    /// How long the responders and lists of one evaluation are waited for, all together. It must be shorter than what a client gives an
+    /// evaluation, or those who fail softly fail hard.
     public var timeLimit: Duration = .seconds(5)
+
+    /// How long a responder or list is waited for alone, before the next one is asked beside it; if it fails, that is asked at once.
+    public var headStart: Duration = .milliseconds(500)
 
     /// The most bytes of an OCSP response, stapled or fetched.
     public var maximumResponseBytes = 64 << 10

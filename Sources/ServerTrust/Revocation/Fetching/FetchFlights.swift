@@ -22,7 +22,7 @@ final class FetchFlights: Sendable {
     }
 
     private let state = Locked(State())
-    private let sleep: @Sendable (Duration) async throws -> Void
+    let sleep: @Sendable (Duration) async throws -> Void
 
     /// - Parameter sleep: Throws when its task is cancelled.
     init(sleep: @escaping @Sendable (Duration) async throws -> Void) {

@@ -25,7 +25,7 @@ struct RevocationListJudge {
             record,
             from: content.thisUpdate,
             to: content.nextUpdate,
-            at: question.time,
+            about: question,
             settings
         )
     }

@@ -78,7 +78,7 @@ struct OCSPJudge {
             record,
             from: statement.thisUpdate,
             to: statement.nextUpdate,
-            at: question.time,
+            about: question,
             settings
         )
     }
