@@ -27,8 +27,9 @@ public final class Outbox: Sendable {
     /// Opens a file, or makes it: of mode 0600, with `-wal`, `-shm` and `.lock` beside it. A file system of this machine is
     /// needed, for SQLite's log works on no other.
     ///
-    /// - Throws: ``OutboxError``. A file that is corrupt is renamed, and the error names it; until somebody puts it back, or
-    ///   asks for a new one by ``OutboxOptions/replacesCorruptFile``, opening is refused.
+    /// - Throws: ``OutboxError``. An outbox that is corrupt is renamed, and the error names it; until somebody puts it back, or
+    ///   asks for a new one by ``OutboxOptions/replacesCorruptFile``, opening is refused. A file that is there and is not
+    ///   proven to be an outbox, even an empty one, is not touched.
     public init(file: String, options: OutboxOptions = OutboxOptions()) async throws(OutboxError) {
         store = try await OutboxStore.open(file: file, options: options)
     }
@@ -67,6 +68,14 @@ public final class Outbox: Sendable {
         return addition
     }
 
+    /// What waits in a file, in the order it is to be sent in. Nothing is changed, and nothing is made beside the file.
+    ///
+    /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
+    public static func entries(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
+        let now = SystemOutboxClock().now.milliseconds
+        return try await OutboxStore.look(at: file) { try OutboxStore.entries($0, at: now) }
+    }
+
     /// What waits, in the order it is to be sent in.
     public func entries() async throws(OutboxError) -> [OutboxEntry] { try await store.entries() }
 
@@ -77,6 +86,10 @@ public final class Outbox: Sendable {
     /// Deletes all requests, and says how many there were.
     @discardableResult
     public func dropAll() async throws(OutboxError) -> Int { try await store.dropAll() }
+
+    /// Closes the file; whatever is asked of the outbox afterwards fails. It is closed too when nobody holds the outbox any
+    /// more, but a process that ends then may leave its log beside it, which the next that opens it reads.
+    public func close() async throws(OutboxError) { try await store.close() }
 
     /// 128 random bits as 32 hexadecimal digits.
     private static func makeKey() -> String {

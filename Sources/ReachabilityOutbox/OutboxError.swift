@@ -7,9 +7,10 @@ public enum OutboxError: Error, Hashable, Sendable {
     /// The disk is full, or a quota or limit of the file's size is reached. Nothing was changed.
     case diskFull(file: String)
     /// The file is damaged. It was set aside as `keptAs`, with what SQLite keeps beside it; nil when it lies where it was,
-    /// because it was found to be so while in use, or because a process uses it to send.
+    /// because it was only read, was found to be so while in use, or because a process uses it to send.
     case corrupt(file: String, keptAs: String?)
-    /// The file is an SQLite database of another program. It was not touched.
+    /// What lies there is no outbox: it has not the header of one (`PRAGMA application_id` of an SQLite database). It was not
+    /// touched.
     case foreignFile(String)
     /// A later version of this library has written the file. It was not touched.
     case newerFormat(String)
@@ -36,9 +37,9 @@ extension OutboxError: CustomStringConvertible {
         case .corrupt(let file, let keptAs?):
             "the outbox \(file) is corrupt and was kept as \(keptAs): restore it, or ask for a new one to be begun"
         case .corrupt(let file, nil):
-            "the outbox \(file) is corrupt: end the processes that use it, then open it again to set it aside"
+            "the outbox \(file) is corrupt and was left as it is: end the processes that use it, then send or add, which sets it aside"
         case .foreignFile(let file):
-            "\(file) is a database of another program: name another file"
+            "\(file) is not an outbox, or its header is damaged: it was left as it is; name another file, or move it away"
         case .newerFormat(let file):
             "the outbox \(file) was written by a later version: use that, or name another file"
         case .cannotOpen(let file, let cause):

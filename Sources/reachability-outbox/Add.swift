@@ -20,8 +20,14 @@ struct Add: AsyncParsableCommand {
             headers: try arguments.headers.flatMap { try HeaderArgument(text: $0).headers },
             body: try arguments.body.map { try ArgumentFile.bytes($0, limit: limit) } ?? []
         )
-        let addition = try await arguments.outbox.open(options)
-            .enqueue(request, dedupeKey: arguments.key, priority: arguments.priority, expiry: expiry)
+        let addition = try await arguments.outbox.with(options) { outbox in
+            try await outbox.enqueue(
+                request,
+                dedupeKey: arguments.key,
+                priority: arguments.priority,
+                expiry: expiry
+            )
+        }
         let text =
             switch addition {
             case .added(let entry): "\(entry.id)"

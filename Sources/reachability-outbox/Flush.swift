@@ -14,16 +14,17 @@ struct Flush: AsyncParsableCommand {
         let limit = try arguments.timeout?.value ?? .seconds(60)
         var options = OutboxOptions()
         options.maximumAttempts = arguments.attempts
-        let outbox = try await arguments.outbox.openExisting(options)
         let program = Program(name: arguments.with)
         let sender: any OutboxSender =
             program.name.split(separator: "/").last == "curl"
             ? CurlSender(program: program, limit: limit) : ProgramSender(program: program, limit: limit)
         let rejected = Locked(false)
-        let left = try await EndSignals.cancelling {
-            try await outbox.flush(sender: sender) { event in
-                StandardOutput.write(text: event.line)
-                if case .rejected = event { rejected.withLock { $0 = true } }
+        let left = try await arguments.outbox.withExisting(options) { outbox in
+            try await EndSignals.cancelling {
+                try await outbox.flush(sender: sender) { event in
+                    StandardOutput.write(text: event.line)
+                    if case .rejected = event { rejected.withLock { $0 = true } }
+                }
             }
         }
         if rejected.withLock({ $0 }) { throw ExitCode(ExitMessage.Status.dataError.rawValue) }

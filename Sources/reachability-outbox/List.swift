@@ -9,7 +9,7 @@ struct List: AsyncParsableCommand {
     @OptionGroup var arguments: OutboxListArguments
 
     func run() async throws {
-        for entry in try await arguments.outbox.openExisting().entries() {
+        for entry in try await arguments.outbox.entries() {
             if arguments.json { StandardOutput.write(Self.json(entry)) } else { StandardOutput.write(text: entry.line) }
         }
     }

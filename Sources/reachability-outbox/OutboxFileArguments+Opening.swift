@@ -3,37 +3,31 @@ import Glibc
 import ReachabilityOutbox
 
 extension OutboxFileArguments {
-    /// Opens the outbox that is meant, and makes it where there is none.
-    func open(_ options: OutboxOptions = OutboxOptions()) async throws -> Outbox {
-        var options = options
-        options.replacesCorruptFile = replaceCorrupt
-        return try await Outbox(file: try file ?? Self.defaultFile(), options: options)
+    /// What waits in the outbox that is meant. Nothing is changed: nothing is there where the user has no outbox yet.
+    func entries() async throws -> [OutboxEntry] {
+        if let file {
+            try Self.mustExist(file)
+            return try await Outbox.entries(inFile: file)
+        }
+        let file = try Self.defaultDirectory() + Self.defaultName
+        if unsafe access(file, F_OK) != 0, errno == ENOENT { return [] }
+        return try await Outbox.entries(inFile: file)
     }
 
-    /// Opens the outbox that is meant; a file that is named must exist, for its name may be mistyped.
-    func openExisting(_ options: OutboxOptions = OutboxOptions()) async throws -> Outbox {
-        if let file, unsafe access(file, F_OK) != 0 {
-            let reason = unsafe String(cString: strerror(errno))
-            throw ExitMessage("cannot open the outbox \(file): \(reason); `outbox add` makes one", .noInput)
-        }
-        return try await open(options)
+    /// A file that is named must exist, for its name may be mistyped.
+    fileprivate static func mustExist(_ file: String) throws(ExitMessage) {
+        guard unsafe access(file, F_OK) != 0 else { return }
+        let reason = unsafe String(cString: strerror(errno))
+        throw ExitMessage("cannot open the outbox \(file): \(reason); `outbox add` makes one", .noInput)
     }
+
+    private static let defaultName = "/outbox.sqlite"
 
     /// `/var/lib/reachability/outbox.sqlite` for root, otherwise a file in `$XDG_STATE_HOME/reachability`, which is in
     /// `~/.local/state` unless the variable says otherwise (XDG Base Directory Specification). Its directory is made, of
     /// mode 0700.
-    private static func defaultFile() throws(ExitMessage) -> String {
-        let base: String
-        if geteuid() == 0 {
-            base = "/var/lib"
-        } else if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") {
-            base = state
-        } else if let home = variable("HOME"), home.hasPrefix("/") {
-            base = home + "/.local/state"
-        } else {
-            throw ExitMessage("there is no home directory for the outbox: name it with --file", .usage)
-        }
-        let directory = base + "/reachability"
+    fileprivate static func defaultFile() throws(ExitMessage) -> String {
+        let directory = try defaultDirectory()
         var path = ""
         for part in directory.split(separator: "/") {
             path += "/" + part
@@ -44,11 +38,50 @@ extension OutboxFileArguments {
                 )
             }
         }
-        return directory + "/outbox.sqlite"
+        return directory + defaultName
+    }
+
+    private static func defaultDirectory() throws(ExitMessage) -> String {
+        let base: String
+        if geteuid() == 0 {
+            base = "/var/lib"
+        } else if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") {
+            base = state
+        } else if let home = variable("HOME"), home.hasPrefix("/") {
+            base = home + "/.local/state"
+        } else {
+            throw ExitMessage("there is no home directory for the outbox: name it with --file", .usage)
+        }
+        return base + "/reachability"
     }
 
     private static func variable(_ name: String) -> String? {
         guard let value = unsafe getenv(name) else { return nil }
         return unsafe String(cString: value)
+    }
+}
+
+extension OutboxChangeArguments {
+    /// Opens the outbox that is meant, makes it where there is none, and closes it after the work.
+    func with<Value>(
+        _ options: OutboxOptions = OutboxOptions(),
+        work: (Outbox) async throws -> Value
+    ) async throws -> Value {
+        var options = options
+        options.replacesCorruptFile = replaceCorrupt
+        let outbox = try await Outbox(file: try outbox.file ?? OutboxFileArguments.defaultFile(), options: options)
+        let result: Result<Value, any Error>
+        do { result = .success(try await work(outbox)) } catch { result = .failure(error) }
+        try await outbox.close()
+        return try result.get()
+    }
+
+    /// The same, but a file that is named must exist.
+    func withExisting<Value>(
+        _ options: OutboxOptions = OutboxOptions(),
+        work: (Outbox) async throws -> Value
+    ) async throws -> Value {
+        if let file = outbox.file { try OutboxFileArguments.mustExist(file) }
+        return try await with(options, work: work)
     }
 }

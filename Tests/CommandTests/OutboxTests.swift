@@ -201,20 +201,6 @@ import Testing
         #expect(try await outbox.run("list").lines.count == 1)
     }
 
-    @Test func `a corrupt file is kept aside`() async throws {
-        let outbox = try OutboxScratch()
-        try outbox.directory.write("outbox", String(repeating: "x", count: 9000))
-        for _ in 0..<2 {
-            let result = try await outbox.run("add http://one.example/")
-            #expect(result.status == 65)
-            let sentence =
-                #/reachability: the outbox DIR/outbox is corrupt and was kept as DIR/outbox\.corrupt-\d+: restore it, or ask for a new one to be begun\n/#
-            #expect(result.errors.wholeMatch(of: sentence) != nil, "\(result.errors)")
-        }
-        let result = try await outbox.run("add --replace-corrupt http://one.example/")
-        #expect(result.status == 0 && result.output == "1\n")
-    }
-
     @Test(arguments: ["list", "list --json", "drop --all", "flush --with true"])
     func `an output that cannot be written is an error`(arguments: String) async throws {
         let outbox = try OutboxScratch()

@@ -7,8 +7,9 @@ enum SharedOutbox {
     static let arguments: [String] = {
         mkdir(directory, 0o700)
         atexit { try? FileManager.default.removeItem(atPath: directory) }
-        // Only `add` would make it.
-        close(open("\(directory)/outbox", O_CREAT | O_WRONLY, 0o600))
-        return ["--file", "\(directory)/outbox"]
+        let file = ["--file", "\(directory)/outbox"]
+        // Only `add` makes it.
+        _ = try? Command.start(["outbox", "add"] + file + ["http://127.0.0.1/"]).wait(within: .seconds(90))
+        return file
     }()
 }

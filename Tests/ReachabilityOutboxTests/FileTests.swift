@@ -11,36 +11,82 @@ import Testing
         file = try ScratchFile()
     }
 
-    @Test func `nobody else may read it, whatever the umask`() async throws {
-        _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o644])
-        let outbox = try await file.open()
-        try await outbox.enqueue(.named("a"))
-        #expect(file.names == ["", "-shm", "-wal", ".lock"].map { "outbox.sqlite" + $0 }.sorted())
-        for name in file.names {
-            var status = stat()
-            #expect(stat(file.directory + "/" + name, &status) == 0)
-            #expect(status.st_mode & 0o777 == 0o600, "\(name)")
+    @Test func `nobody else may read it, and one that others may is taken from them`() async throws {
+        for _ in 0..<2 {
+            let outbox = try await file.open()
+            try await outbox.enqueue(.named("a"))
+            #expect(file.names == ["", "-shm", "-wal", ".lock"].map { "outbox.sqlite" + $0 }.sorted())
+            for name in file.names {
+                var status = stat()
+                #expect(stat(file.directory + "/" + name, &status) == 0)
+                #expect(status.st_mode & 0o777 == 0o600, "\(name)")
+            }
+            #expect(chmod(file.path, 0o644) == 0)
         }
     }
 
-    @Test func `a file of version 1 is taken over with what is in it`() async throws {
-        let version1 = """
-            PRAGMA application_id = 1382960994;
-            CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
-            INSERT INTO grdb_migrations VALUES ('1');
-            CREATE TABLE request (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, origin TEXT NOT NULL,
-                priority INTEGER NOT NULL, dedupeKey TEXT UNIQUE, idempotencyKey TEXT NOT NULL, enqueuedAt INTEGER NOT NULL,
-                expiresAt INTEGER, notBefore INTEGER, attempts INTEGER NOT NULL DEFAULT 0,
-                isClaimed INTEGER NOT NULL DEFAULT 0, size INTEGER NOT NULL, method TEXT NOT NULL, url TEXT NOT NULL,
-                headers TEXT NOT NULL, body BLOB NOT NULL) STRICT;
-            CREATE INDEX requestOrder ON request (host, priority DESC, id);
-            CREATE INDEX requestExpiry ON request (expiresAt) WHERE expiresAt IS NOT NULL;
-            CREATE INDEX requestSize ON request (size);
-            INSERT INTO request VALUES (7, 'one.example', 'https://one.example', 3, 'k', 'key', 1000, NULL, NULL, 2, 1, 50,
-                'PUT', 'https://one.example/x', 'A:b', x'0001');
+    @Test func `reading a file changes nothing, while others have it open and when nobody has`() async throws {
+        let outbox = try await file.open()
+        try await outbox.enqueue(.named("a"))
+        for isOpen in [true, false] {
+            let before = try file.state
+            #expect(try await Outbox.entries(inFile: file.path).map(\.id) == [1])
+            #expect(try file.state == before)
+            // The log goes with the last who has the file open.
+            if isOpen { try await outbox.close() }
+        }
+        #expect(file.names == ["outbox.sqlite", "outbox.sqlite.lock"])
+    }
+
+    @Test func `two names of one file are one outbox`() async throws {
+        let outbox = try await file.open()
+        let link = file.directory + "/link"
+        #expect(symlink("outbox.sqlite", link) == 0)
+        let linked = try await Outbox(file: link)
+        try await linked.enqueue(.named("a"))
+        #expect(try await outbox.entries().count == 1)
+        #expect(linked.file.hasSuffix("/outbox.sqlite"))
+        #expect(!file.names.contains { $0.hasPrefix("link.") || $0.hasPrefix("link-") })
+    }
+
+    @Test func `an outbox of an earlier version that is all in its log is one`() async throws {
+        // As a process leaves it that was killed: what says whose it is had not come into the file itself.
+        _ = try file.sqlite(
+            """
+            .dbconfig no_ckpt_on_close on
+            PRAGMA journal_mode = wal;
+            PRAGMA user_version = 1;
+            PRAGMA wal_checkpoint;
+            BEGIN;
+            PRAGMA user_version = 0;
+            \(Self.version1)
+            COMMIT;
 
             """
-        _ = try file.sqlite(version1)
+        )
+        #expect(try await Outbox.entries(inFile: file.path).map(\.id) == [7])
+        #expect(try await file.open().entries().map(\.id) == [7])
+    }
+
+    private static let version1 = """
+        PRAGMA application_id = 1382960994;
+        CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+        INSERT INTO grdb_migrations VALUES ('1');
+        CREATE TABLE request (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, origin TEXT NOT NULL,
+            priority INTEGER NOT NULL, dedupeKey TEXT UNIQUE, idempotencyKey TEXT NOT NULL, enqueuedAt INTEGER NOT NULL,
+            expiresAt INTEGER, notBefore INTEGER, attempts INTEGER NOT NULL DEFAULT 0,
+            isClaimed INTEGER NOT NULL DEFAULT 0, size INTEGER NOT NULL, method TEXT NOT NULL, url TEXT NOT NULL,
+            headers TEXT NOT NULL, body BLOB NOT NULL) STRICT;
+        CREATE INDEX requestOrder ON request (host, priority DESC, id);
+        CREATE INDEX requestExpiry ON request (expiresAt) WHERE expiresAt IS NOT NULL;
+        CREATE INDEX requestSize ON request (size);
+        INSERT INTO request VALUES (7, 'one.example', 'https://one.example', 3, 'k', 'key', 1000, NULL, NULL, 2, 1, 50,
+            'PUT', 'https://one.example/x', 'A:b', x'0001');
+
+        """
+
+    @Test func `a file of version 1 is taken over with what is in it`() async throws {
+        _ = try file.sqlite(Self.version1)
         let outbox = try await file.open()
         let entry = try #require(try await outbox.entries().first)
         #expect(entry.description == "7: PUT https://one.example, priority 3, 50 bytes, attempts 2, sending")
@@ -65,27 +111,44 @@ import Testing
         #expect(FileManager.default.contents(atPath: file.path) == before)
     }
 
-    @Test(arguments: [false, true])
-    func `a corrupt file is kept aside, and a new one is begun only if asked for`(isPartly: Bool) async throws {
-        if isPartly {
-            let outbox = try await file.open()
-            for _ in 0..<50 {
-                try await outbox.enqueue(
-                    OutboxRequest("POST", "https://a.example/", body: Array(repeating: 1, count: 4000))
-                )
-            }
+    /// How an outbox is damaged whose header says that it was one.
+    enum Damage: CaseIterable {
+        /// Pages in its middle are overwritten.
+        case middle
+        /// All but the header is overwritten.
+        case schema
+        /// It ends after its first page.
+        case end
+    }
+
+    @Test(arguments: Damage.allCases)
+    func `a corrupt outbox is set aside by who opens it to write, and a new one is begun only if asked for`(
+        damage: Damage
+    ) async throws {
+        let whole = try await file.open()
+        for _ in 0..<50 {
+            try await whole.enqueue(
+                OutboxRequest("POST", "https://a.example/", body: Array(repeating: 1, count: 4000))
+            )
         }
-        if isPartly {
-            // Everything is in the file itself after this; then a page in its middle is overwritten.
-            _ = try file.sqlite("PRAGMA wal_checkpoint(TRUNCATE);")
-            let handle = try #require(FileHandle(forUpdatingAtPath: file.path))
+        try await whole.close()
+        let handle = try #require(FileHandle(forUpdatingAtPath: file.path))
+        switch damage {
+        case .middle:
             try handle.seek(toOffset: 5 * 4096)
             try handle.write(contentsOf: Data(repeating: 0xa5, count: 30 * 4096))
-            try handle.close()
-        } else {
-            _ = FileManager.default.createFile(atPath: file.path, contents: Data(repeating: 0x5a, count: 10_000))
+        case .schema:
+            try handle.seek(toOffset: 100)
+            try handle.write(contentsOf: Data(repeating: 0xa5, count: 30 * 4096))
+        case .end: try handle.truncate(atOffset: 4096)
         }
+        try handle.close()
         let damaged = FileManager.default.contents(atPath: file.path)
+        let before = try file.state
+        await #expect(throws: OutboxError.corrupt(file: file.path, keptAs: nil)) {
+            try await Outbox.entries(inFile: file.path)
+        }
+        #expect(try file.state == before)
         var kept = ""
         // The second time there is no file, which is no reason to begin one.
         for _ in 0..<2 {

@@ -47,7 +47,7 @@ package struct OutboxAddArguments: CompanionArguments {
     @Flag(help: "Let the oldest of the lowest priority make room.")
     package var dropOldest = false
 
-    @OptionGroup package var outbox: OutboxFileArguments
+    @OptionGroup package var outbox: OutboxChangeArguments
 
     package init() {}
 

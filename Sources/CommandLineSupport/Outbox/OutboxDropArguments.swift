@@ -21,7 +21,7 @@ package struct OutboxDropArguments: CompanionArguments {
     @Flag(help: "Delete all of them.")
     package var all = false
 
-    @OptionGroup package var outbox: OutboxFileArguments
+    @OptionGroup package var outbox: OutboxChangeArguments
 
     package init() {}
 

@@ -36,7 +36,7 @@ package struct OutboxFlushArguments: CompanionArguments {
     )
     package var attempts: Int?
 
-    @OptionGroup package var outbox: OutboxFileArguments
+    @OptionGroup package var outbox: OutboxChangeArguments
 
     package init() {}
 

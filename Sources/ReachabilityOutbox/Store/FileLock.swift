@@ -41,6 +41,21 @@ struct FileLock: ~Copyable, Sendable {
         }
     }
 
+    /// Waits, which blocks the thread, until nobody has the lock, and keeps others from taking it. Changes nothing: nil where
+    /// there is no file for the lock, or none that this user may read.
+    ///
+    /// - Throws: the error number of the system.
+    static func share(_ path: String, for purpose: Purpose) throws(Errno) -> FileLock? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        let lock = FileLock(owning: descriptor)
+        var range = range(of: F_RDLCK, purpose.rawValue, 1)
+        while unsafe fcntl(descriptor, setAndWait, &range) != 0 {
+            guard errno == EINTR else { throw .current }
+        }
+        return lock
+    }
+
     deinit {
         // Closing is not enough: a process that was just forked has the opening too, until it becomes another program.
         var range = Self.range(of: F_UNLCK, 0, 0)

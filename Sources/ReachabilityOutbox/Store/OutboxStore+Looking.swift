@@ -4,16 +4,19 @@ extension OutboxStore {
     /// What is in the outbox, in the order it is to be sent in: by host, priority and age.
     func entries() async throws(OutboxError) -> [OutboxEntry] {
         let now = now
-        return try await read { db in
-            try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT \(OutboxEntry.columns) FROM request WHERE ifnull(expiresAt > ?, 1)
-                    ORDER BY host, priority DESC, id
-                    """,
-                arguments: [now]
-            ).map { OutboxEntry($0) }
-        }
+        return try await read { try Self.entries($0, at: now) }
+    }
+
+    /// The same of a database that is open.
+    static func entries(_ db: Database, at now: Int64) throws -> [OutboxEntry] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT \(OutboxEntry.columns) FROM request WHERE ifnull(expiresAt > ?, 1)
+                ORDER BY host, priority DESC, id
+                """,
+            arguments: [now]
+        ).map { OutboxEntry($0) }
     }
 
     /// The hosts that requests wait for.

@@ -35,6 +35,11 @@ final class OutboxStore: Sendable {
         try await Self.offPool(queue, file) { [database] in try database.read(look) }
     }
 
+    /// Writes the log into the file, deletes it, and closes the file.
+    func close() async throws(OutboxError) {
+        try await Self.offPool(queue, file) { [database] in try database.close() }
+    }
+
     /// Runs what may block on a queue, and waits for it without blocking a thread.
     static func offPool<Value: Sendable>(
         _ queue: DispatchQueue,

@@ -18,6 +18,15 @@ final class ScratchFile: Sendable {
     /// The names of what is there.
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted() }
 
+    /// Names, modes, sizes, times and contents of what is there, but for the index of the log, which whoever has the file open
+    /// writes all the time; the directory's time says whether one was made.
+    var state: String {
+        get throws {
+            let script = "find . ! -name '*-shm' -printf '%p %y %m %s %T@ %i\\n' -type f -exec sha256sum {} + | sort"
+            return try LabProcess("sh", ["-c", "cd \(directory) && " + script]).wait().output
+        }
+    }
+
     func sqlite(_ script: String) throws -> String {
         let result = try LabProcess("sqlite3", [path], input: ".timeout 5000\n" + script).wait()
         guard result.status == 0 else { throw LabError(result.errors) }
