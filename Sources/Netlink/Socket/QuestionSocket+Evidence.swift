@@ -1,4 +1,5 @@
 import CNetlink
+import Glibc
 
 /// Questions that only explain an answer.
 extension QuestionSocket {
@@ -25,5 +26,55 @@ extension QuestionSocket {
         request.append(head)
         request.append(attribute: Int(NDA_DST), address)
         return try answer(to: request, as: Neighbour.init(body:))
+    }
+
+    /// Every route of every table that covers an address, also those that no lookup finds. The kernel sends its whole tables.
+    ///
+    /// C counterpart: RTM_GETROUTE with NLM_F_DUMP, `ip route show table all`.
+    mutating func routes(covering address: WireAddress) throws(NetlinkError) -> [TableRoute] {
+        try dump(.getRoute, as: { TableRoute(body: $0, covering: address) }) { request in
+            var head = rtmsg()
+            head.rtm_family = address.family.rawValue
+            request.append(head)
+        }
+    }
+
+    /// Whether IPv6 is switched off on a link (`net.ipv6.conf.NAME.disable_ipv6`); nil where the link has no IPv6 at all.
+    ///
+    /// C counterpart: IFLA_INET6_CONF in IFLA_AF_SPEC of RTM_GETLINK.
+    mutating func isIPv6Disabled(onLink index: UInt32) throws(NetlinkError) -> Bool? {
+        var request = RequestBuilder()
+        request.append(link: index, name: nil, sequence: nextSequence())
+        return try answer(to: request, as: Self.isIPv6Disabled)
+    }
+
+    private static func isIPv6Disabled(_ body: UnsafeRawBufferPointer) -> Bool? {
+        func nest(_ type: Int, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+            for (found, value) in Attributes(bytes) where found == type { return value }
+            return nil
+        }
+        // DEVCONF_DISABLE_IPV6 of <linux/ipv6.h>, IFLA_INET6_CONF of <linux/if_link.h>.
+        let (disabled, settings) = (26, 2)
+        return nest(Int(IFLA_AF_SPEC), in: body.bytes(from: MemoryLayout<ifinfomsg>.size))
+            .flatMap { nest(Int(AF_INET6), in: $0) }
+            .flatMap { nest(settings, in: $0) }
+            .flatMap { $0.load(Int32.self, at: disabled * MemoryLayout<Int32>.size) }
+            .map { $0 != 0 }
+    }
+}
+
+extension TableRoute {
+    /// Reads an RTM_NEWROUTE body; nil when it does not cover the address.
+    fileprivate init?(body: UnsafeRawBufferPointer, covering address: WireAddress) {
+        guard let route = Route(body: body), let head = body.load(rtmsg.self, at: 0),
+            head.rtm_family == address.family.rawValue
+        else { return nil }
+        var destination = WireAddress(family: address.family, bits: 0)
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == RTA_DST.rawValue {
+            destination = WireAddress(bytes: value) ?? destination
+        }
+        let prefix = AddressPrefix(destination, length: Int(route.prefixLength))
+        guard prefix.contains(address) else { return nil }
+        self.init(prefix: prefix, route: route)
     }
 }

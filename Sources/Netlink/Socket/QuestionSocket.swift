@@ -261,7 +261,7 @@ extension ifinfomsg {
 }
 
 extension RequestBuilder {
-    fileprivate mutating func append(link index: UInt32, name: String?, sequence: UInt32) {
+    mutating func append(link index: UInt32, name: String?, sequence: UInt32) {
         begin(.getLink, sequence: sequence)
         append(ifinfomsg(index: index))
         if let name { append(attribute: IFLA_IFNAME, text: name) }

@@ -55,6 +55,16 @@ package final class RouteSockets: Sendable {
         try questions.withLock { socket throws(NetlinkError) in try socket.rules(family) }
     }
 
+    /// Every route of every table that covers an address.
+    package func routes(covering address: WireAddress) throws(NetlinkError) -> [TableRoute] {
+        try questions.withLock { socket throws(NetlinkError) in try socket.routes(covering: address) }
+    }
+
+    /// Whether IPv6 is switched off on a link; nil where it has no IPv6 at all.
+    package func isIPv6Disabled(onLink index: UInt32) throws(NetlinkError) -> Bool? {
+        try questions.withLock { socket throws(NetlinkError) in try socket.isIPv6Disabled(onLink: index) }
+    }
+
     /// The neighbour with this address on a link; nil when the link knows none.
     package func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
         try questions.withLock { socket throws(NetlinkError) in try socket.neighbour(address, on: link) }

@@ -13,6 +13,8 @@ extension EvidenceFacts {
         case .resolving, .nameNotResolved: return nameRemedy
         case _ where isAboutServers && decisive == nil && obstacle?.cause == .noRoute:
             return "name a server in /etc/resolv.conf"
+        case .noRoute where !ruleRefused && (passedOver != nil || ipv6Trouble != nil):
+            return passedOver?.remedy(familyOption) ?? ipv6Trouble?.remedy
         case .noRoute where !ruleRefused:
             let source = decisive?.isIPv6 == true ? "router advertisements" : "DHCP"
             return "add a route to \(subject), usually a default route, or find out why \(source) brought none"
@@ -59,16 +61,31 @@ extension EvidenceFacts {
         }
     }
 
+    /// What `ip` needs for IPv6.
+    private var familyOption: String { decisive?.isIPv6 == true ? "-6 " : "" }
+
     private var refusalRemedy: String {
-        let family = decisive?.isIPv6 == true ? "-6 " : ""
         if let rule, ruleRefused {
-            return
-                "rule \(rule.priority) refuses: delete it with `ip \(family)rule del priority \(rule.priority)`, or let it"
-                + " spare \(subject)"
+            return caution("rule \(rule.priority) refuses")
+                + "delete it with `ip \(familyOption)rule del priority \(rule.priority)`, or let it spare \(subject)"
         }
         let type = path.reason == .prohibited ? "prohibit" : path.reason == .blackholed ? "blackhole" : "unreachable"
+        guard let route, isRouteRefusing, let table = route.table else {
+            return
+                "delete the route that `ip \(familyOption)route show table all type \(type)` shows, or add a narrower one to"
+                + " \(subject)"
+        }
+        let place = "\(route.commandPrefix) table \(NetworkEvidence.name(ofTable: table))\(route.commandMetric)"
+        return caution("the route refuses")
+            + "delete it with `ip \(familyOption)route del \(type) \(place)`, or add a narrower one to \(subject)"
+    }
+
+    /// What is to be known before something is deleted that somebody may rely on.
+    private func caution(_ what: String) -> String {
+        guard mayBeKillSwitch else { return "\(what): " }
         return
-            "delete the route that `ip \(family)route show table all type \(type)` shows, or add a narrower one to \(subject)"
+            "\(what), and may be the kill switch of a VPN, which keeps packets from leaving beside it: connect the VPN"
+            + " first; only if none is meant "
     }
 
     /// What is wrong with the link that stands in the way, or with all of them.
@@ -107,6 +124,7 @@ extension EvidenceFacts {
     }
 
     private var sourceRemedy: String {
+        if let ipv6Trouble { return ipv6Trouble.remedy }
         let name = links.first?.interface.name ?? "NAME"
         let kind = decisive?.isIPv6 == true ? "IPv6" : "IPv4"
         return

@@ -57,7 +57,8 @@ extension EvidenceFacts {
         case .blackholed?: return "a route of type blackhole covers \(subject)"
         case .noRoute?, .linkDown?, .noInterface?:
             let names = tables.map(NetworkEvidence.name(ofTable:))
-            return "none to \(subject)" + (names.isEmpty ? "" : " in the tables \(names.joined(separator: ", "))")
+            let why = (passedOver?.summary ?? ipv6Trouble?.summary).map { "; \($0)" } ?? ""
+            return "none to \(subject)" + (names.isEmpty ? "" : " in the tables \(names.joined(separator: ", "))") + why
         default: return refusal.map { "the lookup was refused: \($0)" } ?? "none"
         }
     }
@@ -81,9 +82,10 @@ extension EvidenceFacts {
         guard path.reason == .noSourceAddress else {
             return (path.source?.description ?? source?.description) ?? "none"
         }
-        guard let source, !source.isUnspecified else { return "none" }
-        if source.isLoopback { return "\(source), which is good for this machine only" }
-        return "\(source), which is good on its link only"
+        let why = ipv6Trouble.map { "; \($0.summary)" } ?? ""
+        guard let source, !source.isUnspecified else { return "none" + why }
+        if source.isLoopback { return "only \(source), which is good for this machine alone" + why }
+        return "only \(source), which is good on its link alone" + why
     }
 
     /// Where packets are to go.

@@ -32,6 +32,14 @@ struct EvidenceFacts {
     var rule: NetworkEvidence.Rule?
     /// Whether `rule` itself refused.
     var ruleRefused = false
+    /// Whether `route` itself refused.
+    var isRouteRefusing = false
+    /// Whether what refuses may be there to keep packets from leaving beside a VPN.
+    var mayBeKillSwitch = false
+    /// The route that would do if the kernel took it.
+    var passedOver: PassedOver?
+    /// What keeps IPv6 off the link.
+    var ipv6Trouble: IPv6Trouble?
     /// The tables that were asked.
     var tables: [UInt32] = []
     var route: NetworkEvidence.Route?
@@ -55,6 +63,9 @@ struct EvidenceFacts {
 
     /// The link that stands in the way: the lowest that does.
     var culprit: NetworkEvidence.Link? { links.last { $0.obstacle != nil } ?? links.first }
+
+    /// Whether this machine's own addresses are foreign to it, for the loopback device is down.
+    var isLoopbackDown: Bool { obstacle?.cause == .linkDown && decisive?.wire.isLoopback == true }
 
     /// Whether it is one that the first runs over.
     var isLowerToBlame: Bool { links.dropFirst().contains { $0.obstacle != nil } }

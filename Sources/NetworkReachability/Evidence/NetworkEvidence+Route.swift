@@ -12,7 +12,8 @@ extension NetworkEvidence {
             public var gateway: IPAddress?
         }
 
-        /// What happens to packets: `unicast`, `local`, `broadcast`, `multicast` or `anycast`.
+        /// What happens to packets: `unicast`, `local`, `broadcast`, `multicast` or `anycast`; `prohibit`, `blackhole` or
+        /// `unreachable` of one that refuses.
         public var type: String
 
         /// The destinations it covers, with the length in bits: `0.0.0.0/0` is the default route of IPv4. Nil where the kernel
@@ -44,7 +45,7 @@ extension NetworkEvidence.Route: CustomStringConvertible {
         words.append(prefix.map { $0.hasSuffix("/0") ? "default" : $0 } ?? "on the link")
         if legs.count == 1 {
             words += legs[0].words
-        } else {
+        } else if legs.count > 1 {
             words.append("over one of \(legs.count) legs")
         }
         // What Linux says of local ones depends on history.

@@ -7,11 +7,11 @@ extension NetworkReachabilityManager {
     ///
     /// The verdict, ``NetworkEvidence/path``, is what ``path`` would have said at that moment; the other answers are of the same
     /// moment too, unless the network changes all the time. The kernel is asked on the calling thread, some twenty questions
-    /// or, for the network at large, fifty: a fraction of a millisecond. No table of routes is read and no packet is sent.
-    /// The first question about a host name waits for the name service, at most
-    /// ``NetworkReachabilityOptions/nameResolutionWait``; where that has no answer although the kernel has a path to a name
-    /// server, each is asked once by DNS what is wrong, and at most a second waited for. It never fails: where the kernel cannot be asked, the evidence says
-    /// so. For many targets make a manager for each; they share a monitor.
+    /// or, for the network at large, fifty: a fraction of a millisecond. Only where no way is found are tables of routes read,
+    /// which takes longer where they are large. No packet is sent but questions for host names: the first waits for the name
+    /// service, at most ``NetworkReachabilityOptions/nameResolutionWait``; where that has no answer although the kernel has a
+    /// path to a name server, each is asked once by DNS what is wrong, and at most a second waited for. It never fails: where
+    /// the kernel cannot be asked, the evidence says so. For many targets make a manager for each; they share a monitor.
     public func evidence() -> NetworkEvidence { evidence(over: nil) }
 
     /// The same for the addresses of one family only. ``path`` is not about this, so it counts as no change of it.

@@ -64,8 +64,16 @@ extension PathEvaluator {
             }
             query.outputInterface = link.index
         }
-        try gatherRoute(&query, zone: address.zone, into: &facts)
+        if facts.isLoopbackDown {
+            facts.isExplainedByLinks = true
+        } else {
+            try gatherRoute(&query, zone: address.zone, into: &facts)
+        }
         try gatherLinks(index, into: &facts)
+        if address.isIPv6, facts.obstacle?.cause == .noSourceAddress, let index, let link = try links.link(index: index)
+        {
+            facts.ipv6Trouble = try ipv6Trouble(of: link)
+        }
         guard let index, let link = try links.link(index: index), link.obstacle == nil else { return }
         gatherNeighbour(address.wire, deciding, on: link, into: &facts)
     }
@@ -125,10 +133,7 @@ extension PathEvaluator {
         let walk = RuleWalk(rules: try kernel.rules(family), query: query, boundTo: boundTo?.name, user: getuid())
         facts.tables = walk.tables
         switch answer {
-        case .failure(let error):
-            facts.refusal = error
-            facts.rule = walk.rule(refusingWith: error).map { NetworkEvidence.Rule($0) }
-            facts.ruleRefused = facts.rule != nil
+        case .failure(let error): try gatherRefusal(error, walk, into: &facts)
         case .success(let route):
             if facts.source == nil { facts.source = route.source }
             query.wantsEntry = true

@@ -66,10 +66,15 @@ struct RuleWalk {
         return last.action == expected ? last : nil
     }
 
+    /// The rules that ask a table, up to the first that refuses.
+    var asked: [RoutingRule] {
+        tried.prefix { !$0.action.isRefusal }.filter { $0.action == .lookUp && $0.table != 0 }
+    }
+
     /// The tables that were asked, in their order.
     var tables: [UInt32] {
         var tables: [UInt32] = []
-        for rule in tried.prefix(while: { !$0.action.isRefusal }) where rule.action == .lookUp && rule.table != 0 {
+        for rule in asked {
             if !tables.contains(rule.table) { tables.append(rule.table) }
         }
         return tables

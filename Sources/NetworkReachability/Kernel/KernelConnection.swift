@@ -37,6 +37,12 @@ package protocol KernelConnection: AnyObject, Sendable {
     /// The policy rules of a family in the order they are tried; empty where the kernel has none.
     func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule]
 
+    /// Every route of every table that covers an address, also those that no lookup finds. All tables are read: only to explain.
+    func routes(covering address: WireAddress) throws(NetlinkError) -> [TableRoute]
+
+    /// Whether IPv6 is switched off on a link (`disable_ipv6`); nil where that is not told.
+    func isIPv6Disabled(onLink index: UInt32) throws(NetlinkError) -> Bool?
+
     /// Asks for the neighbour with this address on a link; nil when the link knows none.
     func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour?
 
@@ -61,6 +67,10 @@ package protocol KernelConnection: AnyObject, Sendable {
 }
 
 extension KernelConnection {
+    package func routes(covering address: WireAddress) throws(NetlinkError) -> [TableRoute] { [] }
+
+    package func isIPv6Disabled(onLink index: UInt32) throws(NetlinkError) -> Bool? { nil }
+
     /// One after the other.
     package func routes(_ queries: [RouteQuery], after links: [UInt32]) throws(NetlinkError) -> RouteAnswers {
         var found: [Link?] = []

@@ -53,6 +53,13 @@ struct RouteJudge {
     ) throws(NetlinkError) -> Verdict {
         var verdict = Verdict(destination: inquiry.address, outcome: .failure(Verdict.Obstacle(.noInterface)))
         guard var query = inquiry.query, let first = inquiry.first else { return verdict }
+        // While the loopback device is down its addresses are foreign, and a default route would take packets to a router.
+        if query.destination.isLoopback, (try? answers[first].get())?.kind != .local,
+            try links.link(index: 1)?.isUp == false
+        {
+            verdict.outcome = .failure(Verdict.Obstacle(.linkDown, link: 1))
+            return verdict
+        }
         switch answers[first] {
         case .success(var route):
             var entry = inquiry.entry.flatMap { try? answers[$0].get() }

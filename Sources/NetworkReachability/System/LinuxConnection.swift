@@ -34,6 +34,14 @@ final class LinuxConnection: KernelConnection {
     func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try sockets.nextHop(id: id) }
     func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] { try sockets.rules(family) }
 
+    func routes(covering address: WireAddress) throws(NetlinkError) -> [TableRoute] {
+        try sockets.routes(covering: address)
+    }
+
+    func isIPv6Disabled(onLink index: UInt32) throws(NetlinkError) -> Bool? {
+        try sockets.isIPv6Disabled(onLink: index)
+    }
+
     func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
         try sockets.neighbour(address, on: link)
     }

@@ -67,6 +67,26 @@ final class FakeConnection: KernelConnection {
         }
     }
 
+    func routes(covering address: WireAddress) throws(NetlinkError) -> [TableRoute] {
+        let now = kernel.clock.monotonic
+        return try ask { state, id in
+            state.network(for: id).entries.filter { $0.prefix.covers(address) }.map { entry in
+                TableRoute(
+                    prefix: AddressPrefix(entry.prefix.address, length: entry.prefix.length),
+                    route: Route(
+                        kind: entry.kind,
+                        table: entry.table,
+                        prefixLength: UInt8(entry.prefix.length),
+                        metric: entry.metric,
+                        nextHop: entry.legs.first?.answer,
+                        nextHopID: entry.object,
+                        lifetime: entry.end.map { max(.zero, $0 - now) }
+                    )
+                )
+            }
+        }
+    }
+
     func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
         try ask { state, connection in
             state.network(for: connection).neighbours[FakeNetwork.Place(address: address, link: link)]

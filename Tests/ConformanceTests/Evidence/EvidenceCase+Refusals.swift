@@ -62,15 +62,16 @@ extension EvidenceCase {
         _ kind: RouteChange.Kind,
         _ reason: NetworkPath.UnsatisfiedReason
     ) -> EvidenceCase {
-        EvidenceCase(
+        let place = "\(kind.rawValue) \(prefix) table main" + (option.isEmpty ? "" : " metric 1024")
+        return EvidenceCase(
             name: "a route of type \(kind.rawValue) to \(prefix)",
             host: host,
             changes: Change.uplink + [.route(RouteChange(prefix, kind))],
             reason: reason,
             chain: [
-                "ok address: \(host)", "note rule: no rule led to a route",
-                "broken route: a route of type \(kind.rawValue) covers \(host) -> delete the route that"
-                    + " `ip \(option)route show table all type \(kind.rawValue)` shows, or add a narrower one to \(host)",
+                "ok address: \(host)", main,
+                "broken route: \(place) -> the route refuses: delete it with `ip \(option)route del \(place)`, or add a"
+                    + " narrower one to \(host)",
                 "broken verdict: not reachable, \(reason)",
             ]
         )

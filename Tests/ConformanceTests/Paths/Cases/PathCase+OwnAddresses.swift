@@ -16,7 +16,7 @@ extension PathCase {
             change: [.down("lo")],
             undo: [.up("lo")],
             before: "-R -----l- lo from ::1 table 255 mtu 65536 for 6",
-            after: "-- ------- noInterface"
+            after: "-- ------- linkDown lo"
         ),
         PathCase(
             name: "an address of our own that is given up",

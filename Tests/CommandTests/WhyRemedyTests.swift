@@ -1,0 +1,184 @@
+import NetworkLab
+import Testing
+
+/// What the chain names, and that the remedy, carried out as it is written, brings packets through.
+@Suite struct WhyRemedyTests {
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let name: String
+        let host: String
+        let commands: [String]
+        /// What the broken step says.
+        let summary: String
+        /// What has to be done besides the command in the remedy.
+        var rest: [String] = []
+
+        var testDescription: String { name }
+    }
+
+    private static let four = "203.0.113.7"
+    private static let six = "fd77::10"
+
+    static let faults: [Fault] =
+        ["prohibit", "blackhole", "unreachable"].flatMap { type in
+            [
+                Fault(
+                    name: "\(type), IPv4",
+                    host: four,
+                    commands: ["route add \(type) 203.0.113.0/24"],
+                    summary: "route      \(type) 203.0.113.0/24 table main"
+                ),
+                Fault(
+                    name: "\(type), IPv6, in a table of its own",
+                    host: six,
+                    commands: ["-6 rule add pref 50 lookup 77", "-6 route add \(type) fd77::/64 table 77 metric 9"],
+                    summary: "route      \(type) fd77::/64 table 77 metric 9"
+                ),
+                Fault(
+                    name: "a rule of action \(type)",
+                    host: four,
+                    commands: ["-4 rule add pref 60 to 203.0.113.0/24 \(type)"],
+                    summary: "rule       60: from all to 203.0.113.0/24 \(type)"
+                ),
+            ]
+        } + [
+            Fault(
+                name: "a throw route, and nothing after it",
+                host: four,
+                commands: [
+                    "route del default", "rule add pref 50 lookup 77", "route add default via 10.1.0.1 table 77",
+                    "route add throw 203.0.113.0/24 table 77",
+                ],
+                summary: "throw 203.0.113.0/24 table 77 (rule 50) sends on to later rules, which have none"
+            ),
+            Fault(
+                name: "a table that no rule asks",
+                host: four,
+                commands: ["route del default", "route add default via 10.1.0.1 table 77"],
+                summary: "no rule asks the table of default via 10.1.0.1 dev c0 table 77"
+            ),
+            Fault(
+                name: "a default route that is passed over",
+                host: four,
+                commands: ["rule add pref 50 lookup main suppress_prefixlength 0", "rule del pref 32766"],
+                summary: "rule 50 passes over default via 10.1.0.1 dev c0 table main (suppress_prefixlength)"
+            ),
+            Fault(
+                name: "the loopback device is down",
+                host: "127.0.0.1",
+                commands: ["link set lo down"],
+                summary: "link       lo (loopback) down"
+            ),
+            Fault(
+                name: "an MTU too small for IPv6",
+                host: six,
+                commands: ["link set c0 mtu 1200"],
+                summary: "the MTU of c0 is 1200, and IPv6 needs 1280",
+                rest: ["addr add fd01::2/64 dev c0 nodad", "route add default via fd01::1"]
+            ),
+            Fault(
+                name: "IPv6 is switched off",
+                host: six,
+                commands: ["sysctl -w net.ipv6.conf.c0.disable_ipv6=1"],
+                summary: "IPv6 is switched off on c0 (disable_ipv6)",
+                rest: ["addr add fd01::2/64 dev c0 nodad", "route add default via fd01::1"]
+            ),
+        ]
+
+    /// Runs commands, `ip` left out of most.
+    private static func run(_ commands: [String], in namespace: LabNamespace) async throws {
+        try await LabThread.detached {
+            for command in commands {
+                let isWhole = command.hasPrefix("ip ") || command.hasPrefix("sysctl ")
+                let result = try namespace.run("sh", ["-c", isWhole ? command : "ip " + command])
+                guard result.status == 0 else { throw LabError("\(command): \(result.errors)") }
+            }
+        }
+    }
+
+    private static func isReached(_ host: String, from topology: Topology, expected: Bool) async throws -> Bool {
+        try await LabThread.detached {
+            try topology.oracle.reachable(of: [host], expecting: expected ? [host] : []) == [host]
+        }
+    }
+
+    @Test(arguments: faults)
+    func `the fault is named, and the remedy mends it`(fault: Fault) async throws {
+        let topology = try await LabThread.detached { try Topology() }
+        #expect(try await Self.isReached(fault.host, from: topology, expected: true))
+        try await Self.run(fault.commands, in: topology.client)
+        #expect(try await !Self.isReached(fault.host, from: topology, expected: false))
+        let result = try await Command.run(["why", fault.host], in: topology.client)
+        #expect(result.status == 1)
+        let broken = result.lines.first { $0.hasPrefix("broken") } ?? ""
+        #expect(broken.contains(fault.summary), "\(result.output)")
+        let remedy = result.lines.first { $0.contains("-> ") } ?? ""
+        let command = try #require(remedy.split(separator: "`").dropFirst().first, "\(result.output)")
+        try await Self.run([String(command)] + fault.rest, in: topology.client)
+        #expect(try await Self.isReached(fault.host, from: topology, expected: true))
+        #expect(try await Command.run(["why", fault.host], in: topology.client).status == 0)
+    }
+
+    @Test func `a duplicate address is called one`() async throws {
+        let topology = try await LabThread.detached { try Topology(.none) }
+        try await Self.run(
+            [
+                "link set c0 up", "sysctl -w net.ipv6.conf.c0.accept_dad=1",
+                "sysctl -w net.ipv6.conf.c0.dad_transmits=1",
+                "addr add fd01::1/64 dev c0", "route add default via fe80::1 dev c0",
+            ],
+            in: topology.client
+        )
+        let isFound = try await eventually(within: .seconds(30)) {
+            try await Command.run(["why", Self.six], in: topology.client).output.contains("dadfailed")
+        }
+        #expect(isFound)
+        let result = try await Command.run(["why", Self.six], in: topology.client)
+        #expect(result.output.contains("another machine has fd01::1/64 of c0 (dadfailed)"), "\(result.output)")
+        #expect(result.output.contains("-> find out who else has it, or give c0 another address"))
+    }
+
+    @Test func `what may be a kill switch is not to be deleted lightly`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("-4 rule add pref 70 not fwmark 0xca6c prohibit")
+        let result = try await Command.run(["why", "203.0.113.9"], in: uplink.namespace)
+        #expect(
+            result.lines.contains {
+                $0.hasSuffix(
+                    "-> rule 70 refuses, and may be the kill switch of a VPN, which keeps packets from leaving beside it:"
+                        + " connect the VPN first; only if none is meant delete it with `ip rule del priority 70`, or let it"
+                        + " spare 203.0.113.9"
+                )
+            },
+            "\(result.output)"
+        )
+    }
+
+    @Test func `a rule that passes over short prefixes says so`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("-4 rule add pref 70 lookup main suppress_prefixlength 0")
+        let result = try await Command.run(["why", "192.0.2.9"], in: uplink.namespace)
+        #expect(result.lines.contains("ok      rule       70: from all lookup main suppress_prefixlength 0"))
+        let line = try JSONLine(try await Command.run(["why", "--json", "192.0.2.9"], in: uplink.namespace).output)
+        let rule = try #require(line.members["rule"] as? [String: Any])
+        #expect(rule["suppressPrefixLength"] as? Int == 0)
+    }
+
+    @Test func `a route that refuses is in JSON with its rule and table`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("-4 route add blackhole 198.51.100.0/24 table 88", "-4 rule add pref 71 lookup 88")
+        let line = try JSONLine(try await Command.run(["why", "--json", "198.51.100.1"], in: uplink.namespace).output)
+        let (rule, route) = (line.members["rule"] as? [String: Any], line.members["route"] as? [String: Any])
+        #expect(rule?["priority"] as? Int == 71 && rule?["selector"] as? String == "from all")
+        #expect(route?["type"] as? String == "blackhole" && route?["prefix"] as? String == "198.51.100.0/24")
+        #expect(route?["table"] as? Int == 88)
+    }
+
+    @Test func `an address of the link alone is not told as the source`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("-6 addr del 2001:db8::2/64 dev u0", "-6 addr add fe80::2/64 dev u0 nodad")
+        try await uplink.ip("-6 route replace default dev u0")
+        let status = try await Command.run(["status", "2001:db8:9::9"], in: uplink.namespace)
+        #expect(status.output.contains("not reachable, no source address"), "\(status.output)")
+        #expect(!status.output.contains("source fe80::"), "\(status.output)")
+    }
+}
