@@ -71,6 +71,29 @@ import Testing
         #expect(try deviceType(of: link, files) == "wwan")
     }
 
+    @Test func `a link's device below is told by sysfs, where that is certain`() throws {
+        let sysfs = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: sysfs) }
+        func add(_ name: String, _ index: Int, type: Int) throws {
+            let directory = sysfs.appendingPathComponent(name)
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            for (file, text) in ["ifindex": "\(index)", "type": "\(type)", "address": ""] {
+                try "\(text)\n".write(to: directory.appendingPathComponent(file), atomically: false, encoding: .utf8)
+            }
+        }
+        let link = Link(index: 3, name: "data0", flags: [], hardwareType: .none)
+        try add("data0", 3, type: 65534)
+        #expect(DeviceType.lowerIndex(of: link, in: sysfs.path) == nil)
+        for (name, index) in [("wwan0", 7), ("wwan1", 8)] {
+            try add(name, index, type: 1)
+            let below = sysfs.appendingPathComponent("data0/lower_\(name)").path
+            try FileManager.default.createSymbolicLink(atPath: below, withDestinationPath: "../\(name)")
+            #expect(DeviceType.lowerIndex(of: link, in: sysfs.path) == (index == 7 ? 7 : nil))
+        }
+        let other = Link(index: 4, name: "data0", flags: [], hardwareType: .none)
+        #expect(DeviceType.lowerIndex(of: other, in: sysfs.path) == nil)
+    }
+
     private func deviceType(of link: Link, _ files: [String: String]) throws -> String? {
         let sysfs = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let directory = sysfs.appendingPathComponent(link.name)

@@ -4,6 +4,17 @@ import Testing
 @testable import NetworkReachability
 
 @Suite struct InterfaceClassifierTests {
+    @Test func `a link of a modem is one under any name, by what it stands on`() throws {
+        let links = FakeLinks(
+            [.fake(1, "data0", type: .none), .fake(2, "wwan0", bus: "usb")],
+            hardware: [1: LinkHardware(lowerIndex: 2), 2: LinkHardware(deviceType: "wwan", driver: "qmi_wwan")]
+        )
+        let found = try #require(links.classify(1))
+        #expect(found.class.type == .wwan)
+        #expect(found.class.isWWAN)
+        #expect(found.underlying == [2])
+    }
+
     private let wire = Link.fake(1, "eth9")
 
     @Test(arguments: Device.software)

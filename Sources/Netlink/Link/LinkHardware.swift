@@ -7,7 +7,16 @@ package struct LinkHardware: Hashable, Sendable {
     /// The driver's name as ethtool tells it.
     package var driver: String?
 
-    package init(wireless: WirelessRole? = nil, deviceType: String? = nil, driver: String? = nil) {
+    /// The device this one stands on where only sysfs says so, as of the links of a Qualcomm modem.
+    package var lowerIndex: UInt32?
+
+    package init(
+        wireless: WirelessRole? = nil,
+        deviceType: String? = nil,
+        driver: String? = nil,
+        lowerIndex: UInt32? = nil
+    ) {
+        self.lowerIndex = lowerIndex
         self.wireless = wireless
         self.deviceType = deviceType
         self.driver = driver

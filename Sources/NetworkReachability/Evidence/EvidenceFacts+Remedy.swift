@@ -20,6 +20,8 @@ extension EvidenceFacts {
             return "add a route to \(subject), usually a default route, or find out why \(source) brought none"
         case .noRoute, .unreachable, .prohibited, .blackholed: return refusalRemedy
         case .noCarrier, .linkDown, .dormant: return linkRemedy(reason)
+        case .discarded:
+            return "give the default route another interface than \(links.first?.interface.name ?? "this one")"
         case .noSourceAddress: return sourceRemedy
         case .noInterface: return interfaceRemedy
         default: return "ask the kernel itself with `ip route get \(subject)`, and read its log with `dmesg`"

@@ -55,7 +55,7 @@ extension EvidenceFacts {
         case .netlinkUnavailable, .namespaceGone: return .kernel
         case .nameNotResolved, .resolving: return .name
         case .noInterface where isAddressMeaningless: return .address
-        case .noCarrier, .linkDown, .dormant, .noInterface: return .link
+        case .noCarrier, .linkDown, .dormant, .noInterface, .discarded: return .link
         // The far end of a tunnel has the reason, and this chain breaks at the tunnel.
         case _ where obstacle?.isBelow == true: return .link
         case .noSourceAddress: return .source

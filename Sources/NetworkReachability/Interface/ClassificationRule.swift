@@ -43,7 +43,7 @@ enum ClassificationRule: Hashable, Sendable {
         case "ppp": link.hasModemName ? .known(InterfaceClass(.wwan)) : .tunnel
         // An InfiniBand device has a kind although it is hardware; a partition of one runs over it.
         case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "hsr", "dsa", "ipoib": .lower
-        case "bond", "team": .activePort
+        case "bond", "team", "batadv": .activePort
         case "bridge": .bridgePorts
         // Their IFLA_LINK is the other end of the pair, not a layer below.
         case "veth", "netkit": .known(InterfaceClass(.wiredVirtual))

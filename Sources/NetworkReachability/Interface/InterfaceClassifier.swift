@@ -49,7 +49,14 @@ package enum InterfaceClassifier {
             let port = best(of: ports, path: path, using: lookup)
             return (port?.class ?? InterfaceClass(.wiredVirtual), port?.chain ?? [])
         case .hardware:
-            return (InterfaceClass(link, lookup.hardware(link)), [])
+            let hardware = lookup.hardware(link)
+            // A link of a modem may have any name.
+            if let index = hardware.lowerIndex, !path.contains(index), let below = lookup.link(index),
+                let lower = layer(below, path: path, using: lookup), lower.class.isWWAN
+            {
+                return (lower.class, lower.chain)
+            }
+            return (InterfaceClass(link, hardware), [])
         }
     }
 

@@ -10,8 +10,10 @@ struct LinkState {
     let obstacle: Verdict.Cause?
     /// The other end of a tunnel, where that is in this network namespace and has to be reached.
     let remote: WireAddress?
-    /// The device below that keeps its own carrier apart.
+    /// The device below, which all packets leave through: its carrier may be another.
     let lower: UInt32?
+    /// What else is to be asked before packets are known to leave.
+    let peculiarity: Peculiarity?
     let isLoopback: Bool
 
     init(_ link: Link) {
@@ -19,8 +21,30 @@ struct LinkState {
         mtu = link.mtu
         obstacle = link.obstacle
         remote = link.lowerIsElsewhere ? nil : link.tunnelRemote
-        lower = link.kind == "vxlan" && !link.lowerIsElsewhere ? link.lowerIndex : nil
+        lower = link.leavesByLower && !link.lowerIsElsewhere ? link.lowerIndex : nil
+        peculiarity = Peculiarity(link)
         isLoopback = link.isLoopback
+    }
+
+    enum Peculiarity {
+        /// Packets are routed once more, by the routes of the VRF.
+        case vrf
+        /// One of the ports has to have a carrier; the mesh itself always has one.
+        case mesh
+        /// Whatever is sent through it is thrown away.
+        case sink
+        /// A link of a modem that names the device it stands on in sysfs only.
+        case modemChannel
+
+        init?(_ link: Link) {
+            switch link.kind {
+            case "vrf": self = .vrf
+            case "batadv": self = .mesh
+            case "dummy", "ifb": self = .sink
+            case nil where link.hardwareType == .none && link.parentBus == nil: self = .modemChannel
+            default: return nil
+            }
+        }
     }
 
     var carriesPackets: Bool { !isLoopback && obstacle == nil }
@@ -33,5 +57,15 @@ extension Link {
         if !isUp { return .linkDown }
         if !hasCarrier { return .noCarrier }
         return isDormant ? .dormant : nil
+    }
+
+    /// Whether packets leave by IFLA_LINK whatever the routes are. Some of these follow its carrier by themselves; a VLAN with
+    /// loose binding and the links of a modem do not. Of veth and netkit it is the other end.
+    fileprivate var leavesByLower: Bool {
+        switch kind {
+        case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "ipoib", "dsa", "rmnet", "virt_wifi", "vxlan":
+            true
+        default: false
+        }
     }
 }

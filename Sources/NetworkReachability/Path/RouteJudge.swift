@@ -121,9 +121,10 @@ struct RouteJudge {
             return .failure(obstacle)
         }
         if let cause = link.obstacle { return blocked(cause) }
+        if try isThrownAway(query, route, by: link, entry: entry) { return blocked(.discarded) }
         guard let source = route.source else { return blocked(.noSourceAddress) }
         if !isLocal, !(try canBeAnswered(source, query, leg, entry: entry)) { return blocked(.noSourceAddress) }
-        if let cause = try underlayObstacle(of: link) { return blocked(cause, below: true) }
+        if let cause = try underlayObstacle(of: link, query, from: source) { return blocked(cause, below: true) }
         return .success(
             Verdict.Way(
                 link: link.index,

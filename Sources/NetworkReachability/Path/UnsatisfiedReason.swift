@@ -23,6 +23,9 @@ extension NetworkPath {
         /// A route or rule of type `blackhole` covers the target (EINVAL, RTN_BLACKHOLE).
         public static let blackholed = UnsatisfiedReason(rawValue: "blackholed")
 
+        /// A default route leads to an interface that throws every packet away (`dummy`, `ifb`).
+        public static let discarded = UnsatisfiedReason(rawValue: "discarded")
+
         /// The interface has no carrier: the cable is out, the tunnel's owner is gone (IFF_LOWER_UP).
         public static let noCarrier = UnsatisfiedReason(rawValue: "noCarrier")
 
@@ -63,6 +66,7 @@ extension NetworkPath.UnsatisfiedReason: CustomStringConvertible {
         case .unreachable: "a route says unreachable"
         case .prohibited: "prohibited by a route or rule"
         case .blackholed: "blackholed by a route or rule"
+        case .discarded: "the interface discards all packets"
         case .noCarrier: "no carrier"
         case .linkDown: "link down"
         case .dormant: "dormant, waiting for a connection"

@@ -7,6 +7,7 @@ extension Verdict {
         case unreachable
         case blackholed
         case prohibited
+        case discarded
         case noSourceAddress
         case linkDown
         case noCarrier
@@ -20,6 +21,7 @@ extension Verdict {
             case .unreachable: .unreachable
             case .blackholed: .blackholed
             case .prohibited: .prohibited
+            case .discarded: .discarded
             case .noSourceAddress: .noSourceAddress
             case .linkDown: .linkDown
             case .noCarrier: .noCarrier
@@ -28,7 +30,9 @@ extension Verdict {
         }
 
         /// Whether it stands in the way of one leg of a route only, if there are others.
-        var isOfOneLeg: Bool { self == .linkDown || self == .noCarrier || self == .noInterface }
+        var isOfOneLeg: Bool {
+            self == .linkDown || self == .noCarrier || self == .noInterface || self == .discarded
+        }
 
         static func < (one: Cause, other: Cause) -> Bool { one.rawValue < other.rawValue }
     }

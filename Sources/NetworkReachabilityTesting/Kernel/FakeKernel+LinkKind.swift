@@ -18,6 +18,8 @@ extension FakeKernel {
         var followsLower = false
         /// Has a carrier when one of its ports has one.
         var followsPorts = false
+        /// The routing table of a VRF.
+        var table: UInt32?
 
         /// The loopback device; every fake kernel has one named `lo`.
         public static let loopback = LinkKind(
@@ -74,6 +76,26 @@ extension FakeKernel {
 
         /// A VLAN; it has the carrier of the link below.
         public static let vlan = LinkKind(driverKind: "vlan", followsLower: true)
+
+        /// A VLAN with loose binding; it stays up and keeps its carrier, whatever the link below does.
+        public static let looseVLAN = LinkKind(driverKind: "vlan")
+
+        /// A link of a Qualcomm modem over its device (`rmnet`); it always has a carrier.
+        public static let rmnet = LinkKind(
+            hardwareType: .rawIP,
+            driverKind: "rmnet",
+            usableState: .unknown,
+            hasHardwareAddress: false,
+            makesLinkLocalAddress: false
+        )
+
+        /// A mesh of batman-adv over its ports; it always has a carrier.
+        public static let mesh = LinkKind(driverKind: "batadv")
+
+        /// A VRF with a routing table of its own; it always has a carrier.
+        public static func vrf(table: UInt32) -> LinkKind {
+            LinkKind(driverKind: "vrf", makesLinkLocalAddress: false, table: table)
+        }
 
         /// A further address on a card; it has the carrier of the link below.
         public static let macvlan = LinkKind(driverKind: "macvlan", followsLower: true)

@@ -14,6 +14,14 @@ extension FakeNetwork {
     }
 
     private func fullAnswer(_ query: RouteQuery, at now: Duration) -> Result<Answer, SystemError> {
+        if let table = query.outputInterface.flatMap({ device($0)?.kind.table }) {
+            // Packets inside a VRF know its routes alone, whichever of its ports these lead to.
+            var (inside, query) = (self, query)
+            inside.rules = AddressFamily.allCases.map { Rule(family: $0, priority: 1000, action: .lookUp(table)) }
+            inside.hasHadRules = true
+            query.outputInterface = nil
+            return inside.fullAnswer(query, at: now)
+        }
         do throws(SystemError) {
             return .success(
                 query.destination.family == .ipv4 ? try ipv4Answer(query) : try ipv6Answer(query, at: now)

@@ -46,6 +46,7 @@ extension Change.LinkKind {
         case .cable, .pointToPoint, .rawIP, .tunnel: nil
         case .bridge: ["link add \(name) type bridge", "link set \(name) up"]
         case .macvlan: ["link add link \(lower) name \(name) type macvlan mode bridge", "link set \(name) up"]
+        case .sink: ["link add \(name) type ifb", "link set \(name) up"]
         case .vxlan:
             [
                 "link add \(name) type vxlan id 7 dev \(lower) remote 10.1.0.9 dstport 4789",

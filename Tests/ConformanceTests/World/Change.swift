@@ -46,6 +46,8 @@ enum Change: Sendable {
         case bridge
         case macvlan
         case vxlan
+        /// A device that throws packets away.
+        case sink
         /// A modem's link: PPP, or raw IP.
         case pointToPoint
         case rawIP

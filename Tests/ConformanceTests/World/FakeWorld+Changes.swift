@@ -110,6 +110,7 @@ extension Change.LinkKind {
         case .bridge: .bridge
         case .macvlan: .macvlan
         case .vxlan: .vxlan
+        case .sink: .dummy
         case .pointToPoint: .ppp
         case .rawIP: .wwan
         case .tunnel: .tun

@@ -31,7 +31,10 @@ package final class HardwareProbe: Sendable {
         }
         if let known { return known }
         // Outside the lock: two threads may ask the same, which does no harm.
-        var hardware = LinkHardware(deviceType: DeviceType.verified(of: link))
+        var hardware = LinkHardware(
+            deviceType: DeviceType.verified(of: link),
+            lowerIndex: DeviceType.lowerIndex(of: link)
+        )
         guard ask(link, besides: socket, into: &hardware) else { return hardware }
         answers.withLock { answers in
             // Devices that are gone leave their answers behind; indices are not used again soon.

@@ -1,6 +1,15 @@
 extension PathCase {
     static let stacked = [
         PathCase(
+            name: "a default route through a device that throws packets away",
+            host: "203.0.113.7",
+            setup: Change.uplink + [.add("s0", .sink), .address("10.3.0.2/24", on: "s0")],
+            change: [.replaceRoute(RouteChange("0.0.0.0/0", via: "10.3.0.1"))],
+            undo: [.replaceRoute(RouteChange("0.0.0.0/0", via: "10.1.0.1"))],
+            before: "-R ------- c0 via 10.1.0.1 from 10.1.0.2 table 254 mtu 1500 for 4",
+            after: "-- ------- discarded s0 via 10.3.0.1 from 10.3.0.2"
+        ),
+        PathCase(
             name: "a bridge without a live port",
             setup: bridge,
             change: [.unplug("c0")],
