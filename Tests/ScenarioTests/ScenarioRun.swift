@@ -123,7 +123,7 @@ final class ScenarioRun {
         }
     }
 
-    /// No line too many since the phase before, and none that repeats the one before it.
+    /// No change of the status too many since the phase before, and no line that repeats the one before it.
     private func checkLines(of phase: Phase, agreeing: Set<Target>) {
         for target in targets {
             outcome.checks += 1
@@ -132,8 +132,11 @@ final class ScenarioRun {
             let known = spoken[target] ?? 0
             spoken[target] = lines.count
             let changes = known == 0 || said[known - 1] != said.last ? 1 : 0
-            let repeats = zip(said, said.dropFirst()).dropFirst(max(known - 1, 0)).contains { $0 == $1 }
-            if repeats || (!scenario.mayFlip && lines.count - known > changes) {
+            let news = zip(lines, lines.dropFirst()).dropFirst(max(known - 1, 0))
+            let repeats = news.contains { $0.said == $1.said && $0.reason == $1.reason }
+            // A line for another reason is one too many for nobody.
+            let turns = news.count { $0.said != $1.said } + (known == 0 ? 1 : 0)
+            if repeats || (!scenario.mayFlip && turns > changes) {
                 let text = lines.dropFirst(known).map(describe).joined(separator: ", ")
                 note(.extra, "\(phase.name) \(target.host ?? "at large"): \(text)")
             }

@@ -48,10 +48,10 @@ final class FakeWorld: World {
         flush()
     }
 
-    /// Lets everything happen that needs no time.
+    /// Lets everything happen that needs no time: thousands of targets take their turns in portions.
     func flush() {
         let queue = monitors.withLock { $0.monitor }?.queue
-        for _ in 0..<4 {
+        for _ in 0..<8 {
             kernel.timerQueue.sync {}
             resolver.queue.sync {}
             queue?.sync {}
