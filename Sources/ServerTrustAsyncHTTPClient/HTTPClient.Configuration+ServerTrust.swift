@@ -18,7 +18,7 @@ extension HTTPClient.Configuration {
     ///
     /// - `http1_1ConnectionDebugInitializer` and `http2ConnectionDebugInitializer`, where connections are judged. Without them there
     ///   is no enforcement: do not set them later.
-    /// - `tlsConfiguration`: TLS 1.2 at least, and the roots and the verification of
+    /// - `tlsConfiguration`: TLS 1.2 at least, no key exchange by RSA unless it has suites of its own, and the roots and the verification of
     ///   ``ServerTrustEnforcement/handshakeVerification``. A client certificate in it stays. A request with a
     ///   `tlsConfiguration` of its own is judged as well.
     /// - `connectionPool.retryConnectionEstablishment` is false: a server that is refused would else be asked again until
@@ -36,7 +36,7 @@ extension HTTPClient.Configuration {
         _ enforcement: ServerTrustEnforcement = ServerTrustEnforcement()
     ) -> HTTPClient.Configuration {
         var configuration = self
-        let tls = (tlsConfiguration ?? .makeClientConfiguration()).enforcing(enforcement)
+        let tls = (tlsConfiguration ?? .makeClientConfiguration()).enforcing(enforcement, manager)
         let gatekeeper = ConnectionGatekeeper(
             judge: ConnectionJudge(
                 manager: manager,

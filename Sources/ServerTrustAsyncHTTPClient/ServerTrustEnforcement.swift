@@ -1,19 +1,10 @@
-public import Logging
 public import ServerTrust
 
 /// How a client's connections are judged. The defaults suit servers on the internet.
 public struct ServerTrustEnforcement: Sendable {
-    /// Whom trust begins with.
-    public var anchors: TrustAnchors = .system
-
-    /// How strict the building of a chain is.
-    public var requirements = TrustRequirements()
-
-    /// Who knows about revocation, for a `RevocationTrustEvaluator`. There is no stapled response on these connections.
-    public var revocation: (any RevocationChecking)?
-
-    /// Chains that were found valid before; nil checks every signature each time.
-    public var cache: ValidatedChainCache? = ValidatedChainCache()
+    /// Anchors, requirements, revocation, cache, time and log of each evaluation. There is no stapled response on these connections.
+    /// Refusals are logged at `warning`.
+    public var configuration = TrustConfiguration()
 
     /// What TLS checks by itself during the handshake, before the manager is asked.
     public var handshakeVerification = HandshakeVerification.full()
@@ -31,16 +22,8 @@ public struct ServerTrustEnforcement: Sendable {
     public var evaluationTimeLimit: Duration = .seconds(10)
 
     /// Whether connections without TLS are let through, of `http` URLs and of redirects to them. Nothing is judged on those.
-    public var allowsPlainHTTP = true
-
-    /// Refusals are logged here, at `warning`.
-    public var logger = Self.log
-
-    /// The time certificates are judged for.
-    public var now: @Sendable () -> TrustTime = { .now }
+    public var allowsPlainHTTP = false
 
     /// All at their defaults.
     public init() {}
-
-    private static let log = Logger(label: "ServerTrustAsyncHTTPClient")
 }

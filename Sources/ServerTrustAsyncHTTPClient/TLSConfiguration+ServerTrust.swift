@@ -2,15 +2,20 @@ import NIOSSL
 import ServerTrust
 
 extension TLSConfiguration {
-    /// TLS 1.2 at least, and what is checked during the handshake.
-    func enforcing(_ enforcement: ServerTrustEnforcement) -> TLSConfiguration {
+    /// TLS 1.2 at least, without key exchange by RSA unless suites were chosen, and what is checked during the handshake.
+    func enforcing(_ enforcement: ServerTrustEnforcement, _ manager: ServerTrustManager) -> TLSConfiguration {
         var configuration = self
         configuration.minimumTLSVersion = minimumTLSVersion.atLeast12
         configuration.maximumTLSVersion = maximumTLSVersion?.atLeast12
+        // Not where the suites were chosen: a key exchange with RSA keeps no secret from who learns the key later (RFC 9325, 4.1).
+        if cipherSuites == TLSConfiguration.makeClientConfiguration().cipherSuites {
+            configuration.cipherSuites += ":!kRSA"
+        }
+        let anchors = manager.anchors ?? enforcement.configuration.anchors
         switch enforcement.handshakeVerification {
         case .full(let others):
             configuration.certificateVerification = .fullVerification
-            configuration.trustRoots = .certificates(Self.roots(enforcement.anchors.certificates + others))
+            configuration.trustRoots = .certificates(Self.roots(anchors.certificates + others))
             configuration.additionalTrustRoots = []
         case .managerAlone:
             configuration.certificateVerification = .none

@@ -13,6 +13,7 @@ struct TrustCommand: AsyncParsableCommand {
     static func main() async {
         CommandProcess.begin()
         do {
+            try enterNamespace()
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -22,5 +23,12 @@ struct TrustCommand: AsyncParsableCommand {
         } catch {
             CommandProcess.end(Self.self, error)
         }
+    }
+
+    /// Moves the program into the network namespace that is named, while there is only this thread. What is parsed here is not handed on,
+    /// for it belongs to this thread.
+    private static func enterNamespace() throws {
+        let command = try parseAsRoot()
+        if let asking = command as? any ServerAsking { try asking.options.enterNamespace() }
     }
 }

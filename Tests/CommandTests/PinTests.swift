@@ -102,6 +102,26 @@ import TrustForge
         #expect(result.errors.contains("a server of TLS 1.2 that wants a client's certificate ends so too"))
     }
 
+    @Test func `pin and trust share anchors, destination and namespace`() async throws {
+        let server = try await TLSServer.start()
+        let pinned = try await server.run("pin example.org --connect-to 127.0.0.1:PORT")
+        #expect(pinned.lines.first == "example.org:443: 2 certificates, TLS 1.3, trusted by the system")
+        for (file, status) in [("root.pem", CInt(0)), ("stranger.pem", 1)] {
+            let options = "--connect-to 127.0.0.1:PORT --anchors \(file)"
+            #expect(try await server.run("trust example.org \(options)").status == status)
+        }
+        let namespace = try await NamedNamespace.make()
+        defer { namespace.delete() }
+        for subcommand in ["pin", "trust"] {
+            // The server is here and not there.
+            let there = try await server.run("\(subcommand) 127.0.0.1:PORT --netns \(namespace.name)")
+            #expect(there.status == 69)
+            #expect(there.errors.hasPrefix("reachability: cannot connect to 127.0.0.1:PORT: "))
+            #expect(try await server.run("\(subcommand) 127.0.0.1:PORT --netns nowhere").status == 69)
+            #expect(try await server.run("\(subcommand) 127.0.0.1:PORT --netns a/b").status == 64)
+        }
+    }
+
     @Test func `what a stranger wrote into a certificate cannot move the cursor`() async throws {
         let leaf = TrustWorld.server("\u{1b}[31m\n\u{202e}ok").signed(by: TrustWorld.intermediate)
         let server = try await TLSServer.start(leaf)

@@ -20,7 +20,7 @@ import Testing
         var client = TrustClient(isHTTP2: isHTTP2)
         client.manager = test.manager
         client.enforcement.handshakeVerification = verification
-        client.enforcement.revocation = PlayedRevocation()
+        client.enforcement.configuration.revocation = PlayedRevocation()
         let outcome = try await client.get(server.url())[0]
         try await server.close()
 

@@ -227,6 +227,7 @@ import X509
 
     @Test(arguments: [true, false])
     func `without TLS nothing is judged`(isAllowed: Bool) async throws {
+        #expect(!ServerTrustEnforcement().allowsPlainHTTP)
         let server = try await TrustServer(nil)
         var client = TrustClient(isHTTP2: true)
         client.enforcement.allowsPlainHTTP = isAllowed

@@ -14,13 +14,17 @@ import TrustForge
     private static func verdict(
         _ kind: Kind,
         at url: String,
-        settings: RevocationSettings = RevocationSettings()
+        settings: RevocationSettings = RevocationSettings(),
+        allowsLocalAddresses: Bool = true
     ) async throws -> TrustFailure? {
         let leaf = kind == .responder ? RevocationWorld.leaf(responders: [url]) : RevocationWorld.leaf(lists: [url])
         var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
         trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
         trust.time = World.now
-        let fetcher = try HTTPRevocationFetcher(template: HTTPWorld.template)
+        let fetcher = try HTTPRevocationFetcher(
+            configuration: HTTPWorld.configuration,
+            allowsLocalAddresses: allowsLocalAddresses
+        )
         trust.revocation = RevocationChecker(fetcher: fetcher, settings: settings)
         let evaluator = RevocationTrustEvaluator(options: [.any, .requirePositiveResponse])
         do {
@@ -41,6 +45,24 @@ import TrustForge
             else { return nil }
             #expect(server.requests.count <= 1)
             return doubt.obstacles.first?.problem
+        }
+    }
+
+    /// By address, by name, and by forms of the address; the server counts.
+    @Test(arguments: ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0"])
+    func `nobody on this machine is asked, unless that is allowed`(host: String) async throws {
+        try await withServer(.ok(ForgedResponse().der())) { server in
+            let url = server.url("/ocsp").replacing("127.0.0.1", with: host)
+            let failure = try await Self.verdict(.responder, at: url, allowsLocalAddresses: false)
+            #expect(server.requests.isEmpty)
+            guard case .revocationUnknown(_, let doubt) = failure,
+                case .unreachable(let cause) = doubt.obstacles.first?.problem
+            else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(cause.contains("allowsLocalAddresses"), "\(cause)")
+            #expect(try await Self.verdict(.responder, at: server.url("/ocsp")) == nil)
         }
     }
 
@@ -180,9 +202,11 @@ import TrustForge
         // The server of the responder has the same responder: nobody asks about its own certificate.
         let tls = try HTTPWorld.serverContext()
         try await withServer(.ok(ForgedResponse().der()), tls: tls) { server in
-            var template = HTTPWorld.template
-            template.revocation = RevocationChecker(fetcher: try HTTPRevocationFetcher(template: HTTPWorld.template))
-            let fetcher = try HTTPRevocationFetcher(template: template)
+            var configuration = HTTPWorld.configuration
+            configuration.revocation = RevocationChecker(
+                fetcher: try HTTPRevocationFetcher(configuration: HTTPWorld.configuration, allowsLocalAddresses: true)
+            )
+            let fetcher = try HTTPRevocationFetcher(configuration: configuration, allowsLocalAddresses: true)
             let leaf = RevocationWorld.leaf(responders: [server.url()])
             var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
             trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])

@@ -17,7 +17,7 @@ import Testing
         -> TrustedHTTPClient
     {
         let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
-        let tls = try ServerTrustHandlerFactory(manager: manager, template: HTTPWorld.template)
+        let tls = try ServerTrustHandlerFactory(manager: manager, configuration: HTTPWorld.configuration)
         return TrustedHTTPClient(tls: tls, settings: settings, connector: connector)
     }
 

@@ -140,10 +140,10 @@ import TrustForge
         let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
         #expect(outcome.verdict == .refused(.noEvaluator))
         let lenient = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
-        var template = TrustTemplate()
-        template.anchors = TrustAnchors([World.root.certificate])
-        template.now = { World.now }
-        let open = try ServerTrustHandlerFactory(manager: lenient, template: template)
+        var configuration = TrustConfiguration()
+        configuration.anchors = TrustAnchors([World.root.certificate])
+        configuration.now = { World.now }
+        let open = try ServerTrustHandlerFactory(manager: lenient, configuration: configuration)
         #expect(try await TrustClient.connect(open, host: World.host, port: server.port).verdict == .trusted)
         try await server.close()
     }
@@ -151,8 +151,8 @@ import TrustForge
     @Test func anotherHandshakeIsJudgedAnew() async throws {
         let server = try await LoopbackServer(World.leaf, World.intermediate)
         let time = Locked(World.now)
-        let factory = try TrustClient.factory(TrustCase("") { _ in }) { _, template in
-            template.now = { time.withLock { $0 } }
+        let factory = try TrustClient.factory(TrustCase("") { _ in }) { _, configuration in
+            configuration.now = { time.withLock { $0 } }
         }
         #expect(try await TrustClient.connect(factory, host: World.host, port: server.port).verdict == .trusted)
         #expect(

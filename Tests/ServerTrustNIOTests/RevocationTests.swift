@@ -13,15 +13,15 @@ struct RevocationTests {
     ) async throws -> TrustCase.Verdict? {
         let responder = try await ResponderProgram(saying: statement)
         let server = try await LoopbackServer(responder.leaf)
-        let fetcher = try HTTPRevocationFetcher()
+        let fetcher = try HTTPRevocationFetcher(allowsLocalAddresses: true)
         let factory = try TrustClient.factory(
             TrustCase("") {
                 $0.trust(responder.root)
                 $0.evaluator = RevocationTrustEvaluator(options: flags)
             }
-        ) { _, template in
-            template.now = { .now }
-            template.revocation = RevocationChecker(fetcher: fetcher)
+        ) { _, configuration in
+            configuration.now = { .now }
+            configuration.revocation = RevocationChecker(fetcher: fetcher)
         }
         let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
         #expect((outcome.greeting == "hello") == (outcome.verdict == .trusted))

@@ -2,6 +2,7 @@ import Logging
 import ServerTrust
 import Testing
 import TrustForge
+import X509
 
 /// Evaluators that need more than a row of the table.
 @Suite struct EvaluatorTests {
@@ -100,6 +101,20 @@ import TrustForge
         ) async -> RevocationStatus { asked }
     }
 
+    @Test(arguments: [[5], [17, 5], [1]])
+    func `a certificate that promises a stapled response needs an answer`(features: [UInt8]) throws {
+        var blueprint = Blueprint.leaf()
+        let value: [UInt8] = [0x30, UInt8(features.count * 3)] + features.flatMap { [2, 1, $0] as [UInt8] }
+        blueprint.more = [Certificate.Extension(oid: [1, 3, 6, 1, 5, 5, 7, 1, 24], critical: false, value: value[...])]
+        let leaf = blueprint.signed(by: World.intermediate)
+        var trust = try TrustCase("must-staple") { $0.send(leaf, World.intermediate) }.trust()
+        trust.revocation = RevocationChecker()
+        let soft = RevocationTrustEvaluator()
+        guard features.contains(5) else { return try soft.evaluate(trust, forHost: World.host) }
+        let error = #expect(throws: ServerTrustError.self) { try soft.evaluate(trust, forHost: World.host) }
+        #expect(error?.reason == .revocationUnknown(subject: World.host, detail: RevocationDoubt(.noSource)))
+    }
+
     @Test func revocation() async throws {
         let leaf = World.leaf.certificate
         var trust = try Self.trust()
@@ -117,11 +132,12 @@ import TrustForge
                 return error.reason
             }
         }
-        let nobody = TrustFailure.revocationUnknown(subject: World.host, detail: RevocationDoubt(.noSource))
         let offline = RevocationDoubt(.networkAccessDisabled)
         let stolen = RevocationRecord(source: .other("the oracle"))
-        #expect(await reason(soft, online: true) == nil)
-        #expect(await reason(hard, online: true) == nobody)
+        for online in [true, false] {
+            #expect(await reason(soft, online: online) == .noRevocationChecker)
+            #expect(await reason(hard, online: online) == .noRevocationChecker)
+        }
         trust.revocation = Oracle(known: .unknown(leaf, detail: offline), asked: .good)
         #expect(await reason(soft, online: false) == nil)
         #expect(await reason(hard, online: false) == .revocationUnknown(subject: World.host, detail: offline))

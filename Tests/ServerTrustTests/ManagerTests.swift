@@ -51,6 +51,55 @@ import TrustForge
         #expect(try Self.reason(manager, host) == .custom(pattern))
     }
 
+    @Test(arguments: [
+        ("example.com", "EXAMPLE.com"), ("example.com", "example.com."),
+        ("*.b\u{fc}cher.example", "*.xn--bcher-kva.example"),
+        ("::1", "[0:0::1]"),
+    ])
+    func `two patterns for the same hosts trust nobody`(_ one: String, _ other: String) throws {
+        let first = min(one, other)
+        let expected = TrustFailure.equalPatterns(first, first == one ? other : one)
+        #expect(try Self.reason(Self.manager(one, other), "example.org") == expected)
+        let policies = ServerTrustPolicyManager(policies: [one: .disableEvaluation, other: .disableEvaluation])
+        let policy = try #require(policies.serverTrustPolicy(forHost: "example.org"))
+        #expect(!policy.evaluate(try TrustCase("any") { _ in }.trust(), forHost: "example.org"))
+    }
+
+    @Test(arguments: ["Example.ORG.", "example.org"])
+    func `lookup gets the host as it is compared`(host: String) throws {
+        let manager = ServerTrustManager(evaluators: [:], lookup: { $0 == "example.org" ? Named(name: "found") : nil })
+        #expect(try Self.reason(manager, host) == .custom("found"))
+        let policies = ServerTrustPolicyManager(
+            policies: [:],
+            lookup: { $0 == "example.org" ? .disableEvaluation : nil }
+        )
+        #expect(policies.serverTrustPolicy(forHost: host) != nil)
+    }
+
+    /// Passes whoever asks, in a task that has been cancelled.
+    @Test func `a cancelled evaluation does not pass`() async throws {
+        let trust = try TrustCase("any") { _ in }.trust()
+        let manager = ServerTrustManager(evaluators: [World.host: DisabledTrustEvaluator()])
+        let verdict = Task<TrustFailure?, Never> {
+            withUnsafeCurrentTask { $0?.cancel() }
+            do throws(ServerTrustError) {
+                try await manager.evaluateOnline(trust, forHost: World.host)
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        #expect(await verdict.value == .cancelled)
+    }
+
+    @Test func `what strangers wrote is escaped and bounded`() {
+        let failure = TrustFailure.hostMismatch(names: Array(repeating: "\u{1b}[2J\u{7}\n\u{202e}", count: 10_000))
+        let text = ServerTrustError(reason: failure, host: "a\u{1b}b").description
+        #expect(text.hasPrefix("the server of a\\u{1b}b is not trusted: the certificate is for \\u{1b}[2J\\u{7}\\u{a}"))
+        #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202e })
+        #expect(text.count < 2200)
+    }
+
     @Test func aHostWithoutAnEvaluatorIsRefused() throws {
         #expect(try Self.reason(Self.manager("example.com"), "example.org") == .noEvaluator)
         #expect(try Self.reason(Self.manager(), "example.org") == .noEvaluator)

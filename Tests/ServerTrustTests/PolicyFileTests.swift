@@ -132,6 +132,33 @@ import TrustForge
         #expect(reports.all.map(\.isEnforced) == [false])
     }
 
+    @Test func `the manager and the configuration keep the file's anchors and lists`() throws {
+        let directory = try ScratchDirectory()
+        try directory.write("root.pem", PEM.text([World.rsaRoot.der]))
+        var list = ForgedList(issuer: World.intermediate)
+        list.revoke(World.leaf)
+        try directory.write("list.pem", list.pem(at: World.now))
+        let policy = "{\"policy\": \"revocation\", \"flags\": [\"crl\", \"networkAccessDisabled\"]}"
+        func failure(_ more: String) throws -> TrustFailure? {
+            let file = try read("{\"hosts\": {\"\(World.host)\": \(policy)}, \(more)}", in: directory)
+            // Its anchors and lists are those of a client that knows nothing of the file.
+            let error = #expect(throws: ServerTrustError.self) {
+                try file.manager().evaluate(trust(), forHost: World.host)
+            }
+            #expect(file.configuration.revocationLists.count == file.revocationLists.count)
+            #expect(file.anchors == nil || file.configuration.anchors == file.anchors)
+            return error?.reason
+        }
+        guard case .unknownIssuer = try failure("\"anchors\": [\"root.pem\"]") else {
+            Issue.record("the file's anchors do not count")
+            return
+        }
+        guard case .revoked = try failure("\"revocationLists\": [\"list.pem\"]") else {
+            Issue.record("the file's lists do not count")
+            return
+        }
+    }
+
     @Test func `whose anchors count`() throws {
         let directory = try ScratchDirectory()
         try directory.write("root.pem", PEM.text([World.root.der]))

@@ -9,7 +9,7 @@ import TrustForge
 
     /// What is judged.
     private static func trust(_ name: String) throws -> ServerTrust {
-        try TrustCase(name) {
+        var trust = try TrustCase(name) {
             switch name {
             case "expired": $0.send(expiredLeaf, World.intermediate)
             case "stranger": $0.send(World.strangeLeaf)
@@ -17,6 +17,8 @@ import TrustForge
             default: break
             }
         }.trust()
+        trust.revocation = RevocationChecker()
+        return trust
     }
 
     private static func policies(validateHost: Bool, validateChain: Bool) -> [ServerTrustPolicy] {

@@ -20,11 +20,7 @@ package struct PinArguments: CompanionArguments {
     @Argument(help: ArgumentHelp("HOST, HOST:PORT or [IPV6]:PORT; port 443 otherwise.", valueName: "server"))
     package var server: String
 
-    @Option(
-        help: ArgumentHelp("Trust these certificates in place of the system's.", valueName: "file"),
-        completion: .file()
-    )
-    package var anchors: String?
+    @OptionGroup package var options: ServerOptions
 
     @Option(
         parsing: .unconditional,

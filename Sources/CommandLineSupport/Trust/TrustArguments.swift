@@ -27,10 +27,7 @@ package struct TrustArguments: CompanionArguments {
     @Option(help: ArgumentHelp("Judge for another time: 2027-11-01T12:00:00Z.", valueName: "time"))
     package var at: String?
 
-    @Option(
-        help: ArgumentHelp("Connect there, but judge as if it were the host.", valueName: "server")
-    )
-    package var connectTo: String?
+    @OptionGroup package var options: ServerOptions
 
     @Option(
         parsing: .unconditional,

@@ -30,9 +30,10 @@ package enum NamespaceEntry {
         return try outcome.get()
     }
 
-    /// Moves the calling thread, which must be about to end, into a namespace, and says which one it is.
+    /// Moves the calling thread into a namespace, and says which one it is. It must be about to end, or be the only one of a program
+    /// that stays there.
     @discardableResult
-    static func enter(_ namespace: NamespaceReference) throws(NetlinkError) -> NamespaceIdentity {
+    package static func enter(_ namespace: NamespaceReference) throws(NetlinkError) -> NamespaceIdentity {
         let file = try namespace.open()
         do throws(SystemError) {
             let identity = try NamespaceIdentity(of: file)

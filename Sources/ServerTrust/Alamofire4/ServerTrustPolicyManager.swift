@@ -2,7 +2,7 @@ import Logging
 
 /// Which policy is for which host: the manager of Alamofire 4, with the patterns of ``HostPattern``; the most specific decides.
 ///
-/// A pattern that is none makes all hosts be refused.
+/// A pattern that is none, or two for the same hosts, make all hosts be refused.
 public final class ServerTrustPolicyManager: Sendable {
     /// As they were given.
     public let policies: [String: ServerTrustPolicy]
@@ -12,7 +12,7 @@ public final class ServerTrustPolicyManager: Sendable {
 
     /// - Parameters:
     ///   - policies: By patterns of hosts.
-    ///   - lookup: Asked first, for what patterns cannot say; nil goes on with `policies`. It is what overriding
+    ///   - lookup: Asked first, for what patterns cannot say, with the host as ``ServerHost`` writes it; nil goes on with `policies`. It is what overriding
     ///     `serverTrustPolicy(forHost:)` is in Alamofire.
     public init(
         policies: [String: ServerTrustPolicy],
@@ -26,7 +26,7 @@ public final class ServerTrustPolicyManager: Sendable {
     /// The policy for a host, nil if there is none. A text that is no host, or a manager with a pattern that is none, has one that
     /// refuses everything.
     public func serverTrustPolicy(forHost host: String) -> ServerTrustPolicy? {
-        if let policy = lookup?(host) { return policy }
+        if let policy = lookup?(ServerHost.canonical(host)) { return policy }
         do {
             return try table.value(forHost: host)
         } catch {

@@ -19,5 +19,5 @@ public struct ServerTrustError: Error, Hashable, Sendable {
 
 extension ServerTrustError: CustomStringConvertible {
     /// One sentence.
-    public var description: String { "the server of \(host) is not trusted: \(reason)" }
+    public var description: String { "the server of \(host.shown) is not trusted: \(reason)" }
 }

@@ -1,6 +1,10 @@
 extension TrustFailure: CustomStringConvertible {
     /// What is wrong and, where something can be done, what.
-    public var description: String {
+    ///
+    /// What strangers wrote is made safe to show, and no longer than a page.
+    public var description: String { sentence.shown }
+
+    private var sentence: String {
         switch self {
         case .noCertificates: "the server sent no certificate"
         case .unreadableCertificate(let detail): detail
@@ -38,6 +42,10 @@ extension TrustFailure: CustomStringConvertible {
         case .noEvaluator: "no evaluator is set for the host, and all hosts must be evaluated"
         case .invalidPattern(let pattern):
             "\"\(pattern)\" is no host, *.domain or **.domain: no host is trusted until that is set right"
+        case .equalPatterns(let one, let other):
+            "\"\(one)\" and \"\(other)\" are the same hosts: no host is trusted until one of them is taken away"
+        case .noRevocationChecker:
+            "revocation cannot be looked into: there is no checker, no stapled response and no list; set `revocation`"
         case .timedOut(let limit): "the evaluation took longer than \(limit)"
         case .cancelled: "the connection was closed before the evaluation was over"
         case .custom(let detail): detail

@@ -81,6 +81,12 @@ public enum TrustFailure: Error, Hashable, Sendable {
     case noEvaluator
     /// A pattern in a manager is none; until it is set right the manager trusts nobody.
     case invalidPattern(String)
+    /// Two patterns in a manager stand for the same hosts, and so which of them decides is not known: one differs from the other in
+    /// the case of letters, a dot at the end or the form of a name or address. Until that is set right the manager trusts nobody.
+    case equalPatterns(String, String)
+    /// Revocation was to be looked into, but nobody can tell anything of it: there is no checker (``ServerTrust/revocation``), no
+    /// stapled response and no list.
+    case noRevocationChecker
     /// The evaluators had not decided when a client's time limit was over.
     case timedOut(Duration)
     /// Nobody waited for the evaluators' decision any more: the connection was closed.

@@ -1,24 +1,28 @@
 /// Values by patterns of hosts; the most specific pattern decides.
 struct HostTable<Value: Sendable>: Sendable {
     private var values: [HostPattern: Value] = [:]
-    /// The first text that is no pattern. A table with one answers nothing: what it was meant for is not known.
-    private var invalid: String?
+    /// The first text that is no pattern, or the first two that are the same. A table with such answers nothing: what was meant is not
+    /// known.
+    private var fault: TrustFailure?
 
     init(_ entries: [String: Value]) {
+        var texts: [HostPattern: String] = [:]
         for (text, value) in entries.sorted(by: { $0.key < $1.key }) {
-            do {
-                values[try HostPattern(text)] = value
+            do throws(TrustFailure) {
+                let pattern = try HostPattern(text)
+                if let other = texts.updateValue(text, forKey: pattern) { throw .equalPatterns(other, text) }
+                values[pattern] = value
             } catch {
-                invalid = invalid ?? text
+                fault = fault ?? error
             }
         }
     }
 
     /// The value for a host, nil if no pattern matches.
     ///
-    /// - Throws: `invalidHost`; `invalidPattern` when the table was made with one.
+    /// - Throws: `invalidHost`; `invalidPattern` or `equalPatterns` when the table was made with such.
     func value(forHost host: String) throws(TrustFailure) -> Value? {
-        if let invalid { throw .invalidPattern(invalid) }
+        if let fault { throw fault }
         return HostPattern.candidates(for: try ServerHost(host)).lazy.compactMap { values[$0] }.first
     }
 }

@@ -30,6 +30,9 @@ public struct ServerHost: Hashable, Sendable {
         return true
     }
 
+    /// As hosts are compared: lower case, A-labels, no dot at the end; a text that is no host as it is.
+    static func canonical(_ text: String) -> String { (try? ServerHost(text))?.description ?? text }
+
     private static func address(_ text: String) -> WireAddress? {
         var text = text[...]
         if text.first == "[", text.last == "]" {

@@ -152,14 +152,25 @@ public struct TrustPolicyFile: Sendable {
         return entries
     }
 
-    /// A manager with these policies. Its trusts should have ``anchors`` and ``revocationLists``.
+    /// What a client is to judge by: ``anchors``, or the system's, and ``revocationLists``. A policy of the kind `revocation` that is to
+    /// ask over the network needs a checker besides, with a fetcher.
+    public var configuration: TrustConfiguration {
+        var configuration = TrustConfiguration()
+        if let anchors { configuration.anchors = anchors }
+        configuration.revocationLists = revocationLists
+        return configuration
+    }
+
+    /// A manager with these policies, ``anchors`` and ``revocationLists``, which count in every client.
     public func manager() -> ServerTrustManager {
         ServerTrustManager(
             allHostsMustBeEvaluated: allHostsMustBeEvaluated,
             evaluators: policies.mapValues { entries -> any ServerTrustEvaluating in
                 entries.count == 1
                     ? entries[0].evaluator : CompositeTrustEvaluator(evaluators: entries.map(\.evaluator))
-            }
+            },
+            anchors: anchors,
+            revocationLists: revocationLists
         )
     }
 

@@ -112,6 +112,6 @@ extension RevocationChecker {
     private func lists(about question: RevocationQuestion) -> [RevocationList] {
         let issuer = question.certificate.x509.issuer
         let fetched = sources(question, .lists).compactMap { memory.list(from: $0) }
-        return (lists + fetched).filter { $0.content.issuer == issuer }
+        return (question.lists + lists + fetched).filter { $0.content.issuer == issuer }
     }
 }

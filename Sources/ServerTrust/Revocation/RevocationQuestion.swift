@@ -9,6 +9,8 @@ struct RevocationQuestion: Sendable {
     let allowsSHA1: Bool
     /// Only for the server's own certificate.
     let stapledResponse: [UInt8]?
+    /// At hand, besides those of the checker.
+    let lists: [RevocationList]
 
     /// One for each certificate but the anchor, which nobody is above of.
     static func all(about chain: ValidatedChain, in trust: ServerTrust) -> [RevocationQuestion] {
@@ -18,7 +20,8 @@ struct RevocationQuestion: Sendable {
                 issuer: link.1,
                 time: trust.time,
                 allowsSHA1: trust.requirements.allowsSHA1,
-                stapledResponse: index == 0 ? trust.stapledOCSPResponse : nil
+                stapledResponse: index == 0 ? trust.stapledOCSPResponse : nil,
+                lists: trust.revocationLists
             )
         }
     }

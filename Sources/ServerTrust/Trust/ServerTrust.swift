@@ -29,7 +29,10 @@ public struct ServerTrust: Sendable {
     /// The OCSP response that came with the handshake (RFC 6066, section 8), in DER; nil if none did.
     public var stapledOCSPResponse: [UInt8]?
 
-    /// Who knows about revocation; unless set, only the stapled response is known.
+    /// Revocation lists at hand, besides those of ``revocation``.
+    public var revocationLists: [RevocationList] = []
+
+    /// Who knows about revocation; unless set, only the stapled response and ``revocationLists`` are known.
     public var revocation: (any RevocationChecking)?
 
     /// Chains that were found valid before; each evaluation builds its own if this is nil.

@@ -34,7 +34,13 @@ struct ConnectionGatekeeper: Sendable {
         guard let handler = try? channel.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self) else {
             guard !judge.enforcement.allowsPlainHTTP else { return channel.eventLoop.makeSucceededVoidFuture() }
             let host = channel.remoteAddress?.ipAddress ?? "an unknown host"
-            return refuse(channel, ServerTrustError(reason: .custom("the connection is without TLS"), host: host))
+            return refuse(
+                channel,
+                ServerTrustError(
+                    reason: .custom("the connection is without TLS, which allowsPlainHTTP would let through"),
+                    host: host
+                )
+            )
         }
         do {
             let peer = try ConnectionPeer(handler, on: channel, isProxied: isProxied)
@@ -90,7 +96,7 @@ struct ConnectionGatekeeper: Sendable {
 
     /// Closes the connection below TLS, for the peer must not be waited for, and fails when it has ended.
     private func refuse(_ channel: any Channel, _ error: any Error) -> EventLoopFuture<Void> {
-        if error is ServerTrustError { judge.enforcement.logger.warning("\(error)") }
+        if error is ServerTrustError { judge.enforcement.configuration.logger.warning("\(error)") }
         let refusal = channel.eventLoop.makePromise(of: Void.self)
         channel.closeFuture.whenComplete { _ in refusal.fail(error) }
         let pipeline = channel.pipeline.syncOperations

@@ -23,16 +23,10 @@ struct ConnectionJudge: Sendable {
     func judge(_ peer: ConnectionPeer, on eventLoop: any EventLoop) async throws(ServerTrustError) {
         let others = await others(of: peer, on: eventLoop)
         do {
-            var trust = try ServerTrust(
+            let trust = try enforcement.configuration.trust(
                 derEncodedChain: chain(peer.certificate, others ?? []),
-                host: peer.host,
-                cache: enforcement.cache
+                host: peer.host
             )
-            trust.anchors = enforcement.anchors
-            trust.requirements = enforcement.requirements
-            trust.revocation = enforcement.revocation
-            trust.time = enforcement.now()
-            trust.logger = enforcement.logger
             try await manager.evaluateOnline(trust, forHost: peer.host)
         } catch {
             memory.forget(peer.certificate)
@@ -46,8 +40,8 @@ struct ConnectionJudge: Sendable {
         do {
             return try await fetcher?.certificates(of: peer, on: eventLoop)
         } catch {
-            enforcement.logger.warning(
-                "the certificates that the server of \(peer.host) sends cannot be asked for: \(error)"
+            enforcement.configuration.logger.warning(
+                "the certificates that the server of \(peer.host.shown) sends cannot be asked for: \("\(error)".shown)"
             )
             return nil
         }
@@ -57,7 +51,7 @@ struct ConnectionJudge: Sendable {
     private func chain(_ leaf: [UInt8], _ others: [[UInt8]]) -> [[UInt8]] {
         var seen: Set = [leaf]
         let more = (others + enforcement.intermediates.map(\.derRepresentation)).filter { seen.insert($0).inserted }
-        return [leaf] + more.prefix(max(0, enforcement.requirements.maximumSentCertificates - 1))
+        return [leaf] + more.prefix(max(0, enforcement.configuration.requirements.maximumSentCertificates - 1))
     }
 
     private static func explained(_ error: ServerTrustError) -> ServerTrustError {

@@ -18,6 +18,9 @@ struct HTTPAttempt: Sendable {
         return await flight.outcome(before: deadline, on: loop) {
             connector.connect(to: target, on: loop) { channel in
                 try flight.adopt(channel)
+                if !settings.allowsLocalAddresses, settings.proxy == nil {
+                    try channel.pipeline.syncOperations.addHandler(LocalAddressGuard())
+                }
                 try channel.pipeline.syncOperations.addHandler(AbortHandler())
             }
             .flatMap { openTunnel($0, flight) }

@@ -1,6 +1,12 @@
+import ServerTrust
+
 extension TrustedHTTPFailure: CustomStringConvertible {
     /// What went wrong, and what to do.
-    public var description: String {
+    ///
+    /// What strangers wrote is made safe to show, and no longer than a page.
+    public var description: String { sentence.shown }
+
+    private var sentence: String {
         switch self {
         case .invalidURL(let text, let problem): "\"\(text)\" is no URL of HTTP: \(problem)"
         case .invalidMethod(let method): "the method \"\(method)\" cannot be sent"

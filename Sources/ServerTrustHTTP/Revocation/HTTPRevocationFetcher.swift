@@ -16,21 +16,25 @@ public struct HTTPRevocationFetcher: RevocationFetching {
     private let client: TrustedHTTPClient
 
     /// - Parameters:
-    ///   - template: What judging the servers of `https` URLs begins with; its revocation is left away.
-    ///   - proxy: Whom to ask in the place of the servers.
+    ///   - configuration: What judging the servers of `https` URLs begins with; its revocation is left away.
+    ///   - proxy: Whom to ask in the place of the servers. It is the proxy then that knows their addresses, and must refuse its own.
+    ///   - allowsLocalAddresses: Whether responders and lists at loopback, link-local and multicast addresses are asked, however a URL
+    ///     leads there. The URLs stand in certificates that strangers show. Private addresses (RFC 1918, RFC 4193) are asked always.
     ///   - group: Whose threads do the work.
     /// - Throws: `TLSSettingsError` of ServerTrustNIO.
     public init(
-        template: TrustTemplate = TrustTemplate(),
+        configuration: TrustConfiguration = TrustConfiguration(),
         proxy: HTTPProxy? = nil,
+        allowsLocalAddresses: Bool = false,
         group: MultiThreadedEventLoopGroup = .singleton
     ) throws(TLSSettingsError) {
-        var template = template
-        template.revocation = nil
+        var configuration = configuration
+        configuration.revocation = nil
         let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
-        let tls = try ServerTrustHandlerFactory(manager: manager, template: template)
+        let tls = try ServerTrustHandlerFactory(manager: manager, configuration: configuration)
         var settings = TrustedHTTPSettings()
         settings.proxy = proxy
+        settings.allowsLocalAddresses = allowsLocalAddresses
         client = TrustedHTTPClient(tls: tls, settings: settings, group: group)
     }
 

@@ -67,7 +67,7 @@ final class ServerTrustHandler: ChannelDuplexHandler {
                 chain: try certificates.map { try $0.toDERBytes() },
                 host: host,
                 manager: factory.manager,
-                template: factory.template,
+                configuration: factory.configuration,
                 limit: factory.settings.evaluationTimeLimit,
                 on: loop
             )

@@ -23,26 +23,26 @@ public struct ServerTrustHandlerFactory: Sendable {
     public let settings: TLSClientSettings
 
     /// What each evaluation begins with.
-    public let template: TrustTemplate
+    public let configuration: TrustConfiguration
 
     private let context: NIOSSLContext
 
     /// - Parameters:
     ///   - manager: Who decides; it is asked with `ServerTrustManager.evaluateOnline(_:forHost:)`.
     ///   - settings: What is demanded of servers and shown to them.
-    ///   - template: Anchors, revocation, cache, time and log of each evaluation.
+    ///   - configuration: Anchors, revocation, cache, time and log of each evaluation.
     /// - Throws: ``TLSSettingsError``.
     public init(
         manager: ServerTrustManager,
         settings: TLSClientSettings = TLSClientSettings(),
-        template: TrustTemplate = TrustTemplate()
+        configuration: TrustConfiguration = TrustConfiguration()
     ) throws(TLSSettingsError) {
         self.manager = manager
         self.settings = settings
-        self.template = template
-        let configuration = try settings.tlsConfiguration()
+        self.configuration = configuration
+        let tls = try settings.tlsConfiguration()
         do {
-            context = try NIOSSLContext(configuration: configuration)
+            context = try NIOSSLContext(configuration: tls)
         } catch {
             throw .refused("\(error)")
         }

@@ -24,13 +24,13 @@ final class TrustEvaluation: Sendable {
         chain: [[UInt8]],
         host: String,
         manager: ServerTrustManager,
-        template: TrustTemplate,
+        configuration: TrustConfiguration,
         limit: Duration,
         on loop: any EventLoop
     ) {
         let task = Task {
             do throws(ServerTrustError) {
-                let trust = try template.trust(derEncodedChain: chain, host: host)
+                let trust = try configuration.trust(derEncodedChain: chain, host: host)
                 try await manager.evaluateOnline(trust, forHost: host)
                 finish(.success(trust))
             } catch {

@@ -10,6 +10,7 @@ extension TrustFailure {
         case .noPins: return "noPins"
         case .noEvaluator: return "noEvaluator"
         case .cancelled: return "cancelled"
+        case .noRevocationChecker: return "noRevocationChecker"
         default: return "other"
         }
     }

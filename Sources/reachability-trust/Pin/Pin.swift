@@ -4,16 +4,18 @@ import Netlink
 import ServerTrust
 
 /// `reachability pin`: looks, and refuses nobody.
-struct Pin: AsyncParsableCommand {
+struct Pin: AsyncParsableCommand, ServerAsking {
     static let configuration = PinArguments.configuration
 
     @OptionGroup var arguments: PinArguments
 
+    var options: ServerOptions { arguments.options }
+
     func run() async throws {
         let limit = try TimeLimit(arguments.timeLimit)
         let server = try ServerAddress(arguments.server)
-        let anchors = try arguments.anchors.map { try AnchorFile.read($0) }
-        let look = ServerLook(server: server, destination: server)
+        let anchors = try options.anchors.map { try AnchorFile.read($0) }
+        let look = ServerLook(server: server, destination: try options.destination(server))
         var shown: ShownServer
         do {
             shown = try await limit.enforce(waitingFor: "the certificates of \(server)") { try await look.shown() }
@@ -21,7 +23,7 @@ struct Pin: AsyncParsableCommand {
             throw ExitMessage("cannot pin \(server): \("\(error.reason)".printable)", .unavailable)
         }
         shown.trust.anchors = anchors ?? .system
-        let output = PinOutput(server: server, shown: shown, anchors: arguments.anchors)
+        let output = PinOutput(server: server, shown: shown, anchors: options.anchors)
         if arguments.json { StandardOutput.write(output.json.bytes) } else { Table.write(output.lines) }
     }
 }

@@ -32,9 +32,10 @@ struct PinOutput {
 
     var lines: [String] {
         let count = shown.trust.certificates.count
-        let version = shown.version.map { ", TLS \($0)" } ?? ""
         let verdict = reason.map { "not trusted by \(who): \("\($0)".printable)" } ?? "trusted by \(who)"
-        var lines = ["\(server): \(count) \(count == 1 ? "certificate" : "certificates")\(version), \(verdict)"]
+        var lines = [
+            "\(server): \(count) \(count == 1 ? "certificate" : "certificates"), TLS \(shown.version), \(verdict)"
+        ]
         for certificate in certificates { lines += Table.lines(certificate.kind.rawValue, certificate.texts) }
         return lines + Table.lines("backup", backupTexts)
     }

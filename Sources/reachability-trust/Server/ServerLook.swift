@@ -17,9 +17,9 @@ struct ServerLook: Sendable {
     func shown() async throws -> ShownServer {
         let evaluator = LookingEvaluator()
         let manager = ServerTrustManager(evaluators: [:], lookup: { _ in evaluator })
-        var template = TrustTemplate()
-        template.logger = .silent
-        let factory = try ServerTrustHandlerFactory(manager: manager, template: template)
+        var configuration = TrustConfiguration()
+        configuration.logger = .silent
+        let factory = try ServerTrustHandlerFactory(manager: manager, configuration: configuration)
         let host = server.host
         let connection: Connection
         do {
@@ -40,7 +40,7 @@ struct ServerLook: Sendable {
         defer { connection.channel.close(promise: nil) }
         do {
             let handshake = try await connection.handshake.get()
-            return ShownServer(trust: handshake.trust, version: handshake.version.map(Self.number))
+            return ShownServer(trust: handshake.trust, version: Self.number(handshake.version))
         } catch let error as ServerTrustError {
             throw error
         } catch {
@@ -55,8 +55,9 @@ struct ServerLook: Sendable {
         let handshake: EventLoopFuture<TrustedHandshake>
     }
 
-    private static func number(_ version: TLSVersion) -> String {
+    private static func number(_ version: TLSVersion?) -> String {
         switch version {
+        case nil: "1.2 or later"
         case .tlsv1: "1.0"
         case .tlsv11: "1.1"
         case .tlsv12: "1.2"

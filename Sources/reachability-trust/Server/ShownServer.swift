@@ -1,9 +1,9 @@
 import ServerTrust
 
-/// What a server has shown.
+/// What a server has shown in a finished handshake, which proves that it has the key of its certificate.
 struct ShownServer: Sendable {
     /// Its certificates, to be judged.
     var trust: ServerTrust
-    /// For example `1.3`; nil if the handshake did not come to its end: the certificates were shown before.
-    let version: String?
+    /// For example `1.3`.
+    let version: String
 }

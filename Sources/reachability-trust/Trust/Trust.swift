@@ -4,22 +4,22 @@ import Netlink
 import ServerTrust
 
 /// `reachability trust`: judges a server as a client with that policy file would.
-struct Trust: AsyncParsableCommand {
+struct Trust: AsyncParsableCommand, ServerAsking {
     static let configuration = TrustArguments.configuration
 
     @OptionGroup var arguments: TrustArguments
+
+    var options: ServerOptions { arguments.options }
 
     func run() async throws {
         let limit = try TimeLimit(arguments.timeLimit)
         let server = try ServerAddress(arguments.server)
         let look = ServerLook(
             server: server,
-            destination: try arguments.connectTo.map { text throws(ExitMessage) in
-                try ServerAddress(text, defaultPort: server.port)
-            } ?? server
+            destination: try options.destination(server)
         )
         let time = try arguments.at.map(Self.time)
-        let rules = try TrustRules(policyFile: arguments.policy)
+        let rules = try TrustRules(policyFile: arguments.policy, anchors: options.anchors)
         let output = try await limit.enforce(waitingFor: "\(server) to be judged") {
             do {
                 var shown = try await look.shown()

@@ -21,7 +21,7 @@ struct TrustOutput: Sendable {
         version = shown.version
         pattern = judgement.pattern
         certificates = CertificateLine.all(of: shown.trust, chain: judgement.chain)
-        let handshake = TrustCheck("server", .ok, "\(look.destination), TLS \(shown.version ?? "1.2 or later")")
+        let handshake = TrustCheck("server", .ok, "\(look.destination), TLS \(shown.version)")
         let clock = TrustCheck("time", .note, "judged for \(shown.trust.time)")
         checks = [handshake] + (isAnotherTime ? [clock] : []) + judgement.checks
     }
@@ -34,7 +34,10 @@ struct TrustOutput: Sendable {
         version = nil
         pattern = nil
         certificates = []
-        checks = [TrustCheck("chain", .failed, "\(error.reason)")]
+        checks = [
+            TrustCheck("server", .note, "\(look.destination), the handshake was ended before its end"),
+            TrustCheck("chain", .failed, "\(error.reason)"),
+        ]
     }
 
     var lines: [String] {

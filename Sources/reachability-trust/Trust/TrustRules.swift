@@ -9,12 +9,12 @@ struct TrustRules: Sendable {
     private let path: String?
     private let file: TrustPolicyFile?
     private let manager: ServerTrustManager
-    private let checker: RevocationChecker
+    private let configuration: TrustConfiguration
     /// Pins that did not match and only report.
     private let reports = Locked<Set<PinReport>>([])
 
     /// - Throws: ``ExitMessage`` when the file cannot be read, or is wrong.
-    init(policyFile path: String?) throws(ExitMessage) {
+    init(policyFile path: String?, anchors: String?) throws(ExitMessage) {
         self.path = path
         do {
             let reports = reports
@@ -25,20 +25,29 @@ struct TrustRules: Sendable {
             throw ExitMessage(error)
         }
         manager = file?.manager() ?? ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
-        checker = try Self.checker(file)
+        var configuration = file?.configuration ?? TrustConfiguration()
+        if let anchors {
+            guard file?.anchors == nil else {
+                throw ExitMessage("the policy file names anchors of its own: leave --anchors away, or them", .usage)
+            }
+            configuration.anchors = try AnchorFile.read(anchors)
+        }
+        configuration.logger = .silent
+        configuration.revocation = try Self.checker(file, configuration)
+        self.configuration = configuration
     }
 
     /// Asks over the network only where a policy of the file does.
-    private static func checker(_ file: TrustPolicyFile?) throws(ExitMessage) -> RevocationChecker {
+    private static func checker(
+        _ file: TrustPolicyFile?,
+        _ configuration: TrustConfiguration
+    ) throws(ExitMessage) -> RevocationChecker {
         guard let file, file.policies.values.joined().contains(where: { $0.kind == .revocation }) else {
             return RevocationChecker()
         }
-        var template = TrustTemplate()
-        template.anchors = file.anchors ?? .system
-        template.logger = .silent
         do {
-            let fetcher = try HTTPRevocationFetcher(template: template)
-            return RevocationChecker(fetcher: fetcher, lists: file.revocationLists)
+            let fetcher = try HTTPRevocationFetcher(configuration: configuration)
+            return RevocationChecker(fetcher: fetcher)
         } catch {
             throw ExitMessage("cannot ask about revocation: \(error)", .unavailable)
         }
@@ -46,9 +55,10 @@ struct TrustRules: Sendable {
 
     /// Gives a trust what the file says.
     func prepare(_ trust: inout ServerTrust) {
-        trust.anchors = file?.anchors ?? .system
-        trust.revocation = checker
-        trust.logger = .silent
+        trust.anchors = configuration.anchors
+        trust.revocationLists = configuration.revocationLists
+        trust.revocation = configuration.revocation
+        trust.logger = configuration.logger
         // Every check below looks at the same chain.
         trust.cache = ValidatedChainCache()
     }

@@ -65,7 +65,7 @@ struct TrustClient {
         configuration.httpVersion = isHTTP2 ? .automatic : .http1Only
         configuration.timeout.connect = .seconds(60)
         for host in [Forge.host, "a.example.org", "b.example.org"] { configuration.dnsOverride[host] = "127.0.0.1" }
-        enforcement.anchors = TrustAnchors([Forge.root.certificate])
+        enforcement.configuration.anchors = TrustAnchors([Forge.root.certificate])
         enforcement.evaluationTimeLimit = .seconds(60)
     }
 

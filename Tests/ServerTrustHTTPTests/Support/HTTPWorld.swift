@@ -15,18 +15,18 @@ enum HTTPWorld {
     ])
 
     /// In the time of the forged certificates, with their root.
-    static let template: TrustTemplate = {
-        var template = TrustTemplate()
-        template.anchors = TrustAnchors([World.root.certificate])
-        template.now = { World.now }
-        return template
+    static let configuration: TrustConfiguration = {
+        var configuration = TrustConfiguration()
+        configuration.anchors = TrustAnchors([World.root.certificate])
+        configuration.now = { World.now }
+        return configuration
     }()
 
     static func client(
         _ manager: ServerTrustManager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:]),
         settings: TrustedHTTPSettings = TrustedHTTPSettings()
     ) throws -> TrustedHTTPClient {
-        let tls = try ServerTrustHandlerFactory(manager: manager, template: template)
+        let tls = try ServerTrustHandlerFactory(manager: manager, configuration: configuration)
         return TrustedHTTPClient(tls: tls, settings: settings)
     }
 

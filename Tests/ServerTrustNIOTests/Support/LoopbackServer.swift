@@ -26,11 +26,12 @@ final class LoopbackServer: Sendable {
         key: ForgeKey,
         versions: ClosedRange<Int> = 2...3,
         protocols: [String] = [],
-        clientAnchors: [Forged] = []
+        clientAnchors: [Forged] = [],
+        customKey: NIOSSLPrivateKey? = nil
     ) async throws {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: try sent.map { .certificate(try NIOSSLCertificate(bytes: $0, format: .der)) },
-            privateKey: .privateKey(try key.forTLS())
+            privateKey: .privateKey(try customKey ?? key.forTLS())
         )
         let known: [TLSVersion] = [.tlsv1, .tlsv11, .tlsv12, .tlsv13]
         configuration.minimumTLSVersion = known[versions.lowerBound]

@@ -65,19 +65,19 @@ enum TrustClient {
     /// What a documented case demands, asked through a handshake.
     static func factory(
         _ trust: TrustCase,
-        _ change: (inout TLSClientSettings, inout TrustTemplate) -> Void = { _, _ in }
+        _ change: (inout TLSClientSettings, inout TrustConfiguration) -> Void = { _, _ in }
     ) throws -> ServerTrustHandlerFactory {
         let evaluator = trust.evaluator
         var settings = TLSClientSettings()
-        var template = TrustTemplate()
-        template.anchors = TrustAnchors(trust.anchors)
-        template.requirements = trust.requirements
-        template.now = { trust.time }
-        template.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        change(&settings, &template)
+        var configuration = TrustConfiguration()
+        configuration.anchors = TrustAnchors(trust.anchors)
+        configuration.requirements = trust.requirements
+        configuration.now = { trust.time }
+        configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        change(&settings, &configuration)
         // Also for what is no host, which no pattern matches.
         let manager = ServerTrustManager(evaluators: [:], lookup: { _ in evaluator })
-        return try ServerTrustHandlerFactory(manager: manager, settings: settings, template: template)
+        return try ServerTrustHandlerFactory(manager: manager, settings: settings, configuration: configuration)
     }
 }
 

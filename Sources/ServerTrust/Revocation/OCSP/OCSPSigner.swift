@@ -69,7 +69,8 @@ struct OCSPSigner {
             issuer: question.issuer,
             time: question.time,
             allowsSHA1: question.allowsSHA1,
-            stapledResponse: nil
+            stapledResponse: nil,
+            lists: question.lists
         )
         guard !isRevoked(question) else { throw .responderRevoked }
     }

@@ -57,6 +57,8 @@ struct AlamofireRow: Sendable {
         trust.time = World.now
         trust.requirements.requiresServerAuthentication = isForServers
         trust.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        // Apple's systems have one always.
+        trust.revocation = RevocationChecker()
         if let revoked {
             var list = ForgedList()
             list.issuer = revoked.issuer

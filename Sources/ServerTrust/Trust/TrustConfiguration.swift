@@ -1,15 +1,18 @@
 public import Logging
-public import ServerTrust
 
-/// What the `ServerTrust` of each handshake begins with.
+/// What the ``ServerTrust`` of each handshake begins with: one value for every client, and for the command.
 ///
 /// The defaults suit clients of the internet, but for revocation: without ``revocation`` nobody is asked about it.
-public struct TrustTemplate: Sendable {
-    /// Whom trust begins with.
+/// ``TrustPolicyFile/configuration`` makes one of a policy file.
+public struct TrustConfiguration: Sendable {
+    /// Whom trust begins with; a manager with anchors of its own (``ServerTrustManager/anchors``) decides otherwise.
     public var anchors: TrustAnchors = .system
 
-    /// How strict the building of a chain is.
+    /// How strict the building of a chain is, and how much work it may be.
     public var requirements = TrustRequirements()
+
+    /// Revocation lists at hand, besides those of the checker and of the manager.
+    public var revocationLists: [RevocationList] = []
 
     /// Who knows about revocation, for evaluators that ask; share one among all handshakes.
     public var revocation: (any RevocationChecking)?
@@ -31,11 +34,12 @@ public struct TrustTemplate: Sendable {
     /// - Parameters:
     ///   - derEncodedChain: Each certificate in DER, the server's own first.
     ///   - host: Whom the connection is meant for.
-    /// - Throws: `ServerTrustError` as `init(derEncodedChain:host:cache:)`.
+    /// - Throws: ``ServerTrustError`` as ``ServerTrust/init(derEncodedChain:host:cache:)``.
     public func trust(derEncodedChain: [[UInt8]], host: String) throws(ServerTrustError) -> ServerTrust {
         var trust = try ServerTrust(derEncodedChain: derEncodedChain, host: host, cache: cache)
         trust.anchors = anchors
         trust.requirements = requirements
+        trust.revocationLists = revocationLists
         trust.revocation = revocation
         trust.time = now()
         trust.logger = logger

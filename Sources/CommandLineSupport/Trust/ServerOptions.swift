@@ -1,0 +1,22 @@
+package import ArgumentParser
+import NetworkReachability
+
+/// Whom `reachability pin` and `reachability trust` ask, from where, and by whose anchors.
+package struct ServerOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Trust these certificates in place of the system's.", valueName: "file"),
+        completion: .file()
+    )
+    package var anchors: String?
+
+    @Option(help: ArgumentHelp("Connect there, but judge as if it were the host.", valueName: "server"))
+    package var connectTo: String?
+
+    @Option(
+        help: ArgumentHelp("Connect in this network namespace of `ip netns`.", valueName: "name"),
+        completion: .custom { _, _, _ in NetworkNamespaces().current.map(\.name) }
+    )
+    package var netns: String?
+
+    package init() {}
+}
