@@ -348,8 +348,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "NetworkLab", "TestSupport", "TrustForge", "ServerTrust", "reachability", "reachability-outbox",
-                "reachability-trust", "EmbeddingProgram",
+                "CommandLineSupport", "NetworkLab", "TestSupport", "TrustForge", "ServerTrust", "reachability",
+                "reachability-outbox", "reachability-trust", "EmbeddingProgram",
             ] + certificates,
             exclude: ["Help"],
             swiftSettings: strict

@@ -28,6 +28,7 @@ struct List: AsyncParsableCommand {
         object.add("enqueued", Timestamp(real: entry.enqueuedAt).text)
         object.add("expires", entry.expiresAt.map { Timestamp(real: $0).text })
         object.add("notBefore", entry.notBefore.map { Timestamp(real: $0).text })
+        object.add("kind", "request")
         return object.bytes
     }
 }

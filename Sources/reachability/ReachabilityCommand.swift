@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import Netlink
 
 /// `reachability`: one binary, one subcommand for each question.
 @main
@@ -35,7 +36,18 @@ struct ReachabilityCommand: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
         } catch {
-            CommandProcess.end(Self.self, error)
+            CommandProcess.end(Self.self, forgottenSubcommand ?? error)
         }
+    }
+
+    /// What is wrong with a command line that begins with a host; nil if it does not. A word without a dot or colon is rather a
+    /// mistyped subcommand.
+    private static var forgottenSubcommand: ExitMessage? {
+        let words = CommandLine.arguments.dropFirst()
+        guard let first = words.first, !first.hasPrefix("-"), first.contains(where: { ".:".contains($0) }) else {
+            return nil
+        }
+        let line = words.map(\.printable).joined(separator: " ")
+        return ExitMessage("no subcommand is given; did you mean: reachability status \(line)", .usage)
     }
 }

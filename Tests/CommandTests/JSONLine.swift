@@ -26,6 +26,7 @@ struct JSONLine {
         "supportsIPv6": { $0 is Bool },
         "flapping": { $0 is Bool },
         "namespace": isTextOrNull,
+        "kind": { ["path", "evidence"].contains($0 as? String) },
     ]
 
     private static let isTextOrNull: @Sendable (Any) -> Bool = { $0 is NSNull || $0 is String }

@@ -55,6 +55,7 @@ import Testing
         #expect(line.members["supportsIPv4"] as? Bool == true)
         #expect(line.members["supportsIPv6"] as? Bool == false)
         #expect(line.members["generation"] as? Int == 1)
+        #expect(result.output.hasSuffix(#","kind":"path"}"# + "\n"))
     }
 
     @Test func `watch writes the same schema, and generations grow`() async throws {

@@ -53,7 +53,7 @@ import Testing
 
     @Test func `names, kinds, addresses and default routes are those of ip`() async throws {
         let (namespace, kinds) = try await namespace()
-        let result = try await Command.run(["list"], in: namespace)
+        let result = try await Command.run(["list", "--json"], in: namespace)
         let top = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
         let ours = try #require(top?["interfaces"] as? [[String: Any]])
         let theirs = try await objects(["link"], in: namespace)

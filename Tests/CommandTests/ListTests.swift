@@ -32,25 +32,31 @@ import Testing
     }
 
     private static let table = """
-        INDEX  NAME  TYPE           OVER  STATE  CARRIER  EXPENSIVE  ADDRESSES                  DEFAULT ROUTES
-            1  lo    loopback       -     up     yes      no         127.0.0.1/8                -
-                                                                     ::1/128
-            7  u0    wired-virtual  -     up     yes      no         192.0.2.2/24               via 192.0.2.1 metric 100
-                                                                     192.0.2.3/24               IPv4 on link metric 200
-                                                                     2001:db8::3/64 deprecated  via 192.0.2.9 metric 0 table 1000
-                                                                     2001:db8::2/64             via 2001:db8::1 metric 1024
-            8  far   wired-virtual  -     up     yes      no         -                          -
+        INDEX  NAME  TYPE           STATE
+            1  lo    loopback       up
+            address 127.0.0.1/8
+            address ::1/128
+            7  u0    wired-virtual  up
+            address 192.0.2.2/24
+            address 192.0.2.3/24
+            address 2001:db8::3/64 deprecated
+            address 2001:db8::2/64
+            default via 192.0.2.1 metric 100
+            default IPv4 on link metric 200
+            default via 192.0.2.9 metric 0 table 1000
+            default via 2001:db8::1 metric 1024
+            8  far   wired-virtual  up
 
         """
 
-    @Test(arguments: ["--table", "--no-json"])
-    func `a table is aligned`(option: String) async throws {
+    @Test(arguments: [[], ["--table"], ["--no-json"]])
+    func `what is no terminal gets text too`(options: [String]) async throws {
         let namespace = try await Self.namespace()
-        let result = try await Command.run(["list", option], in: namespace)
+        let result = try await Command.run(["list"] + options, in: namespace)
         #expect(result == CommandResult(status: 0, output: Self.table, errors: ""))
     }
 
-    @Test func `what is no terminal gets one JSON object`() async throws {
+    @Test func `--json is one object on one line`() async throws {
         let namespace = try await Self.namespace()
         try await LabThread.detached { try namespace.ip("link set far down") }
         let expected = """
@@ -65,40 +71,55 @@ import Testing
             "table":254},{"family":"IPv4","gateway":"192.0.2.9","metric":0,"table":1000},{"family":"IPv6",\
             "gateway":"2001:db8::1","metric":1024,"table":254}]},{"index":8,"name":"far","type":"wired-virtual",\
             "kind":"veth","underlyingInterfaces":[],"state":"down","carrier":null,"mtu":1500,"expensive":false,\
-            "addresses":[],"defaultRoutes":[]}]}
+            "addresses":[],"defaultRoutes":[]}],"kind":"interfaces"}
 
             """
-        for arguments in [["list"], ["list", "--json"]] {
-            let result = try await Command.run(arguments, in: namespace)
-            #expect(result.status == 0)
-            #expect(result.errors.isEmpty)
-            let head = #/\{"schema":1,"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","monotonicNanoseconds":\d+,/#
-            let match = try #require(try head.prefixMatch(in: result.output))
-            #expect(result.output[match.range.upperBound...] == expected)
+        let result = try await Command.run(["list", "--json"], in: namespace)
+        #expect(result.status == 0)
+        #expect(result.errors.isEmpty)
+        let head = #/\{"schema":1,"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","monotonicNanoseconds":\d+,/#
+        let match = try #require(try head.prefixMatch(in: result.output))
+        #expect(result.output[match.range.upperBound...] == expected)
+    }
+
+    @Test func `the longest lines fit 80 columns`() async throws {
+        let namespace = try await Self.namespace()
+        let gateway = "2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff"
+        try await LabThread.detached {
+            try namespace.ip(
+                "link add name-of-15-byte index 12345 type veth peer name another-15-byte",
+                "addr add 2001:db8:aaaa:bbbb:cccc:dddd:eeee:1111/64 dev u0 nodad preferred_lft 0 valid_lft forever",
+                "-6 route add default via \(gateway) dev u0 onlink metric 4096 table 10000",
+                "-6 rule add from all table 10000 priority 5000"
+            )
         }
+        let result = try await Command.run(["list"], in: namespace)
+        #expect(result.output.contains("default via \(gateway) metric 4096 table 10000"))
+        #expect(result.output.contains("12345  name-of-15-byte  "))
+        for line in result.lines { #expect(line.count <= 80, "\(line)") }
     }
 
     @Test func `a namespace by its name`() async throws {
         let name = try await NamedNamespace.make()
-        let result = try await Command.run(["list", "--netns", name.name])
+        let result = try await Command.run(["list", "--json", "--netns", name.name])
         #expect(result.status == 0)
         #expect(result.output.contains(#""namespace":"\#(name.name)""#))
         #expect(result.output.contains(#""name":"u0""#))
-        try await Command.run(["list", "--netns", "a/b"])
-            .expectRefusal("\"a/b\" is no name of a network namespace")
+        try await Command.run(["list", "--netns", ".."])
+            .expectRefusal("\"..\" is no name, path or process of a network namespace")
         let missing = try await Command.run(["list", "--netns", "there-is-none"])
         #expect(missing.status == 64)
         #expect(missing.errors.hasPrefix("reachability: cannot enter the network namespace /run/netns/there-is-none: "))
     }
 
-    @Test func `a terminal gets a table, in colour unless that is not wanted`() async throws {
+    @Test func `a terminal gets it in colour, unless that is not wanted`() async throws {
         let namespace = try await Self.namespace()
         let script = "script -qec \"$R list\" /dev/null </dev/null | tr -d '\\r'"
         let plain = try await Command.run(script: "export NO_COLOR=1; \(script)", in: namespace)
         #expect(plain.output == Self.table)
         let coloured = try await Command.run(script: script, in: namespace)
         let up = "\u{1b}[32mup\u{1b}[0m"
-        #expect(coloured.output == Self.table.replacing("  up  ", with: "  \(up)  "))
+        #expect(coloured.output == Self.table.replacing("  up\n", with: "  \(up)\n"))
         let json = try await Command.run(script: "script -qec \"$R list --json\" /dev/null </dev/null", in: namespace)
         #expect(json.output.hasPrefix(#"{"schema":1,"#))
     }

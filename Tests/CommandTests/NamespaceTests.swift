@@ -12,9 +12,40 @@ import Testing
         #expect(try await Command.run(["status"], in: here).status == 1)
         let result = try await Command.run(["status", "--netns", name.name], in: here)
         #expect(result.status == 0)
-        #expect(result.output.hasSuffix(" network: \(Self.way)\n"))
+        #expect(result.output.hasSuffix(" network: \(Self.way), over IPv4 and IPv6\n"))
         try await name.uplink.setConnected(false)
         #expect(try await Command.run(["status", "--netns", name.name], in: here).status == 1)
+    }
+
+    @Test func `a namespace is given by its path, or by a process in it`() async throws {
+        let uplink = try await Uplink.make()
+        let here = try await LabThread.detached { try LabNamespace() }
+        let inside = try await RunningCommand.start(script: "echo; exec sleep 1000", in: uplink.namespace)
+        defer { inside.signal(SIGKILL) }
+        _ = try await inside.line()
+        for text in [uplink.namespace.path, "\(inside.identifier)", "/proc/\(inside.identifier)/ns/net"] {
+            let result = try await Command.run(["status", "--netns", text, "203.0.113.9"], in: here)
+            #expect(result.output.hasSuffix(" 203.0.113.9: \(Self.way)\n"), "\(text): \(result.errors)")
+        }
+    }
+
+    @Test func `a name of digits comes before a process`() async throws {
+        let name = try await NamedNamespace.make("\(getpid())")
+        let here = try await LabThread.detached { try LabNamespace() }
+        let result = try await Command.run(["status", "--netns", name.name, "203.0.113.9"], in: here)
+        #expect(result.output.hasSuffix(" 203.0.113.9: \(Self.way)\n"))
+    }
+
+    @Test func `status asks in every named namespace, and the worst decides`() async throws {
+        let (one, two) = (try await NamedNamespace.make(), try await NamedNamespace.make())
+        try await two.uplink.setConnected(false)
+        let here = try await Uplink.make()
+        let result = try await Command.run(["status", "--all-netns", "203.0.113.9"], in: here.namespace)
+        #expect(result.status == 1)
+        #expect(result.lines.first?.hasSuffix(" 203.0.113.9: \(Self.way), current namespace") == true)
+        #expect(result.lines.contains { $0.hasSuffix(" 203.0.113.9: \(Self.way), namespace \(one.name)") })
+        #expect(result.lines.contains { $0.hasSuffix(" 203.0.113.9: not reachable, no route, namespace \(two.name)") })
+        #expect(try await Command.run(["status", "--all-netns", "--netns", one.name]).status == 64)
     }
 
     @Test func `watch hears what happens in the namespace that is named, and nothing of its own`() async throws {

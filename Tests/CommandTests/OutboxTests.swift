@@ -31,9 +31,9 @@ import Testing
         #expect(try await outbox.run("list") == CommandResult(status: 0, output: text, errors: ""))
         let json = """
             {"schema":1,"id":2,"state":"waiting","method":"PUT","origin":"http://[::1]:8080","priority":2,"bytes":24,\
-            "attempts":0,"key":null,"enqueued":"TIME","expires":"TIME","notBefore":null}
+            "attempts":0,"key":null,"enqueued":"TIME","expires":"TIME","notBefore":null,"kind":"request"}
             {"schema":1,"id":1,"state":"waiting","method":"POST","origin":"https://one.example","priority":0,"bytes":56,\
-            "attempts":0,"key":"a","enqueued":"TIME","expires":null,"notBefore":null}
+            "attempts":0,"key":"a","enqueued":"TIME","expires":null,"notBefore":null,"kind":"request"}
 
             """
         #expect(try await outbox.run("list --json") == CommandResult(status: 0, output: json, errors: ""))
@@ -149,7 +149,7 @@ import Testing
         ("add --header @no-such-file http://x/", "cannot read no-such-file: No such file or directory"),
         ("add --body . http://x/", "cannot read .: Is a directory"),
         ("add --expires 0s http://x/", "cannot store the request: its expiry, 0.0 seconds, is not longer than zero"),
-        ("add --expires 1d http://x/", "\"1d\" is no duration: write 500ms, 2s or 1m, for example"),
+        ("add --expires 1w http://x/", "\"1w\" is no duration: write 500ms, 1.5s, 2m or 1h, for example"),
     ])
     func `what is refused`(arguments: String, sentence: String) async throws {
         let status: CInt = sentence.hasPrefix("cannot read") ? 66 : 64

@@ -53,19 +53,19 @@ import Testing
     }
 
     @Test(arguments: [
-        "2", "s", "ms", "-1s", "+2s", "1.5s", "2 s", "2h", "2S", "\u{662}s", "99999999999999999999s",
-        "9223372036854775807m",
+        "2", "s", "ms", "-1s", "+2s", "1.5.1s", "1.s", ".5s", ".s", "1.0000001s", "1,5s", "2 s", "2w", "2S", "\u{662}s",
+        "99999999999999999999s", "9223372036854775807m",
     ])
     func `no duration`(text: String) async throws {
         try await Command.run(["watch", "--settle=\(text)"])
-            .expectRefusal("\"\(text)\" is no duration: write 500ms, 2s or 1m, for example")
+            .expectRefusal("\"\(text)\" is no duration: write 500ms, 1.5s, 2m or 1h, for example")
     }
 
-    @Test(arguments: ["", "a/b", "../netns/a", ".", ".."])
+    @Test(arguments: ["", ".", ".."])
     func `no name of a namespace`(name: String) async throws {
         for subcommand in ["status", "watch"] {
             try await Command.run([subcommand, "--netns", name])
-                .expectRefusal("\"\(name)\" is no name of a network namespace")
+                .expectRefusal("\"\(name)\" is no name, path or process of a network namespace")
         }
     }
 
@@ -75,6 +75,26 @@ import Testing
             + " `ip netns list` shows the names there are"
         try await Command.run(["status", "--netns", "no-such-namespace"]).expectRefusal(sentence)
         try await Command.run(["watch", "--netns", "no-such-namespace"]).expectRefusal(sentence)
+    }
+
+    @Test(arguments: [["example.org"], ["192.0.2.1", "--json"], ["::1"], ["example.org", "watch"]])
+    func `a host without a subcommand`(words: [String]) async throws {
+        try await Command.run(words).expectRefusal(
+            "no subcommand is given; did you mean: reachability status \(words.joined(separator: " "))"
+        )
+    }
+
+    @Test(arguments: ["192.0.2.1", "2001:db8::1"])
+    func `an address is no name to resolve`(address: String) async throws {
+        try await Command.run(["wait", "--dns", address]).expectRefusal(
+            "\(address) is an address, and --dns waits for a name: did you mean: reachability wait \(address)"
+        )
+    }
+
+    @Test func `a process that is not there`() async throws {
+        try await Command.run(["status", "--netns", "2147483647"]).expectRefusal("there is no process 2147483647")
+        try await Command.run(["status", "--netns", "/proc/2147483647/ns/net"])
+            .expectRefusal("there is no process 2147483647")
     }
 
     @Test func `a namespace that may not be entered`() async throws {

@@ -38,8 +38,8 @@ import Testing
             .expectRefusal("--attempts 0 leaves nothing to try")
         try await Command.run(["retry", "--deadline", "0s", "--", "true"])
             .expectRefusal("--deadline 0s leaves no time to try")
-        try await Command.run(["retry", "--netns", "a/b", "--", "true"])
-            .expectRefusal("\"a/b\" is no name of a network namespace")
+        try await Command.run(["retry", "--netns", "..", "--", "true"])
+            .expectRefusal("\"..\" is no name, path or process of a network namespace")
     }
 
     @Test(arguments: [

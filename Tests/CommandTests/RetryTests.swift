@@ -9,7 +9,7 @@ import Testing
         try await uplink.ip("link set far down")
         let script = "echo $REACHABILITY_ATTEMPT $REACHABILITY_STATUS; [ $REACHABILITY_STATUS = reachable ] || exit 6"
         let retry = try await RunningCommand.start(
-            ["retry", "--target", "203.0.113.9", "--", "sh", "-c", script],
+            ["retry", "203.0.113.9", "--", "sh", "-c", script],
             in: uplink.namespace
         )
         #expect(try await retry.line() == "1 not-reachable")

@@ -32,12 +32,12 @@ import Testing
         for arguments in [["--settle", "1", "--", "true"], ["--kill-after", "x", "--", "true"]] {
             let text = arguments[1]
             try await Command.run(["run"] + arguments)
-                .expectRefusal("\"\(text)\" is no duration: write 500ms, 2s or 1m, for example")
+                .expectRefusal("\"\(text)\" is no duration: write 500ms, 1.5s, 2m or 1h, for example")
         }
         try await Command.run(["run", "--kill-after", "0s", "--", "true"])
             .expectRefusal("--kill-after 0s leaves no time to run")
-        try await Command.run(["run", "--netns", "a/b", "--", "true"])
-            .expectRefusal("\"a/b\" is no name of a network namespace")
+        try await Command.run(["run", "--netns", "..", "--", "true"])
+            .expectRefusal("\"..\" is no name, path or process of a network namespace")
     }
 
     @Test(arguments: [

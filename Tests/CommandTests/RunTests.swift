@@ -71,7 +71,7 @@ import Testing
         let script =
             Self.tell + "; if [ $REACHABILITY_TARGET = 203.0.113.1 ]; then read line < \(scratch.path)/fifo; fi"
         let run = try await RunningCommand.start(
-            ["run", "--initial", "--host", "203.0.113.1", "--host", "203.0.113.2", "--", "sh", "-c", script],
+            ["run", "--initial", "203.0.113.1", "--host", "203.0.113.2", "--", "sh", "-c", script],
             in: uplink.namespace
         )
         let first = [try await run.line(), try await run.line()].sorted()

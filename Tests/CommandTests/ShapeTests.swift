@@ -47,9 +47,9 @@ import Testing
             let arguments = Subcommand.all.first { $0.name == command.name }?.arguments ?? []
             for option in command.arguments ?? [] where option.valueName == "duration" {
                 let name = try #require(option.option)
-                for text in ["-1s", "--json", "1h", "1", "", "1.5s"] {
+                for text in ["-1s", "--json", "1w", "1", "", "1.5"] {
                     try await Command.run(command.path + [name, text] + arguments)
-                        .expectRefusal("\"\(text)\" is no duration: write 500ms, 2s or 1m, for example")
+                        .expectRefusal("\"\(text)\" is no duration: write 500ms, 1.5s, 2m or 1h, for example")
                 }
             }
         }

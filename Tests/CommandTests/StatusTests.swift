@@ -8,10 +8,43 @@ import Testing
         let result = try await Command.run(["status"], in: uplink.namespace)
         #expect(result.status == 0)
         #expect(result.errors.isEmpty)
-        let text = "network: reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2\n"
+        let way = "interface u0, gateway 192.0.2.1, source 192.0.2.2, over IPv4 and IPv6"
+        let text = "network: reachable (ethernet or Wi-Fi), \(way)\n"
         #expect(result.output.hasSuffix("Z \(text)"))
         #expect(result.lines.count == 1)
         #expect(result.output.prefixMatch(of: #/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z /#) != nil)
+    }
+
+    @Test(arguments: [(4, "IPv4 only"), (6, "IPv6 only")])
+    func `one family that is left is told`(family: Int, text: String) async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("\(family == 4 ? "-6" : "-4") route flush default")
+        let result = try await Command.run(["status"], in: uplink.namespace)
+        #expect(result.status == 0)
+        #expect(result.output.hasSuffix(", over \(text)\n"))
+    }
+
+    @Test func `hosts of a file have a line each, after those of the command line`() async throws {
+        let uplink = try await Uplink.make()
+        let file = try HostsFile("\u{feff}203.0.113.9 # first\n\n::1\n203.0.113.9\n")
+        let result = try await Command.run(["status", "--file", file.path, "127.0.0.1"], in: uplink.namespace)
+        #expect(result.status == 0)
+        let hosts = result.lines.map { $0.split(separator: " ")[1].dropLast() }
+        #expect(hosts == ["127.0.0.1", "203.0.113.9", "::1"])
+        let script = "echo 203.0.113.9 | $R status --file -"
+        #expect(try await Command.run(script: script, in: uplink.namespace).lines.count == 1)
+    }
+
+    @Test func `a file that cannot be asked about is refused`() async throws {
+        let file = try HostsFile("x:1\n127.0.0.1\na b\n")
+        let result = try await Command.run(["status", "--file", file.path])
+        #expect(result.status == 65)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.split(separator: "\n").map { $0.split(separator: ":")[2] } == ["1", "3"])
+        try file.write("# nobody\n")
+        try await Command.run(["status", "--file", file.path]).expectRefusal("\(file.path) has no hosts", status: 65)
+        try await Command.run(["status", "--file", "/nowhere"])
+            .expectRefusal("cannot read the hosts in /nowhere: No such file or directory", status: 66)
     }
 
     @Test func `1 is not reachable`() async throws {

@@ -131,7 +131,7 @@ import Testing
         #expect(
             late.output.replacing(head, with: "").replacing(time, with: "") == """
                 "namespace":null,"outcome":"timedOut","conditions":[{"condition":"network","value":null,"for":"reachable",\
-                "holds":false,"reason":"noRoute","text":"not reachable, no route"},\(interface)]}
+                "holds":false,"reason":"noRoute","text":"not reachable, no route"},\(interface)],"kind":"wait"}
 
                 """
         )
@@ -141,7 +141,7 @@ import Testing
         #expect(held.errors.isEmpty)
         #expect(
             held.output.replacing(head, with: "").replacing(time, with: "")
-                == #""namespace":null,"outcome":"held","conditions":[\#(interface)]}"# + "\n"
+                == #""namespace":null,"outcome":"held","conditions":[\#(interface)],"kind":"wait"}"# + "\n"
         )
     }
 
@@ -156,13 +156,14 @@ import Testing
     @Test func `a namespace by its name`() async throws {
         let name = try await NamedNamespace.make()
         #expect(try await Command.run(["wait", "--netns", name.name, "--interface", "u0"]) == Self.success)
-        try await Command.run(["wait", "--netns", "a/b"]).expectRefusal("\"a/b\" is no name of a network namespace")
+        try await Command.run(["wait", "--netns", ".."])
+            .expectRefusal("\"..\" is no name, path or process of a network namespace")
     }
 
     @Test func `what makes no sense is refused`() async throws {
         try await Command.run(["wait", "--interface", "a/b"]).expectRefusal("\"a/b\" is no name of an interface")
         try await Command.run(["wait", "--timeout", "30"]).expectRefusal(
-            "\"30\" is no duration: write 500ms, 2s or 1m, for example"
+            "\"30\" is no duration: write 500ms, 1.5s, 2m or 1h, for example"
         )
         for arguments in [["--for", "ever"], ["--route", "10.0.0.1/8"], ["--route", "x"], ["--any", "--all"]] {
             let result = try await Command.run(["wait"] + arguments)

@@ -153,7 +153,7 @@ import Testing
 
     @Test(arguments: [
         (["why", "http://example.org"], "\"http://example.org\" is neither a host name nor an address"),
-        (["why", "--netns", "a/b"], "\"a/b\" is no name of a network namespace"),
+        (["why", "--netns", ".."], "\"..\" is no name, path or process of a network namespace"),
         (["why", "--netns", "there-is-none"], "cannot enter the network namespace /run/netns/there-is-none"),
         (["why", "a.example", "b.example"], "Error: "), (["why", "--mark", "red"], "Error: "),
     ])

@@ -57,6 +57,7 @@ struct PinOutput {
         object.add("text", reason?.description.printable)
         object.add("certificates", certificates.map(\.json))
         object.add("backup", backup?.pin)
+        object.add("kind", "pins")
         return object
     }
 }

@@ -59,6 +59,7 @@ struct TrustOutput: Sendable {
         object.add("policy", pattern)
         object.add("certificates", certificates.map(\.json))
         object.add("checks", checks.map(\.json))
+        object.add("kind", "trust")
         return object
     }
 }

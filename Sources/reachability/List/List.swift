@@ -13,12 +13,12 @@ struct List: ParsableCommand {
             Exit status: 0 printed, 64 usage, 69 the kernel cannot be asked, 74 output
             failed, 77 no permission.
 
-            A table on a terminal, else one JSON object on one line.
+            Text for people, or with --json one JSON object on one line.
             """
     )
 
-    @Flag(help: "Print a table (also --no-json) or JSON, whatever standard output is.")
-    var format: ListFormat?
+    @Flag(help: "Print text (also --no-json), or JSON.")
+    var format: ListFormat = .table
 
     @Flag(help: "Print again whenever anything changes; on a terminal in place.")
     var watch = false
@@ -34,9 +34,8 @@ struct List: ParsableCommand {
         } catch {
             throw ExitMessage(error)
         }
-        let isTable = format.map { $0 == .table } ?? StandardOutput.isTerminal
         let output = ListOutput(
-            isTable: isTable,
+            isTable: format == .table,
             redraws: watch && StandardOutput.isTerminal,
             namespace: namespaceOptions.name
         )

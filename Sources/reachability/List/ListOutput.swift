@@ -28,6 +28,7 @@ struct ListOutput: Sendable {
         line.add("monotonicNanoseconds", time.monotonicNanoseconds)
         line.add("namespace", namespace)
         line.add("interfaces", interfaces.map(JSONObject.init))
+        line.add("kind", "interfaces")
         return line.bytes
     }
 }

@@ -1,61 +1,60 @@
 import Netlink
 import NetworkReachability
 
-/// Interfaces as a table for people: an interface with several addresses or default routes has a line for each.
+/// Interfaces for people: a line for each, and under it what it runs over, its addresses and its default routes, one on a line. So it
+/// fits 80 columns however many there are of them.
 struct ListTable {
-    private static let heads = [
-        "INDEX", "NAME", "TYPE", "OVER", "STATE", "CARRIER", "EXPENSIVE", "ADDRESSES", "DEFAULT ROUTES",
-    ]
-    private static let stateColumn = 4
+    private static let heads = ["INDEX", "NAME", "TYPE", "STATE"]
+    private static let stateColumn = 3
+    /// What stands under an interface begins a little to the right of it.
+    private static let margin = "    "
 
-    private struct Row {
-        var cells: [String]
-        /// The colour of the state as a terminal knows it.
-        var colour: String?
-    }
-
-    private let rows: [Row]
+    private let interfaces: [InterfaceDetails]
     private let isColoured: Bool
 
     init(_ interfaces: [InterfaceDetails], isColoured: Bool) {
-        rows = [Row(cells: Self.heads)] + interfaces.flatMap(Self.rows)
+        self.interfaces = interfaces
         self.isColoured = isColoured
     }
 
     /// The lines, without a line break at the end.
     var text: String {
-        let widths = Self.heads.indices.map { column in rows.map { $0.cells[column].count }.max() ?? 0 }
-        return rows.map { row in
-            // The last cells that say something need no room behind them.
-            let last = row.cells.lastIndex { !$0.isEmpty } ?? 0
-            return row.cells[...last].enumerated().map { column, cell in
-                let rest = String(repeating: " ", count: column == last ? 0 : widths[column] - cell.count + 2)
-                // The index is a number: its digits stand one below the other.
-                return column == 0 ? rest.dropLast(2) + cell + "  " : painted(cell, column, row) + rest
-            }.joined()
+        let rows = [Self.heads] + interfaces.map(Self.cells)
+        let widths = Self.heads.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.enumerated().flatMap { index, cells in
+            let details: InterfaceDetails? = index == 0 ? nil : interfaces[index - 1]
+            return [line(cells, widths, details)] + (details.map(Self.rest) ?? []).map { Self.margin + $0 }
         }.joined(separator: "\n")
     }
 
-    private func painted(_ cell: String, _ column: Int, _ row: Row) -> String {
-        guard isColoured, column == Self.stateColumn, let colour = row.colour else { return cell }
-        return "\u{1b}[\(colour)m\(cell)\u{1b}[0m"
+    private func line(_ cells: [String], _ widths: [Int], _ details: InterfaceDetails?) -> String {
+        cells.enumerated().map { column, cell in
+            let room = String(repeating: " ", count: widths[column] - cell.count)
+            // The index is a number: its digits stand one below the other.
+            if column == 0 { return room + cell }
+            return column == Self.stateColumn ? painted(cell, details) : cell + room
+        }.joined(separator: "  ")
     }
 
-    private static func rows(of details: InterfaceDetails) -> [Row] {
+    private func painted(_ cell: String, _ details: InterfaceDetails?) -> String {
+        guard isColoured, let details else { return cell }
+        return "\u{1b}[\(details.state.colour)m\(cell)\u{1b}[0m"
+    }
+
+    private static func cells(of details: InterfaceDetails) -> [String] {
         let interface = details.interface
-        var over = interface.underlying.map(\.name.printable).joined(separator: "/")
-        if let last = interface.underlying.last { over += " (\(last.type.rawValue))" }
-        let first = [
-            "\(interface.index)", interface.name.printable, interface.type.rawValue, over.isEmpty ? "-" : over,
-            details.state.text, details.hasCarrier.map { $0 ? "yes" : "no" } ?? "-", details.isExpensive ? "yes" : "no",
-        ]
-        let addresses = details.addresses.map(\.text)
-        let routes = details.defaultRoutes.map(\.text)
-        return (0..<max(1, addresses.count, routes.count)).map { line in
-            let lists = [addresses, routes].map { line < $0.count ? $0[line] : line == 0 ? "-" : "" }
-            let start = line == 0 ? first : Array(repeating: "", count: first.count)
-            return Row(cells: start + lists, colour: line == 0 ? details.state.colour : nil)
+        return ["\(interface.index)", interface.name.printable, interface.type.rawValue, details.state.text]
+    }
+
+    private static func rest(of details: InterfaceDetails) -> [String] {
+        let underlying = details.interface.underlying
+        var lines: [String] = []
+        if let last = underlying.last {
+            lines.append("over \(underlying.map(\.name.printable).joined(separator: "/")) (\(last.type.rawValue))")
         }
+        if details.isExpensive { lines.append("expensive") }
+        lines += details.addresses.map { "address \($0.text)" }
+        return lines + details.defaultRoutes.map { "default \($0.text)" }
     }
 }
 

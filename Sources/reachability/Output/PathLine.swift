@@ -14,10 +14,12 @@ struct PathLine {
     ///
     /// - Parameter time: Read last, so that it is the time of the writing.
     func json(at time: @autoclosure () -> Timestamp) -> [UInt8] {
-        object(at: time()).bytes
+        var line = object(at: time())
+        line.add("kind", "path")
+        return line.bytes
     }
 
-    /// The same, to be added to.
+    /// The same without its kind, to be added to.
     func object(at time: @autoclosure () -> Timestamp) -> JSONObject {
         let interface = path.interface
         var object = JSONObject()
@@ -56,15 +58,28 @@ struct PathLine {
     }
 
     /// Time, target, status, then what explains it.
-    func text(at time: Timestamp, withFlags: Bool, withNamespace: Bool = false) -> [UInt8] {
+    ///
+    /// - Parameter withFamilies: Whether it says over which of IPv4 and IPv6 a name or the network can be reached; an address tells.
+    func text(at time: Timestamp, withFlags: Bool, withNamespace: Bool = false, withFamilies: Bool = false) -> [UInt8] {
         var parts = [coloured(path.status.description)]
         if let reason = path.reason { parts.append(reason.description) }
         if withFlags { parts.append("flags \(path.flags?.readableDescription ?? "unknown")") }
         if let interface = path.interface { parts.append("interface \(interface)") }
         if let gateway = path.gateway { parts.append("gateway \(gateway.description.printable)") }
         if let source = path.source { parts.append("source \(source.description.printable)") }
+        if withFamilies, let families { parts.append("over \(families)") }
         if withNamespace { parts.append(namespace.map { "namespace \($0.printable)" } ?? "current namespace") }
         return Array("\(time.text) \(target?.printable ?? "network"): \(parts.joined(separator: ", "))".utf8)
+    }
+
+    private var families: String? {
+        if let target, IPAddress(target) != nil { return nil }
+        return switch (path.supportsIPv4, path.supportsIPv6) {
+        case (true, true): "IPv4 and IPv6"
+        case (true, false): "IPv4 only"
+        case (false, true): "IPv6 only"
+        case (false, false): nil
+        }
     }
 
     private func coloured(_ text: String) -> String {

@@ -11,23 +11,26 @@ struct Retry: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
         abstract: "Run a command until it succeeds, but not offline.",
-        usage: "reachability retry [<options>] -- <command> ...",
+        usage: "reachability retry [<host>] [<options>] -- <command> ...",
         discussion: """
-            Examples: reachability retry --target example.org -- git pull
+            Examples: reachability retry example.org -- git pull
                       reachability retry --on-exit 6,7,28 -- curl -fO example.org/file
             Exit status: 0 done, 64 usage, 75 deadline passed offline, 77 no permission,
             126 not executable, 127 not found, 129, 130, 143 signal; else the command's.
             """
     )
 
+    @Argument(help: ArgumentHelp("What has to be reachable, else the network.", valueName: "host"))
+    var givenHost: String?
+
     @Argument(parsing: .postTerminator, help: "What to run, with its arguments, after --.")
     var command: [String] = []
 
-    @Option(
-        name: .customLong("target"),
-        help: ArgumentHelp("What has to be reachable, else the network.", valueName: "host")
-    )
-    var host: String?
+    /// What the host was given by before it was an argument.
+    @Option(name: [.customLong("target"), .customLong("host")], help: .hidden)
+    var target: String?
+
+    private var host: String? { givenHost ?? target }
 
     @Option(help: ArgumentHelp("Attempts in all.", valueName: "number"))
     var attempts = 10
@@ -60,6 +63,7 @@ struct Retry: ParsableCommand {
 
     func validate() throws {
         if command.isEmpty { throw ValidationError("Give a command after --.") }
+        if givenHost != nil, target != nil { throw ValidationError("Give one host.") }
     }
 
     func run() throws {

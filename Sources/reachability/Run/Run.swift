@@ -9,17 +9,20 @@ struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a command at each change, never two at once.",
-        usage: "reachability run [<options>] -- <command> ...",
+        usage: "reachability run [<host>] [<options>] -- <command> ...",
         discussion: """
-            Examples: reachability run --on reachable --settle 5s -- ./sync.sh
+            Examples: reachability run example.org --on reachable -- ./sync.sh
                       reachability run --hooks /etc/reachability/hooks.d
             Exit status: 0 ended, 64 usage, 66 hooks unusable, 77 no permission.
             """
     )
 
+    @Argument(help: "A name or address; none means the network at large.")
+    var host: String?
+
     @Option(
         name: .customLong("host"),
-        help: ArgumentHelp("A name or address; may be repeated.", valueName: "host")
+        help: ArgumentHelp("One more; may be repeated.", valueName: "host")
     )
     var hosts: [String] = []
 
@@ -76,7 +79,7 @@ struct Run: ParsableCommand {
         // What we wait for must not be taken away by an inherited "ignore".
         signal(SIGCHLD, SIG_DFL)
         let options = TargetOptions(
-            hosts: hosts.unique,
+            hosts: ([host].compactMap(\.self) + hosts).unique,
             namespaceOptions: namespaceOptions,
             mark: mark,
             verbose: verbose

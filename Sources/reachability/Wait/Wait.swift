@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 import Glibc
+import Netlink
 import NetworkReachability
 
 /// `reachability wait`: blocks until the network is as it is wanted.
@@ -110,6 +111,12 @@ struct Wait: ParsableCommand {
     private func conditions() throws(ExitMessage) -> [NetworkCondition] {
         for name in interfaces where !(1...15).contains(name.utf8.count) || name.contains("/") {
             throw ExitMessage("\"\(name)\" is no name of an interface", .usage)
+        }
+        for name in dns where IPAddress(name) != nil {
+            throw ExitMessage(
+                "\(name.printable) is an address, and --dns waits for a name: did you mean: reachability wait \(name.printable)",
+                .usage
+            )
         }
         let others = dns.map(NetworkCondition.name) + route.map { .route($0) } + interfaces.map { .interface($0) }
         // A goal is one of something.

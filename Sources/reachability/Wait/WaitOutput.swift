@@ -48,6 +48,7 @@ struct WaitOutput: Sendable {
         line.add("outcome", hasTimedOut ? "timedOut" : "held")
         line.add("waitedMilliseconds", (time.monotonicNanoseconds - start.monotonicNanoseconds) / 1_000_000)
         line.add("conditions", states.map(JSONObject.init))
+        line.add("kind", "wait")
         StandardOutput.write(line.bytes)
     }
 }

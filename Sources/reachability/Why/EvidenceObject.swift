@@ -24,6 +24,7 @@ struct EvidenceObject {
         object.add("links", evidence.links.map(Self.object))
         object.add("neighbour", evidence.neighbour.map(Self.object))
         object.add("steps", evidence.steps.map(Self.object))
+        object.add("kind", "evidence")
         return object.bytes
     }
 
