@@ -45,6 +45,9 @@
 /* setns(2) is declared only for _GNU_SOURCE, which a module map cannot define for <sched.h>. */
 static inline int cnetlink_setns(int fd, int kind) { return (int)syscall(SYS_setns, fd, kind); }
 
+/* So is unshare(2), with CLONE_FS and CLONE_NEWNS: the calling thread gets a table of mounts of its own. */
+static inline int cnetlink_unshare_mounts(void) { return (int)syscall(SYS_unshare, 0x00000200 | 0x00020000); }
+
 /* CLONE_NEWNET hides behind _GNU_SOURCE too. */
 enum { cnetlink_new_network_namespace = 0x40000000 };
 

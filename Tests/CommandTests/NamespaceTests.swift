@@ -48,6 +48,27 @@ import Testing
         #expect(try await Command.run(["status", "--all-netns", "--netns", one.name]).status == 64)
     }
 
+    @Test func `a namespace has its own files in place of those in etc`() async throws {
+        let name = try await NamedNamespace.make()
+        // Its own mounts, for the files of the machine stay as they are.
+        func run(_ arguments: String) async throws -> CommandResult {
+            let files = [
+                "mount -t tmpfs tmpfs /etc", "mkdir -p /etc/netns/\(name.name)",
+                "echo hosts: files > /etc/nsswitch.conf",
+                "echo 127.0.0.1 localhost > /etc/hosts",
+                "echo 203.0.113.9 own.example > /etc/netns/\(name.name)/hosts",
+            ]
+            let script = files.joined(separator: " && ")
+            return try await Command.run(script: "exec unshare --mount sh -c \"\(script) && exec $R \(arguments)\"")
+        }
+        #expect(try await run("status own.example").status != 0)
+        let there = try await run("status --netns \(name.name) own.example")
+        #expect(there.status == 0)
+        #expect(there.output.contains(" own.example: \(Self.way)"), "\(there)")
+        // The C library, which answers this, finds them as well.
+        #expect(try await run("wait --netns \(name.name) --dns own.example --timeout 5s").status == 0)
+    }
+
     @Test func `watch hears what happens in the namespace that is named, and nothing of its own`() async throws {
         let name = try await NamedNamespace.make()
         let here = try await Uplink.make()

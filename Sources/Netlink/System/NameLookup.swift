@@ -26,7 +26,8 @@ package enum NameLookup {
 
     /// Every address of `name`, in the order connections should try them (RFC 6724).
     ///
-    /// - Parameter namespace: the network namespace to ask in; the calling thread must end afterwards.
+    /// - Parameter namespace: the network namespace to ask in, with the files it has of its own; the calling thread must end
+    ///   afterwards.
     package static func addresses(
         of name: String,
         inside namespace: NamespaceReference? = nil
@@ -36,6 +37,11 @@ package enum NameLookup {
                 try NamespaceEntry.enter(namespace)
             } catch {
                 throw .unavailable(error.description)
+            }
+            do throws(SystemError) {
+                try NamespaceFiles(of: namespace)?.show()
+            } catch {
+                throw .unavailable("cannot use the files in /etc/netns: \(error)")
             }
         }
         var hints = addrinfo()

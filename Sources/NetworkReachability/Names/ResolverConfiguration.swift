@@ -86,11 +86,13 @@ package struct ResolverConfiguration: Hashable, Sendable {
 
 extension ResolverConfiguration {
     /// What the files say now.
-    static var current: ResolverConfiguration {
+    ///
+    /// - Parameter place: Where a file is read instead, for a namespace with files of its own.
+    static func read(_ place: (String) -> String) -> ResolverConfiguration {
         ResolverConfiguration(
-            resolv: TextFile.read(serverFile),
-            order: TextFile.read(switchFile),
-            upstream: TextFile.read(upstreamFile)
+            resolv: TextFile.read(place(serverFile)),
+            order: TextFile.read(place(switchFile)),
+            upstream: TextFile.read(place(upstreamFile))
         )
     }
 }

@@ -18,6 +18,8 @@ final class SystemResolver: HostResolver {
     ]
 
     private let namespace: NamespaceReference?
+    /// What the namespace has of its own in `/etc/netns`.
+    private var ownFiles: NamespaceFiles? { namespace.flatMap { NamespaceFiles(of: $0) } }
     private let state: Locked<State> = Locked(State())
 
     /// - Parameter namespace: the network namespace to ask in; nil for the process's own.
@@ -26,7 +28,7 @@ final class SystemResolver: HostResolver {
     }
 
     func localAddresses(of name: String) -> [NameLookup.Address] {
-        HostsFile().addresses(of: name)
+        HostsFile(path: place(of: "/etc/hosts")).addresses(of: name)
     }
 
     func resolve(
@@ -70,7 +72,12 @@ final class SystemResolver: HostResolver {
         }
     }
 
-    var configuration: ResolverConfiguration? { .current }
+    var configuration: ResolverConfiguration? {
+        let files = ownFiles
+        return .read { files?.path(of: $0) ?? $0 }
+    }
+
+    private func place(of file: String) -> String { ownFiles?.path(of: file) ?? file }
 
     func answers(
         of servers: [IPAddress],
@@ -89,7 +96,7 @@ final class SystemResolver: HostResolver {
     }
 
     func watchConfiguration(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
-        guard let watch = try? FileWatch(paths: Self.files) else { return nil }
+        guard let watch = try? FileWatch(paths: Self.files.map { place(of: $0) }) else { return nil }
         return ReadSource.watch(watch.descriptor, of: watch, on: queue) {
             if watch.drain() { changed() }
         }
