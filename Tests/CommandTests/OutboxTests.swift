@@ -83,7 +83,7 @@ import Testing
         ("204 ", 0, "1: delivered"), ("503 7", 75, "1: not delivered, attempt 1"),
         ("429 ", 75, "1: not delivered, attempt 1"),
         ("429 Fri, 31 Dec 2066 23:59:59 GMT", 75, "1: not delivered, attempt 1"),
-        ("404 ", 65, "1: rejected, status 404"), ("302 ", 65, "1: rejected, status 302"),
+        ("404 ", 65, "1: rejected, status 404"), ("410 ", 65, "1: rejected, status 410"),
         ("000 ", 75, "1: not delivered, attempt 1"), ("", 75, "1: not delivered, attempt 1"),
     ])
     func `answers are told apart`(answer: String, status: CInt, line: String) async throws {
@@ -93,6 +93,19 @@ import Testing
         _ = try await outbox.run("add http://127.0.0.1/")
         let result = try await outbox.run("flush --with ./curl")
         #expect(result == CommandResult(status: status, output: line + "\n", errors: ""))
+    }
+
+    @Test(arguments: [301, 302, 307, 401, 407, 511])
+    func `what a portal, a proxy or a login answers loses no request`(answer: Int) async throws {
+        let outbox = try OutboxScratch()
+        try outbox.directory.write("curl", Self.curl)
+        try outbox.directory.write("answer", "\(answer) ")
+        _ = try await outbox.run("add http://127.0.0.1/")
+        let kept = try await outbox.run("flush --with ./curl")
+        let cause = "reachability: 1: status \(answer), of a portal, a proxy or a login: the request is kept\n"
+        #expect(kept == CommandResult(status: 75, output: "1: not delivered, attempt 1\n", errors: cause))
+        try outbox.directory.write("answer", "200 ")
+        #expect(try await outbox.run("flush --with ./curl").output == "1: delivered\n")
     }
 
     @Test(arguments: [

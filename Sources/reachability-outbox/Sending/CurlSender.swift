@@ -39,8 +39,13 @@ struct CurlSender: OutboxSender {
         case .exited(0):
             // The status, a blank, and Retry-After, which may have blanks in it.
             let code = output.prefix { $0 != " " }
-            return HTTPStatus(code: Int(code) ?? 0)
-                .result(retryAfter: String(output.dropFirst(code.count + 1)), entry)
+            let status = HTTPStatus(code: Int(code) ?? 0)
+            if status.isFromTheWay {
+                StandardError.write(
+                    "reachability: \(entry.id): status \(status.code), of a portal, a proxy or a login: the request is kept"
+                )
+            }
+            return status.result(retryAfter: String(output.dropFirst(code.count + 1)), entry)
         // No such protocol in this curl, or no such URL: it will not get better.
         case .exited(let code) where [1, 3].contains(code): return .rejected(reason: "curl exit status \(code)")
         case .exited(let code):
