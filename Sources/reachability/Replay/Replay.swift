@@ -21,7 +21,7 @@ struct Replay: ParsableCommand {
             """
     )
 
-    @Argument(help: "A file that `record` made.")
+    @Argument(help: "A file that `record` made.", completion: .file(extensions: ["nlrec"]))
     var file: String
 
     @Flag(help: "Print one JSON object per line (schema 1).")

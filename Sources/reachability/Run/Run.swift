@@ -31,7 +31,8 @@ struct Run: ParsableCommand {
 
     @Option(
         name: .customLong("on"),
-        help: ArgumentHelp("change (the default), reachable, not-reachable.", valueName: "event")
+        help: ArgumentHelp("change (the default), reachable, not-reachable.", valueName: "event"),
+        completion: .list(["change", "reachable", "not-reachable"])
     )
     var triggers: [RunTrigger] = []
 

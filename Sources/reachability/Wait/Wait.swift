@@ -57,7 +57,8 @@ struct Wait: ParsableCommand {
 
     @Option(
         name: .customLong("interface"),
-        help: ArgumentHelp("The interface is usable. May be repeated.", valueName: "name")
+        help: ArgumentHelp("The interface is usable. May be repeated.", valueName: "name"),
+        completion: .custom { _, _, _ in Self.interfaceNames() }
     )
     var interfaces: [String] = []
 
@@ -106,6 +107,12 @@ struct Wait: ParsableCommand {
         if isInTime { return }
         output.complain(states, holds: holds, stable: self.stable?.text)
         throw ExitCode(ExitMessage.Status.temporaryFailure.rawValue)
+    }
+
+    /// What may follow `--interface`.
+    private static func interfaceNames() -> [String] {
+        let inspector = try? NetworkInspector(options: NetworkReachabilityOptions())
+        return (try? inspector?.interfaces().map(\.interface.name)) ?? []
     }
 
     private func conditions() throws(ExitMessage) -> [NetworkCondition] {
