@@ -17,7 +17,8 @@ extension Subject {
     /// By all policies and by what certificates say of revocation.
     private static func judge(_ sent: [[UInt8]]) -> Finding {
         do {
-            let trust = try Good.trust(sent)
+            var trust = try Good.trust(sent)
+            trust.revocation = RevocationChecker()
             try DefaultTrustEvaluator().evaluate(trust, forHost: World.host)
             let revocation = RevocationTrustEvaluator(validateHost: false, options: [.any, .requirePositiveResponse])
             do {
