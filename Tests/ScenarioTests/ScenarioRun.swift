@@ -134,7 +134,7 @@ final class ScenarioRun {
             let changes = known == 0 || said[known - 1] != said.last ? 1 : 0
             let news = zip(lines, lines.dropFirst()).dropFirst(max(known - 1, 0))
             let repeats = news.contains { $0.said == $1.said && $0.reason == $1.reason }
-            // A line for another reason is one too many for nobody.
+            // A line may also come for a new reason, so only changes of the status are counted.
             let turns = news.count { $0.said != $1.said } + (known == 0 ? 1 : 0)
             if repeats || (!scenario.mayFlip && turns > changes) {
                 let text = lines.dropFirst(known).map(describe).joined(separator: ", ")
