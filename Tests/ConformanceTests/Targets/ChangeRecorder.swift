@@ -11,6 +11,12 @@ struct ChangeRecorder: Sendable {
         heard.record(change)
     }
 
+    /// Forgets what was heard, that included which is being told at this moment.
+    func forget() {
+        queue.sync {}
+        heard.removeAll()
+    }
+
     /// What was heard of each host, once all that is under way on the queue has been delivered.
     var histories: [String: [NetworkReachabilityStatus]] {
         queue.sync {}

@@ -162,7 +162,7 @@ import Testing
                 world.settle()
                 checks.expect(world.kernel.listenerCount, is: 0)
                 checks.expect(world.clock.scheduledCount, is: 0)
-                for recorder in recorders { recorder.heard.removeAll() }
+                for recorder in recorders { recorder.forget() }
                 try world.apply(.lose, .regain)
                 try targets.insert("192.0.2.1")
                 world.flush()

@@ -89,7 +89,7 @@ import Testing
             world.settle()
             checks.expect(recorder.heard.count, is: 2000)
             checks.expect(other.values, is: [.wired])
-            recorder.heard.removeAll()
+            recorder.forget()
             // What is asked for while the first portion is looked at comes before the last.
             let gate = DispatchSemaphore(value: 0)
             let held = targets.addListener(onQueue: nil) { change in

@@ -41,7 +41,7 @@ import Testing
             func looked(atMost count: UInt64) -> Bool {
                 kind == .real || targets.statistics.evaluatedTargets - before <= count
             }
-            recorder.heard.removeAll()
+            recorder.forget()
             try world.apply(.addRoute(TargetTests.covering))
             let lost: [String: [NetworkReachabilityStatus]] = [
                 "192.0.2.1": [.notReachable], "192.0.2.2": [.notReachable],
