@@ -36,8 +36,7 @@ enum Command {
         in namespace: LabNamespace?,
         _ start: @escaping @Sendable () throws -> LabProcess
     ) async throws -> CommandResult {
-        try await LabThread.detached {
-            try namespace?.enter()
+        try await LabNamespace.perform(in: namespace) {
             let result = try start().wait(within: .seconds(90))
             return CommandResult(status: result.status, output: result.output, errors: result.errors)
         }

@@ -27,10 +27,7 @@ actor RunningCommand {
         in namespace: LabNamespace?,
         _ make: @escaping @Sendable () throws -> LabProcess
     ) async throws -> RunningCommand {
-        try await LabThread.detached {
-            try namespace?.enter()
-            return RunningCommand(try make())
-        }
+        try await LabNamespace.perform(in: namespace) { RunningCommand(try make()) }
     }
 
     /// The next line, as soon as it is complete.

@@ -11,9 +11,8 @@ import Testing
         in namespace: LabNamespace,
         denyingWith error: CInt
     ) async throws -> (Sandbox, RunningCommand) {
-        try await LabThread.detached {
-            try namespace.enter()
-            return try Sandbox.enter(denyingNetlinkWith: error) { RunningCommand(try Command.start(arguments)) }
+        try await namespace.perform {
+            try Sandbox.enter(denyingNetlinkWith: error) { RunningCommand(try Command.start(arguments)) }
         }
     }
 

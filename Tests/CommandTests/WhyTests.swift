@@ -117,9 +117,8 @@ import Testing
 
     @Test func `netlink that is denied`() async throws {
         let uplink = try await Uplink.make()
-        let (sandbox, command) = try await LabThread.detached {
-            try uplink.namespace.enter()
-            return try Sandbox.enter(denyingNetlinkWith: EPERM) { RunningCommand(try Command.start(["why", "::1"])) }
+        let (sandbox, command) = try await uplink.namespace.perform {
+            try Sandbox.enter(denyingNetlinkWith: EPERM) { RunningCommand(try Command.start(["why", "::1"])) }
         }
         let result = try await command.result()
         #expect(result.status == 2)

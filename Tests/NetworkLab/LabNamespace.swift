@@ -31,16 +31,23 @@ package final class LabNamespace: Sendable {
         }
     }
 
-    /// Runs the body on a thread inside the namespace without blocking the caller's thread.
+    /// Runs the body on a thread inside the namespace without blocking the caller's thread. The caller is resumed from outside:
+    /// a thread that is started to go on with it would inherit the namespace, and stay there to run whatever comes.
     package func perform<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await LabThread.detached {
-            try self.enter()
-            return try body()
-        }
+        try await LabThread.detached { try self.perform(body) }
     }
 
-    /// Moves the calling thread into the namespace for good. Only for threads of your own.
-    package func enter() throws {
+    /// The same where a namespace is given, else on a thread of its own where the process is.
+    package static func perform<Value: Sendable>(
+        in namespace: LabNamespace?,
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        guard let namespace else { return try await LabThread.detached(body) }
+        return try await namespace.perform(body)
+    }
+
+    /// Moves the calling thread into the namespace for good.
+    private func enter() throws {
         try check("setns", lab_enter_network(descriptor.number))
     }
 }

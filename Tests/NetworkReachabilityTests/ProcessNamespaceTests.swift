@@ -17,8 +17,7 @@ import Testing
         ///   - command: what the process does there.
         ///   - input: its standard input.
         init(_ command: [String] = ["sleep", "infinity"], in namespace: LabNamespace, input: CInt = 0) async throws {
-            identifier = try await LabThread.detached {
-                try namespace.enter()
+            identifier = try await namespace.perform {
                 var identifier = pid_t()
                 var arguments = command.map { strdup($0) } + [nil]
                 defer { arguments.forEach { free($0) } }

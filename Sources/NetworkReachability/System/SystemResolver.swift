@@ -37,13 +37,7 @@ final class SystemResolver: HostResolver {
     ) {
         let namespace = namespace
         let startsThread = state.withLock { state in
-            state.jobs.append {
-                completion(
-                    Result { () throws(NameLookup.Failure) in
-                        try NameLookup.addresses(of: name, inside: namespace)
-                    }
-                )
-            }
+            state.jobs.append { completion(Self.addresses(of: name, inside: namespace)) }
             guard state.threads < Self.threadLimit else { return false }
             state.threads += 1
             return true
@@ -57,7 +51,24 @@ final class SystemResolver: HostResolver {
         }
     }
 
-    /// Does jobs until there are none, then ends; a thread that entered a namespace cannot be used for anything else.
+    /// Asks in a thread of its own where a namespace has to be entered, so that nobody is told inside of it: a thread that
+    /// Dispatch starts for whoever is told would inherit it, and would later connect from there for other parts of the program.
+    private static func addresses(
+        of name: String,
+        inside namespace: NamespaceReference?
+    ) -> Result<[NameLookup.Address], NameLookup.Failure> {
+        let ask: @Sendable () -> Result<[NameLookup.Address], NameLookup.Failure> = {
+            Result { () throws(NameLookup.Failure) in try NameLookup.addresses(of: name, inside: namespace) }
+        }
+        guard namespace != nil else { return ask() }
+        do {
+            return try Thread.run(ask)
+        } catch {
+            return .failure(.unavailable("cannot start a thread to resolve \(name): \(error)"))
+        }
+    }
+
+    /// Does jobs until there are none, then ends.
     private func work() {
         while true {
             let job: Job? = state.withLock { state in

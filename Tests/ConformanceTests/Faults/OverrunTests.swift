@@ -67,7 +67,7 @@ import Testing
             token.record(
                 manager.addPathListener(onQueue: nil) { _ in
                     entered.record(())
-                    gate.waitForCount(1, timeout: .seconds(10))
+                    gate.waitForCount(1)
                 }
             )
             checks.expect(entered.waitForCount(1), "nobody listens")
