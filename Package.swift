@@ -276,11 +276,18 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "ReadmeClient",
+            dependencies: ["ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry", asyncHTTPClient],
+            path: "Tests/ReadmeClient",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "ReachabilityHTTPTests",
             dependencies: [
                 "ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry", "NetworkReachability",
-                "NetworkReachabilityTesting", "Netlink", "NetworkLab", "TestSupport", asyncHTTPClient, nioTLS, nioHTTP2,
+                "NetworkReachabilityTesting", "Netlink", "NetworkLab", "TestSupport", "ReadmeClient", asyncHTTPClient,
+                nioTLS, nioHTTP2,
             ] + nio,
             swiftSettings: strict
         ),

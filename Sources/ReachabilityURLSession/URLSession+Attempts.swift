@@ -15,7 +15,10 @@ extension URLSession {
         _ options: RequestRetryOptions,
         hasBody: Bool,
         letGo: @escaping @Sendable (Value) async -> Void = { _ in },
-        send: @escaping @Sendable (URLSession, URLRequest) async throws -> (Value, URLResponse)
+        send:
+            @escaping @Sendable (URLSession, URLRequest, RedirectWatch) async throws -> (
+                Value, URLResponse
+            )
     ) async throws(RetryError) -> RetryOutcome<(Value, URLResponse)> {
         let isOnce = request.httpBodyStream != nil
         let isRepeatable = request.plain.method.isIdempotent || request.plain.idempotencyKey != nil
@@ -26,14 +29,16 @@ extension URLSession {
             options: options,
             isBodyLost: { isOnce && !($0 is AdapterFailure) },
             letGo: { await letGo($0.0) },
-            send: { plain in
+            send: { plain, progress in
+                progress.send()
                 let adapted = try AdapterFailure.wrapping {
                     try request.adapted(to: plain, timeout: options.attemptTimeout)
                 }
                 let session = isRepeatable && !hasBody ? self : self.unpooled()
                 defer { if session !== self { session.finishTasksAndInvalidate() } }
+                let watch = RedirectWatch(progress, before: session.delegate as? any URLSessionTaskDelegate)
                 do {
-                    return ClientAnswer(try await send(session, adapted))
+                    return ClientAnswer(try await send(session, adapted, watch))
                 } catch let error as URLError where error.code == .cancelled && Task.isCancelled {
                     throw CancellationError()
                 }

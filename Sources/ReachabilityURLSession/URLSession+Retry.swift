@@ -33,7 +33,9 @@ extension URLSession {
         options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         let hasBody = request.httpBody != nil || request.httpBodyStream != nil
-        return try await retry(request, policy, options, hasBody: hasBody) { try await $0.data(for: $1) }
+        return try await retry(request, policy, options, hasBody: hasBody) { session, request, watch in
+            try await session.run(watch) { session.dataTask(with: request, completionHandler: $0) }
+        }
     }
 
     /// Uploads data, as ``data(for:retry:options:)``.
@@ -49,7 +51,9 @@ extension URLSession {
         retry policy: ReachabilityRetryPolicy,
         options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
-        try await retry(request, policy, options, hasBody: true) { try await $0.upload(for: $1, from: data) }
+        try await retry(request, policy, options, hasBody: true) {
+            try await $0.upload(for: $1, from: data, delegate: $2)
+        }
     }
 
     /// Uploads a file, as ``data(for:retry:options:)``.
@@ -65,7 +69,9 @@ extension URLSession {
         retry policy: ReachabilityRetryPolicy,
         options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
-        try await retry(request, policy, options, hasBody: true) { try await $0.upload(for: $1, fromFile: file) }
+        try await retry(request, policy, options, hasBody: true) {
+            try await $0.upload(for: $1, fromFile: file, delegate: $2)
+        }
     }
 
     /// Downloads into a file, as ``data(for:retry:options:)``.
@@ -80,7 +86,7 @@ extension URLSession {
         let letGo: @Sendable (URL) async -> Void = { try? FileManager.default.removeItem(at: $0) }
         let hasBody = request.httpBody != nil || request.httpBodyStream != nil
         return try await retry(request, policy, options, hasBody: hasBody, letGo: letGo) {
-            try await $0.download(for: $1)
+            try await $0.runDownload($1, $2)
         }
     }
 }

@@ -19,6 +19,7 @@ import Testing
     /// What a POST without a key comes to, and how many streams there were.
     private func post(
         _ deeds: [SecureServer.Deed],
+        body: String? = "one",
         verification: CertificateVerification = .none
     ) async throws -> (result: Result<RetryOutcome<HTTPClientResponse>, RetryError>, streams: Int) {
         let server = try await SecureServer(deeds, certificate: certificate)
@@ -31,7 +32,7 @@ import Testing
         let result = try await withClient(configuration) { client in
             var request = HTTPClientRequest(url: server.url)
             request.method = .POST
-            request.body = .bytes(ByteBuffer(string: "one"))
+            request.body = body.map { .bytes(ByteBuffer(string: $0)) }
             do throws(RetryError) {
                 let outcome = try await client.execute(request, retry: policy, options: lab.options([]))
                 return Result<RetryOutcome<HTTPClientResponse>, RetryError>.success(outcome)
@@ -55,10 +56,23 @@ import Testing
     }
 
     @Test func `a stream the server has not looked at is sent again`() async throws {
-        let (result, streams) = try await post([.reset(7)])
+        let (result, streams) = try await post([.reset(7)], body: nil)
         let outcome = try result.get()
         #expect(outcome.value.status == .ok && streams == 2)
         #expect(outcome.attempts[0].stage == .neverSent)
+    }
+
+    @Test func `with a body it may have been looked at, for a redirect before that would not show`() async throws {
+        let (result, streams) = try await post([.reset(7)])
+        let error = try #require(Self.error(result))
+        #expect(error.ending == .unsafeToRepeat && streams == 1, "\(error)")
+        #expect((error.attempts.last?.error as? SentRequest)?.failureStage == .mayHaveBeenProcessed)
+    }
+
+    @Test(arguments: [1, 1 << 16, 5 << 20])
+    func `a server that answers before it has the body breaks nothing`(size: Int) async throws {
+        let (result, streams) = try await post([.answer(413)], body: String(repeating: "x", count: size))
+        #expect(try result.get().value.status == .payloadTooLarge && streams == 1)
     }
 
     @Test(arguments: [SecureServer.Deed.reset(2), .reset(8), .reset(11), .goAway, .close])

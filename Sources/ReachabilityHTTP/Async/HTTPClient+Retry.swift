@@ -41,13 +41,44 @@ extension HTTPClient {
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(RetryError) -> RetryOutcome<HTTPClientResponse> {
-        let send: @Sendable (HTTPClientRequest) async throws -> HTTPClientResponse = { request in
-            try await self.execute(request, deadline: NIODeadline(after: options.attemptTimeout), logger: logger)
-        }
-        let retried = try request.retried(policy, options, body, letGo: { await $0.discard() }) { request in
-            let response = try await send(request)
-            return ClientAnswer(response, status: response.status, headers: response.headers)
-        }
-        return try await retried.run().outcome
+        try await retried(request, policy, options, body, logger, letGo: { await $0.discard() }) { $0 }.run().outcome
+    }
+}
+
+extension HTTPClient {
+    /// The request with what retries it.
+    ///
+    /// - Parameter read: Makes what an attempt brings of its answer, which has begun.
+    func retried<Value>(
+        _ request: HTTPClientRequest,
+        _ policy: ReachabilityRetryPolicy,
+        _ options: RequestRetryOptions,
+        _ makeBody: (@Sendable () throws -> HTTPClientRequest.Body)?,
+        _ logger: Logger?,
+        letGo: @escaping @Sendable (Value) async -> Void,
+        read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
+    ) throws(RetryError) -> RetriedRequest<Value> {
+        let parsed = try HTTPClient.Request.checked(request.url, options)
+        let attempts = AsyncAttempts(
+            client: self,
+            request: request,
+            parsed: parsed,
+            timeout: options.attemptTimeout,
+            makeBody: makeBody,
+            logger: logger
+        )
+        return RetriedRequest(
+            request.plain,
+            host: parsed.reachableHost,
+            policy: policy,
+            options: options.through(self),
+            needsPath: !parsed.host.isEmpty,
+            isBodyLost: { attempts.hasLostBody(after: $0) },
+            letGo: letGo,
+            send: { plain, progress in
+                let response = try await attempts.attempt(plain, progress)
+                return ClientAnswer(try await read(response), status: response.status, headers: response.headers)
+            }
+        )
     }
 }

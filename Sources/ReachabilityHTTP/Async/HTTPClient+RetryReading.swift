@@ -1,6 +1,5 @@
 public import AsyncHTTPClient
 public import Logging
-import NIOCore
 import NIOHTTP1
 public import ReachabilityRetry
 
@@ -35,14 +34,9 @@ extension HTTPClient {
         isolation: isolated (any Actor)? = #isolation,
         reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
     ) async throws(RetryError) -> RetryOutcome<Value> {
-        let send: @Sendable (HTTPClientRequest) async throws -> HTTPClientResponse = { request in
-            try await self.execute(request, deadline: NIODeadline(after: options.attemptTimeout), logger: logger)
-        }
-        let retried = try request.retried(policy, options, body, letGo: ReadAnswer.discard) { request in
-            let response = try await send(request)
+        let retried = try retried(request, policy, options, body, logger, letGo: ReadAnswer.discard) { response in
             let isKept = !policy.statuses.contains(Int(response.status.code))
-            let answer = isKept ? ReadAnswer.read(try await response.read(with: read)) : .unread(response)
-            return ClientAnswer(answer, status: response.status, headers: response.headers)
+            return isKept ? ReadAnswer.read(try await response.read(with: read)) : .unread(response)
         }
         return try await retried.run { answer in
             switch answer {

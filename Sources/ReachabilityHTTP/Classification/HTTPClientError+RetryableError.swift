@@ -9,8 +9,7 @@ public import ReachabilityRetry
 /// | readTimeout, writeTimeout, deadlineExceeded, remoteConnectionClosed, uncleanShutdown, requestStreamCancelled | may have been processed |
 /// | cancelled, alreadyShutdown, what is wrong with the URL, the header, the body or the configuration, too many redirects, a proxy or server that wants something else | not retried |
 ///
-/// `deadlineExceeded` and `remoteConnectionClosed` can also mean that there never was a connection. The asynchronous request does not
-/// tell, so they count as sent; the request with a delegate does (``UnsentRequest``).
+/// `deadlineExceeded` can also mean that there never was a connection: where a delegate tells so, it is an ``UnsentRequest``.
 extension HTTPClientError: RetryableError {
     /// See the table; nil for "not retried".
     public var failureStage: FailureStage? {
@@ -28,14 +27,4 @@ extension HTTPClientError: RetryableError {
 
     /// remoteConnectionClosed, uncleanShutdown
     public var isConnectionLost: Bool { self == .remoteConnectionClosed || self == .uncleanShutdown }
-}
-
-extension HTTPClientError {
-    /// Whether the body may have been begun when this is thrown, although no retry would help.
-    var mayFollowBody: Bool {
-        switch self {
-        case .cancelled, .bodyLengthMismatch, .writeAfterRequestSent: true
-        default: failureStage == .mayHaveBeenProcessed
-        }
-    }
 }

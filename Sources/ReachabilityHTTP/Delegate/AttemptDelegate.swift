@@ -1,7 +1,9 @@
 import AsyncHTTPClient
+import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 import Netlink
+import ReachabilityRetry
 
 /// Stands before the caller's delegate for one attempt: learns whether anything was sent, and holds an answer that may be retried
 /// until it is decided what becomes of it.
@@ -16,7 +18,7 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
 
     fileprivate struct State {
         var hasSent = false
-        var hasBegunBody = false
+        var visits: [HTTPClientRequestResponse] = []
         var head: HTTPResponseHead?
         var fate = Fate.told
     }
@@ -24,32 +26,37 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
     /// The longest body that is read to its end so that the connection can be used again.
     static var discardedBytes: Int { 65536 }
 
-    private let inner: Inner
-    let statuses: Set<Int>
+    let inner: Inner
+    private let statuses: Set<Int>?
+    private let progress: AttemptProgress
     private let state = Locked(State())
 
-    /// Succeeds when an answer is held.
+    /// Succeeds when an answer is held, or has begun.
     let whenHeld: EventLoopPromise<Void>
 
-    init(_ inner: Inner, holding statuses: Set<Int>, on eventLoop: any EventLoop) {
+    /// - Parameters:
+    ///   - inner: The caller's delegate.
+    ///   - statuses: The statuses of answers that are held; nil where each is told at once, to a delegate that takes it as it is wanted.
+    ///   - progress: Told when the request is sent, and when it is redirected.
+    ///   - eventLoop: One of the client's.
+    init(_ inner: Inner, holding statuses: Set<Int>?, _ progress: AttemptProgress, on eventLoop: any EventLoop) {
         self.inner = inner
         self.statuses = statuses
+        self.progress = progress
         whenHeld = eventLoop.makePromise()
     }
 
     /// Whether anything of the request was sent.
     var hasSent: Bool { state.withLock { $0.hasSent } }
 
-    /// Whether the body was asked for.
-    var hasBegunBody: Bool { state.withLock { $0.hasBegunBody } }
-
     /// The head of the answer; of the latest, where redirects were followed.
     var head: HTTPResponseHead? { state.withLock { $0.head } }
 
-    /// To be told when the body is asked for.
-    func bodyBegins() {
-        state.withLock { $0.hasBegunBody = true }
-    }
+    /// Every hop that has answered, in order.
+    var visits: [HTTPClientRequestResponse] { state.withLock { $0.visits } }
+
+    /// Whether an attempt ends with the beginning of such an answer.
+    func endsWithHead(_ status: HTTPResponseStatus) -> Bool { statuses?.contains(Int(status.code)) ?? true }
 
     /// Lets the caller's delegate have the answer that is held.
     func tell(_ task: HTTPClient.Task<Response>) {
@@ -64,6 +71,7 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
     }
 
     func didSendRequestHead(task: HTTPClient.Task<Response>, _ head: HTTPRequestHead) {
+        progress.send()
         state.withLock { $0.hasSent = true }
         inner.didSendRequestHead(task: task, head)
     }
@@ -77,19 +85,23 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
     }
 
     func didVisitURL(task: HTTPClient.Task<Response>, _ request: HTTPClient.Request, _ head: HTTPResponseHead) {
+        if (300..<400).contains(head.status.code) { progress.redirect() }
+        var visited = HTTPClientRequest(url: request.url.absoluteString)
+        visited.method = request.method
+        visited.headers = request.headers
+        state.withLock { [visited] in $0.visits.append(HTTPClientRequestResponse(request: visited, responseHead: head))
+        }
         inner.didVisitURL(task: task, request, head)
     }
 
     func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        let isHeld = statuses.contains(Int(head.status.code))
-        let gate = isHeld ? task.eventLoop.makePromise(of: Void.self) : nil
+        let gate = statuses?.contains(Int(head.status.code)) == true ? task.eventLoop.makePromise(of: Void.self) : nil
         state.withLock { state in
             state.head = head
             if let gate { state.fate = .held(gate) }
         }
-        guard let gate else { return inner.didReceiveHead(task: task, head) }
-        whenHeld.succeed()
-        return gate.futureResult
+        if gate != nil || statuses == nil { whenHeld.succeed() }
+        return gate?.futureResult ?? inner.didReceiveHead(task: task, head)
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Response>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {

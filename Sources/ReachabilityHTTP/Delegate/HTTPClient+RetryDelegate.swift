@@ -21,7 +21,8 @@ extension HTTPClient {
     ///   - policy: When to try again.
     ///   - options: Adapter, timeout of an attempt, priority, coordinator, clock. The timeout is for the whole answer.
     ///   - body: Makes the body for each attempt, in the place of the request's own. What it throws ends the request.
-    ///   - eventLoop: Where the delegate is called.
+    ///   - eventLoop: Where the delegate is called; nil for anywhere. With a preference, an attempt that is begun anew may have to wait
+    ///     for the connection the one before it has left behind.
     ///   - logger: The client's logger for the attempts.
     ///   - isolation: Where this runs; the caller's own unless told otherwise.
     ///   - delegate: Makes the delegate for an attempt with this request, adapted. What it throws ends the request.
@@ -32,7 +33,7 @@ extension HTTPClient {
         retry policy: ReachabilityRetryPolicy,
         options: RequestRetryOptions = RequestRetryOptions(),
         body: (@Sendable () throws -> Body)? = nil,
-        eventLoop: EventLoopPreference = .indifferent,
+        eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation,
         delegate: @escaping @Sendable (Request) throws -> Delegate
@@ -42,6 +43,7 @@ extension HTTPClient {
             request: request,
             statuses: policy.statuses,
             timeout: options.attemptTimeout,
+            isBodyOnce: body == nil && request.body.map { $0.contentLength == nil } ?? false,
             makeBody: body,
             eventLoop: eventLoop,
             logger: logger,
@@ -51,10 +53,11 @@ extension HTTPClient {
             PlainRequest(method: request.method, url: request.url.absoluteString, headers: request.headers),
             host: request.reachableHost,
             policy: policy,
-            options: options,
+            options: options.through(self),
+            needsPath: !request.host.isEmpty,
             isBodyLost: { attempts.hasLostBody(after: $0) },
             letGo: { await $0.discard() },
-            send: { try await attempts.attempt($0) }
+            send: { try await attempts.attempt($0, $1) }
         )
         return try await retried.run { try await $0.finish() }
     }
@@ -70,7 +73,7 @@ extension HTTPClient {
         retry policy: ReachabilityRetryPolicy,
         options: RequestRetryOptions = RequestRetryOptions(),
         body: (@Sendable () throws -> Body)? = nil,
-        eventLoop: EventLoopPreference = .indifferent,
+        eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(RetryError) -> RetryOutcome<Response> {

@@ -12,7 +12,7 @@ extension HTTPClient {
         retry policy: ReachabilityRetryPolicy,
         options: RequestRetryOptions = RequestRetryOptions(),
         body: (@Sendable () throws -> Body)? = nil,
-        eventLoop: EventLoopPreference = .indifferent,
+        eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil,
         delegate: @escaping @Sendable (Request) throws -> Delegate
     ) -> RetriedTask<Delegate.Response> {
@@ -37,7 +37,7 @@ extension HTTPClient {
         retry policy: ReachabilityRetryPolicy,
         options: RequestRetryOptions = RequestRetryOptions(),
         body: (@Sendable () throws -> Body)? = nil,
-        eventLoop: EventLoopPreference = .indifferent,
+        eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil
     ) -> RetriedTask<Response> {
         start(

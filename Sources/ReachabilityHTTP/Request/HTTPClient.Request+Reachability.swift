@@ -20,3 +20,16 @@ extension HTTPClient.Request {
         }
     }
 }
+
+extension RequestRetryOptions {
+    /// The options for a client that may have a proxy: then its reachability is what counts. async-http-client does not tell its
+    /// settings; what is not recognised counts as none.
+    func through(_ client: HTTPClient) -> RequestRetryOptions {
+        guard host == nil, let proxy = Mirror(reflecting: client).descendant("configuration", "proxy") else {
+            return self
+        }
+        var options = self
+        options.host = (proxy as? HTTPClient.Configuration.Proxy)?.host
+        return options
+    }
+}

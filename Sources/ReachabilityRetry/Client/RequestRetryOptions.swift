@@ -4,6 +4,7 @@
 /// |---|---|---|
 /// | ``adapter`` | none | changes the request before each attempt |
 /// | ``attemptTimeout`` | none | how long one attempt may take; the client's own timeouts hold besides |
+/// | ``connectTimeout`` | 10 s | how long one attempt may take until something of it is sent |
 /// | ``host`` | that of the URL | whose reachability is waited for, and whose limits hold: that of a proxy, for example |
 /// | ``priority`` | normal | who goes first among those that wait for the same host |
 /// | ``coordinator`` | ``RetryCoordinator/shared`` | what is shared with other requests |
@@ -17,6 +18,10 @@ public struct RequestRetryOptions: Sendable {
     /// How long one attempt may take until the answer begins; nil leaves it to the client's own timeouts. Unless it is known that
     /// nothing was sent, an attempt that ends so may have been processed.
     public var attemptTimeout: Duration?
+
+    /// How long one attempt may take until something of it is sent: the name, the connection and TLS together, and all tries a client
+    /// makes by itself. Nil leaves it to the client. Clients that cannot tell when a request is sent are not held to it.
+    public var connectTimeout: Duration?
 
     /// Whose reachability is waited for, and whose limits hold; nil for the host of the URL.
     public var host: String?
@@ -34,6 +39,7 @@ public struct RequestRetryOptions: Sendable {
     public init(
         adapter: (any RequestAdapter)? = nil,
         attemptTimeout: Duration? = nil,
+        connectTimeout: Duration? = .seconds(10),
         host: String? = nil,
         priority: RetryPriority = .normal,
         coordinator: RetryCoordinator = .shared,
@@ -41,6 +47,7 @@ public struct RequestRetryOptions: Sendable {
     ) {
         self.adapter = adapter
         self.attemptTimeout = attemptTimeout
+        self.connectTimeout = connectTimeout
         self.host = host
         self.priority = priority
         self.coordinator = coordinator

@@ -13,21 +13,25 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     /// Lets go of an answer that is to be retried, whose body nobody will read.
     package let letGo: @Sendable (Value) async -> Void
     /// Makes one attempt with the adapted request, and returns when the answer has begun.
-    package let send: @Sendable (PlainRequest) async throws -> ClientAnswer<Value>
+    package let send: @Sendable (PlainRequest, AttemptProgress) async throws -> ClientAnswer<Value>
+    /// Whether it needs a path to its host: not where the network has no part in it.
+    package let needsPath: Bool
 
     package init(
         _ request: PlainRequest,
         host: String?,
         policy: ReachabilityRetryPolicy,
         options: RequestRetryOptions,
+        needsPath: Bool = true,
         isBodyLost: @escaping @Sendable (any Error) -> Bool = { _ in false },
         letGo: @escaping @Sendable (Value) async -> Void = { _ in },
-        send: @escaping @Sendable (PlainRequest) async throws -> ClientAnswer<Value>
+        send: @escaping @Sendable (PlainRequest, AttemptProgress) async throws -> ClientAnswer<Value>
     ) {
         self.request = request
         self.host = host
         self.policy = policy
         self.options = options
+        self.needsPath = needsPath
         self.isBodyLost = isBodyLost
         self.letGo = letGo
         self.send = send
@@ -58,26 +62,36 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         _ held: HeldAnswer<Value>,
         on clock: some Clock<Duration>
     ) async throws(RetryError) -> RetryOutcome<Value> {
+        let progress = AttemptProgress()
         let run = RetryRun.make(
             policy: policy,
             target: target,
             coordinator: options.coordinator,
             clock: clock,
             willWait: { if let answer = held.take() { await letGo(answer) } },
-            operation: { _ in try await attempt(held) }
+            progress: needsPath ? progress : nil,
+            connectTimeout: options.connectTimeout,
+            operation: { _ in try await attempt(held, progress, isRepeatable: target.isRepeatable) }
         )
         return try run.outcome(after: await run.end())
     }
 
-    private func attempt(_ held: HeldAnswer<Value>) async throws -> Value {
+    private func attempt(
+        _ held: HeldAnswer<Value>,
+        _ progress: AttemptProgress,
+        isRepeatable: Bool
+    ) async throws -> Value {
         let adapted = try await adapt()
         do {
-            let answer = try await send(adapted)
+            let answer = try await send(adapted, progress)
             guard policy.statuses.contains(answer.status) else { return answer.value }
             held.hold(answer.value)
             throw StatusFailure(status: answer.status, retryAfter: answer.retryAfter, date: answer.date)
         } catch  where !(error is CancellationError) && isBodyLost(error) {
             throw BodyNotReplayable(cause: error)
+        } catch  where progress.isRedirected && !(error is CancellationError) {
+            // What a later hop answers says nothing of what the first has done; a repeatable request may heed it.
+            throw isRepeatable && error is StatusFailure ? error : SentRequest(cause: error)
         }
     }
 

@@ -11,25 +11,29 @@ struct HostLane {
     private(set) var verdict = RetryVerdict.unknown
     /// The generation of a "not reachable" that an answer of the server has disproved.
     private var disproved: UInt64?
+    /// Attempts that have sent nothing yet.
+    var connecting: [UInt64: Bell] = [:]
 
     init(_ limits: RetryLimits) {
         queue = ReleaseQueue(interval: .seconds(1) / limits.rate)
         bucket = TokenBucket(limits.budget)
     }
 
-    /// Takes what the monitor says, unless something newer is known. Returns whose bell is to ring.
+    /// Takes what the monitor says, unless something newer is known. Returns whose bells are to ring.
     ///
     /// - Parameter opening: When the first may go if the network has returned.
-    mutating func hear(_ news: RetryVerdict, opening: Duration) -> Bell? {
-        guard news.generation >= verdict.generation else { return nil }
+    mutating func hear(_ news: RetryVerdict, opening: Duration) -> [Bell] {
+        guard news.generation >= verdict.generation else { return [] }
         let known = verdict
         verdict = news
+        let bells = news == known ? [] : Array(connecting.values)
         if news.isOffline, news.generation != disproved {
             queue.close()
-            return nil
+            return bells
         }
         let isNewPath = news.status.isReachable && known.generation > 0 && news.generation > known.generation
-        return isNewPath || !queue.isOpen ? queue.open(at: opening) : nil
+        guard isNewPath || !queue.isOpen, let first = queue.open(at: opening) else { return bells }
+        return bells + [first]
     }
 
     /// Takes what an attempt shows: a server that answers is reachable, whatever the monitor says of this path, until an attempt fails in

@@ -49,11 +49,26 @@ extension RetryCoordinator {
 
     func hear(_ verdict: RetryVerdict, of host: String?) {
         let now = timeline.now
-        let bell = state.withLock { state in
+        let bells = state.withLock { state in
             let opening = now + limits.spread * state.chance()
-            return state.lanes[host]?.hear(verdict, opening: opening)
+            return state.lanes[host]?.hear(verdict, opening: opening) ?? []
         }
-        bell?.ring()
+        for bell in bells { bell.ring() }
+    }
+
+    /// An attempt that has sent nothing wants to hear of changes of the path; its host is watched.
+    func listen(_ sleeper: UInt64, to host: String?, _ bell: Bell) {
+        state.withLock { $0.lanes[host]?.connecting[sleeper] = bell }
+    }
+
+    func stopListening(_ sleeper: UInt64, to host: String?) {
+        state.withLock { _ = $0.lanes[host]?.connecting.removeValue(forKey: sleeper) }
+    }
+
+    /// Asks what is so at this moment, for somebody who has perhaps not entered. Nothing is watched for it.
+    func askOnce(_ host: String?) -> RetryVerdict {
+        guard state.withLock({ $0.lanes[host]?.watch }) == nil else { return ask(host) }
+        return source.ask(host)
     }
 
     /// Asks what is so at this moment, and tells whether somebody in line whose turn has come may go.

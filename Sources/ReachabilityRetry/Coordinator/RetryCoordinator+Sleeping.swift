@@ -15,18 +15,39 @@ extension RetryCoordinator {
     /// Waits for what cuts an attempt short; nil when the task was cancelled.
     ///
     /// - Parameters:
+    ///   - connecting: The attempt, as long as it has sent nothing; nil for one that does not tell.
+    ///   - host: Whose path it needs.
     ///   - deadline: The latest time on `clock`; nil for none.
     ///   - clock: What measures the deadline.
-    ///   - bell: What a shutdown rings.
-    func end(ofAttemptUntil deadline: Duration?, on clock: Timeline, _ bell: Bell) async -> RetryError.Ending? {
+    ///   - bell: What a shutdown rings, and a change of the path.
+    func cut(
+        of connecting: ConnectingAttempt?,
+        at host: String?,
+        until deadline: Duration?,
+        on clock: Timeline,
+        _ bell: Bell
+    ) async -> AttemptCut? {
         let sleeper = makeSleeper()
-        defer { leave(sleeper) }
+        defer {
+            leave(sleeper)
+            stopListening(sleeper, to: host)
+        }
         while !Task.isCancelled {
-            if state.withLock({ $0.shutdown == .cancel }) { return .shutDown }
-            if let deadline, clock.now >= deadline { return .deadlineExpired }
-            await sleep(sleeper, until: deadline, on: clock, bell)
+            if state.withLock({ $0.shutdown == .cancel }) { return .end(.shutDown) }
+            if let deadline, clock.now >= deadline { return .end(.deadlineExpired) }
+            let step = connecting?.step(of: host, at: self, now: clock.now) { listen(sleeper, to: host, bell) }
+            switch step {
+            case .end(let failure): return .unsent(failure)
+            case .sleep(let time): await sleep(sleeper, until: Self.earlier(time, deadline), on: clock, bell)
+            case nil: await sleep(sleeper, until: deadline, on: clock, bell)
+            }
         }
         return nil
+    }
+
+    private static func earlier(_ one: Duration?, _ other: Duration?) -> Duration? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
     }
 
     /// Sleeps until the bell rings, the time is up, or the task is cancelled.

@@ -4,6 +4,8 @@ public import NetworkReachability
 /// The verdicts of `NetworkReachabilityManager`: one manager and one listener for each host that retries wait for.
 public struct MonitoredVerdicts: VerdictSource {
     private let makeManager: @Sendable (String?) -> NetworkReachabilityManager?
+    /// Of the network at large, made when first asked, and kept: so the monitor all managers share is kept, too.
+    private let kept = Locked<NetworkReachabilityManager?>(nil)
 
     /// Asks the kernel.
     ///
@@ -25,12 +27,35 @@ public struct MonitoredVerdicts: VerdictSource {
         self.makeManager = makeManager
     }
 
-    /// Begins to follow a host.
+    /// Begins to follow a host; with a name, the network at large besides, for as long as the name is not resolved.
     public func watch(
         _ host: String?,
         _ listener: @escaping @Sendable (RetryVerdict) -> Void
     ) -> any VerdictWatch {
-        ManagerWatch(makeManager(host), listener)
+        guard let host, IPAddress(host) == nil else { return ManagerWatch(makeManager(host), listener) }
+        return NameWatch(
+            listener,
+            host: { ManagerWatch(makeManager(host), $0) },
+            atLarge: { ManagerWatch(makeManager(nil), $0) }
+        )
+    }
+
+    /// Asks the kernel, and no name service: of a name it says what is so of the network at large where that is not reachable, else
+    /// unknown.
+    public func ask(_ host: String?) -> RetryVerdict {
+        let atLarge = atLarge()
+        if let host, IPAddress(host) != nil { return makeManager(host).map { RetryVerdict($0.path) } ?? .unknown }
+        guard let path = atLarge?.path, host == nil || path.status == .notReachable else { return .unknown }
+        return RetryVerdict(path)
+    }
+
+    private func atLarge() -> NetworkReachabilityManager? {
+        if let manager = kept.withLock({ $0 }) { return manager }
+        let manager = makeManager(nil)
+        return kept.withLock { kept in
+            if kept == nil { kept = manager }
+            return kept
+        }
     }
 }
 

@@ -7,6 +7,15 @@ public protocol VerdictSource: Sendable {
     ///   - listener: To be called with what is so now, soon, and with each change, in order, on any thread, until the watch
     ///     is let go. It never blocks.
     func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch
+
+    /// Asks what is so at this moment, without following the host: before the first attempt of a request. It must not block, and asks
+    /// no name service: unknown where it would have to. Unless implemented, it is what a watch says that is let go of at once.
+    func ask(_ host: String?) -> RetryVerdict
+}
+
+extension VerdictSource {
+    /// What a watch says that is let go of at once.
+    public func ask(_ host: String?) -> RetryVerdict { watch(host) { _ in }.ask() }
 }
 
 /// One host that is followed, until it is let go. Thread-safe.

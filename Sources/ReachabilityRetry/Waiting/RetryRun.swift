@@ -1,3 +1,5 @@
+import NetworkReachability
+
 /// One call of `withRetry`. An object, so that what waits in many functions at once has it once.
 final class RetryRun<Value: Sendable> {
     let policy: ReachabilityRetryPolicy
@@ -10,11 +12,15 @@ final class RetryRun<Value: Sendable> {
     /// Told of each wait before it begins, and awaited.
     let willWait: (@Sendable () async -> Void)?
     let operation: @Sendable (Int) async throws -> Value
+    /// What the client tells of its attempts; nil where it tells nothing: then the first attempt does not wait for a path, and none
+    /// is cut for the want of one.
+    let progress: AttemptProgress?
+    /// How long an attempt may take to connect.
+    let connectTimeout: Duration?
+    let entry: LaneEntry
 
     private var attempts: [RetryAttempt] = []
     private var counts = Counts()
-    /// Whether the coordinator watches the host for it.
-    private var hasEntered = false
     /// What the latest attempt brought, and when it began.
     var result: Result<Value, any Error>?
     private var began = Duration.zero
@@ -29,6 +35,8 @@ final class RetryRun<Value: Sendable> {
         clock: Timeline,
         waiting: (@Sendable (RetryAttempt, Duration?) -> Void)?,
         willWait: (@Sendable () async -> Void)?,
+        progress: AttemptProgress?,
+        connectTimeout: Duration?,
         operation: @escaping @Sendable (Int) async throws -> Value
     ) {
         self.policy = policy
@@ -37,7 +45,10 @@ final class RetryRun<Value: Sendable> {
         self.clock = clock
         self.waiting = waiting
         self.willWait = willWait
+        self.progress = progress
+        self.connectTimeout = connectTimeout
         self.operation = operation
+        entry = LaneEntry(target.host, at: coordinator)
     }
 
     /// A run that begins now. A function, so that copies for it are made on its stack and not on that of the task.
@@ -49,6 +60,8 @@ final class RetryRun<Value: Sendable> {
         clock: some Clock<Duration>,
         waiting: (@Sendable (RetryAttempt, Duration?) -> Void)? = nil,
         willWait: (@Sendable () async -> Void)? = nil,
+        progress: AttemptProgress? = nil,
+        connectTimeout: Duration? = nil,
         operation: @escaping @Sendable (Int) async throws -> Value
     ) -> RetryRun {
         RetryRun(
@@ -58,6 +71,8 @@ final class RetryRun<Value: Sendable> {
             clock: Timeline(clock),
             waiting: waiting,
             willWait: willWait,
+            progress: progress,
+            connectTimeout: connectTimeout,
             operation: operation
         )
     }
@@ -83,7 +98,7 @@ final class RetryRun<Value: Sendable> {
         defer { coordinator.end() }
         defer {
             if counts.hasUnusedPayment { coordinator.refund(to: target.host) }
-            if hasEntered { coordinator.leave(target.host) }
+            entry.leave()
         }
         while !Task.isCancelled {
             began = clock.now
@@ -91,7 +106,8 @@ final class RetryRun<Value: Sendable> {
             if let deadline, began >= deadline { return .deadlineExpired }
             generation = coordinator.knownVerdict(of: target.host)?.generation
             counts.hasUnusedPayment = false
-            switch step(after: await attempt(attempts.count + 1)) {
+            let cut = hasPath() ? await attempt(attempts.count + 1) : nil
+            switch step(after: cut) {
             case .succeed: return nil
             case .end(let ending): return ending
             case .wait(let pause):
@@ -105,6 +121,22 @@ final class RetryRun<Value: Sendable> {
         return .cancelled
     }
 
+    /// Asks the kernel before the first attempt of a client that tells of its attempts. Those that follow have waited in line, and were
+    /// asked about there.
+    ///
+    /// - Returns: Whether to make the attempt; if not, its result is there.
+    @inline(never)
+    private func hasPath() -> Bool {
+        guard progress != nil, attempts.isEmpty, coordinator.askOnce(target.host).status == .notReachable else {
+            return true
+        }
+        // From now on it is followed, which may know better: the name may be that of a host nearby.
+        entry.enter()
+        if coordinator.isOpen(target.host) { return true }
+        result = .failure(UnsentAttempt.noPath(coordinator.ask(target.host)))
+        return false
+    }
+
     /// What follows the attempt that has just ended.
     @inline(never)
     private func step(after cut: RetryError.Ending?) -> Step {
@@ -113,30 +145,38 @@ final class RetryRun<Value: Sendable> {
             attempts.append(RetryAttempt(attempts.count + 1, began, clock.now))
             return .succeed
         }
-        if !hasEntered {
-            coordinator.enter(target.host)
-            hasEntered = true
-        }
+        entry.enter()
         let verdict = coordinator.ask(target.host)
         // That it was cancelled says nothing of the request.
-        let stage = failure is CancellationError ? nil : policy.classify(failure, verdict)
+        let stage = failure is CancellationError ? nil : classify(failure, verdict)
         attempts.append(RetryAttempt(attempts.count + 1, began, clock.now, failure, stage, verdict))
         if Task.isCancelled { return .end(.cancelled) }
         if let cut { return .end(cut) }
         if stage?.wasSent == true { counts.sent += 1 }
-        if stage?.isOfNetwork == true, verdict.lacksAddress { counts.unresolved += 1 }
-        if let stage { coordinator.learn(from: stage, begunAt: generation, of: target.host) }
+        var before = generation ?? progress?.generation
+        if case .noPath(let verdict) = failure as? UnsentAttempt {
+            counts.unmade += 1
+            before = before ?? verdict.generation
+        } else if let stage {
+            if stage.isOfNetwork, verdict.lacksAddress { counts.unresolved += 1 }
+            coordinator.learn(from: stage, begunAt: generation, of: target.host)
+        }
         let situation = RetryDecision.Situation(
             stage: stage,
             verdict: verdict,
-            generationAtBegin: generation,
-            attempts: attempts.count,
+            generationAtBegin: before,
+            attempts: attempts.count - counts.unmade,
             sent: counts.sent,
             unresolved: counts.unresolved,
             backoffs: counts.backoffs,
             timeLeft: deadline.map { $0 - clock.now }
         )
         return follow(RetryDecision(after: situation, of: target, by: policy, chance: coordinator.chance))
+    }
+
+    /// What was found out here needs no classifier.
+    private func classify(_ failure: any Error, _ verdict: RetryVerdict) -> FailureStage? {
+        (failure as? UnsentAttempt)?.failureStage ?? policy.classify(failure, verdict)
     }
 
     /// Pays for what was decided, and tells of it.
@@ -179,6 +219,8 @@ private struct Counts {
     var sent = 0
     /// Attempts that failed while the name was not resolved.
     var unresolved = 0
+    /// Attempts that were not made, or cut before they had sent anything, because there was no path.
+    var unmade = 0
     /// Waits of the backoff.
     var backoffs = 0
     /// Whether the budget was charged with a retry, and whether with one that is still waited for.

@@ -4,6 +4,8 @@ enum Fault: Hashable, Sendable {
     case answer(Int, retryAfter: String? = nil)
     /// Answers with a body of so many bytes.
     case body(Int, status: Int = 200)
+    /// Leads to another URL with this status.
+    case redirect(Int, to: String)
     /// Resets the connection when the head of the request is there.
     case resetBeforeHead
     /// Takes the request, and resets the connection.
@@ -36,6 +38,7 @@ extension Fault {
         case .answer(let status, let retryAfter): "answer/\(status)/\(retryAfter ?? "")"
         case .body(let count, let status): "body/\(count)/\(status)"
         case .stall(let status): "stall/\(status)"
+        case .redirect(let status, let url): "redirect/\(status)/\(url)"
         case .slow(let milliseconds): "slow/\(milliseconds)"
         default: "\(self)"
         }
@@ -49,6 +52,7 @@ extension Fault {
             case "answer": .answer(numbers[1], retryAfter: words[2].isEmpty ? nil : words[2])
             case "body": .body(numbers[1], status: numbers[2])
             case "stall": .stall(status: numbers[1])
+            case "redirect": .redirect(numbers[1], to: words.dropFirst(2).joined(separator: "/"))
             case "slow": .slow(numbers[1])
             case "resetBeforeHead": .resetBeforeHead
             case "resetAfterBody": .resetAfterBody

@@ -18,7 +18,12 @@ final class FaultHandler: ChannelInboundHandler {
         self.see = see
     }
 
-    private var fault: Fault { Fault(head?.headers.first(name: "X-Fault") ?? "") }
+    /// What a redirect leads to says it in its path; the field comes along from hop to hop.
+    private var fault: Fault {
+        guard let head else { return .answer(200) }
+        if head.uri.hasPrefix("/fault/") { return Fault(String(head.uri.dropFirst(7))) }
+        return Fault(head.headers.first(name: "X-Fault") ?? "")
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -65,6 +70,8 @@ final class FaultHandler: ChannelInboundHandler {
         case .answer(let status, let retryAfter):
             let headers = retryAfter.map { [("Retry-After", $0)] } ?? []
             answer(context, status, HTTPHeaders(headers), body: "status \(status)")
+        case .redirect(let status, let url):
+            answer(context, status, HTTPHeaders([("Location", url)]), body: "")
         case .body(let count, let status):
             answer(context, status, HTTPHeaders(), body: String(repeating: "x", count: count))
         case .resetBeforeHead, .refuse, .noName: break

@@ -1,0 +1,89 @@
+import Glibc
+import NetworkLab
+import TestSupport
+import Testing
+
+@testable import ReachabilityHTTP
+
+/// The README's lines with the clients every process has, `HTTPClient.shared` and `URLSession.shared`, in a process of their own: on a
+/// cable between two network namespaces that loses its way.
+@Suite(.timeLimit(.minutes(3))) struct DefaultClientTests {
+    private static let clients = ["async", "delegate", "session"]
+
+    private let lab: LossyCable
+
+    init() throws {
+        lab = try LossyCable()
+    }
+
+    /// What the program has written, line by line.
+    private static func lines(_ process: LabProcess) -> [String] {
+        String(decoding: process.drain(), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private static func waits(_ process: LabProcess) async throws -> Bool {
+        try await eventually(within: .seconds(20), every: .milliseconds(1)) { lines(process).contains("waits") }
+    }
+
+    private static func end(_ process: LabProcess) async throws -> [String] {
+        let hasEnded = try await eventually(within: .seconds(60), every: .milliseconds(1)) {
+            lines(process).last.map { $0.hasPrefix("status") || $0.hasPrefix("ended") } ?? false
+        }
+        #expect(hasEnded)
+        return lines(process)
+    }
+
+    private func start(_ client: String, _ method: String) throws -> LabProcess {
+        try lab.client.start(BuiltProgram.path("ReadmeClient"), [client, method, lab.url])
+    }
+
+    @Test(arguments: clients, LossyCable.Loss.allCases)
+    func `a request waits for the way, and goes at once when it is back`(
+        client: String,
+        loss: LossyCable.Loss
+    ) async throws {
+        let faults = try await FaultServer(socket: lab.listen())
+        for round in 0..<3 {
+            try lab.lose(loss)
+            let process = try start(client, "POST")
+            #expect(try await Self.waits(process))
+            try await Task.sleep(for: .milliseconds(100 * round))
+            try lab.restore(loss)
+            let back = ContinuousClock.now
+            let lines = try await Self.end(process)
+            #expect(lines.last == "status 200" && faults.sights.count == round + 1)
+            #expect(lines.filter { $0.hasPrefix("attempt") }.count == 2, "\(lines)")
+            #expect(lines.first { $0.hasPrefix("attempt") }?.hasPrefix("attempt: never sent: nothing was sent") == true)
+            let arrival = try #require(faults.sights.last?.time)
+            #expect(arrival - back < .seconds(3))
+        }
+        try await faults.close()
+        lab.close()
+    }
+
+    @Test(arguments: ["async", "delegate"])
+    func `an attempt that is still connecting is cut with the cable, and begun anew when it is back`(
+        client: String
+    ) async throws {
+        let faults = try await FaultServer(socket: lab.listen())
+        // The server does not answer, which the kernel does not know.
+        try lab.server.ip("addr del 10.8.0.2/32 dev lo")
+        let process = try start(client, "POST")
+        let isConnecting = try await eventually(within: .seconds(20), every: .milliseconds(5)) {
+            try lab.isConnecting()
+        }
+        #expect(isConnecting)
+        try lab.lose(.carrier)
+        #expect(try await Self.waits(process))
+        try lab.server.ip("addr add 10.8.0.2/32 dev lo")
+        try lab.restore(.carrier)
+        let back = ContinuousClock.now
+        let lines = try await Self.end(process)
+        #expect(lines.last == "status 200" && faults.sights.count == 1)
+        #expect(lines.filter { $0.hasPrefix("attempt: never sent: nothing was sent") }.count == 1, "\(lines)")
+        let arrival = try #require(faults.sights.last?.time)
+        #expect(arrival - back < .seconds(3))
+        try await faults.close()
+        lab.close()
+    }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import Netlink
+import NetworkLab
+
+/// A client and a server in two network namespaces, with a cable between them and an address behind it that the client has a route to.
+struct LossyCable {
+    /// How the way is lost.
+    enum Loss: String, CaseIterable {
+        case carrier, route, address
+    }
+
+    let client: LabNamespace
+    let server: LabNamespace
+    let url = "http://10.8.0.2:8080/"
+
+    init() throws {
+        client = try LabNamespace()
+        server = try LabNamespace()
+        try client.ip("link set lo up", "link add c0 type veth peer name s0 netns \(server.path)", "link set c0 up")
+        try client.ip("addr add 10.9.0.1/24 dev c0", "route add 10.8.0.2/32 via 10.9.0.2")
+        try server.ip("link set lo up", "link set s0 up", "addr add 10.9.0.2/24 dev s0", "addr add 10.8.0.2/32 dev lo")
+    }
+
+    func lose(_ loss: Loss) throws {
+        switch loss {
+        case .carrier: try server.ip("link set s0 down")
+        case .route: try client.ip("route del 10.8.0.2/32")
+        case .address: try client.ip("addr del 10.9.0.1/24 dev c0")
+        }
+    }
+
+    func restore(_ loss: Loss) throws {
+        switch loss {
+        case .carrier: try server.ip("link set s0 up")
+        case .route: try client.ip("route add 10.8.0.2/32 via 10.9.0.2")
+        case .address: try client.ip("addr add 10.9.0.1/24 dev c0", "route replace 10.8.0.2/32 via 10.9.0.2")
+        }
+    }
+
+    /// A socket that listens where `url` leads.
+    func listen() throws -> CInt {
+        try server.perform {
+            let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = UInt16(8080).bigEndian
+            inet_pton(AF_INET, "10.8.0.2", &address.sin_addr)
+            let result = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            guard result == 0, Glibc.listen(number, 128) == 0 else { throw LabError.system("bind") }
+            return number
+        }
+    }
+
+    /// Whether a connection of the client is being made (SYN_SENT, `proc_pid_net(5)`).
+    func isConnecting() throws -> Bool {
+        try client.perform {
+            let table = TextFile.read("/proc/thread-self/net/tcp") ?? ""
+            return table.split(separator: "\n").dropFirst().contains { $0.split(separator: " ")[3] == "02" }
+        }
+    }
+
+    func close() {
+        client.close()
+        server.close()
+    }
+}

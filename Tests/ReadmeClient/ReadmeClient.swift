@@ -1,0 +1,70 @@
+import AsyncHTTPClient
+import Foundation
+import FoundationNetworking
+import ReachabilityHTTP
+import ReachabilityRetry
+import ReachabilityURLSession
+
+/// Sends one request with a client that is shared by the whole process, by the lines of the README.
+///
+/// usage: ReadmeClient async|delegate|session METHOD URL
+///
+/// Writes `waits` when the request waits for the network for the first time; at the end a line for each attempt (stage and error),
+/// and the status of the answer or why there is none.
+@main
+struct ReadmeClient {
+    static func main() async {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 4, let url = URL(string: arguments[3]) else { exit(2) }
+        let watch = Task {
+            while RetryCoordinator.shared.waitingCount(for: url.host) == 0 {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            say("waits")
+        }
+        do throws(RetryError) {
+            let (status, attempts) = try await send(arguments[1], arguments[2], url)
+            watch.cancel()
+            tell(attempts)
+            say("status \(status)")
+        } catch {
+            watch.cancel()
+            tell(error.attempts)
+            say("ended: \(error.ending)")
+        }
+    }
+
+    private static func send(
+        _ client: String,
+        _ method: String,
+        _ url: URL
+    ) async throws(RetryError) -> (Int, [RetryAttempt]) {
+        switch client {
+        case "async":
+            var request = HTTPClientRequest(url: url.absoluteString)
+            request.method = .init(rawValue: method)
+            let outcome = try await HTTPClient.shared.execute(request, retry: .standard)
+            return (Int(outcome.value.status.code), outcome.attempts)
+        case "delegate":
+            guard let request = try? HTTPClient.Request(url: url, method: .init(rawValue: method)) else { exit(2) }
+            let outcome = try await HTTPClient.shared.execute(request: request, retry: .standard)
+            return (Int(outcome.value.status.code), outcome.attempts)
+        default:
+            var request = URLRequest(url: url)
+            request.httpMethod = method
+            let outcome = try await URLSession.shared.data(for: request, retry: .standard)
+            return ((outcome.value.1 as? HTTPURLResponse)?.statusCode ?? 0, outcome.attempts)
+        }
+    }
+
+    private static func tell(_ attempts: [RetryAttempt]) {
+        for attempt in attempts {
+            let stage = attempt.stage.map { "\($0)" } ?? "answered"
+            say("attempt: \(stage)\(attempt.error.map { ": \($0)" } ?? "")")
+        }
+    }
+
+    private static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+    }
+}
