@@ -27,17 +27,12 @@ public struct MonitoredVerdicts: VerdictSource {
         self.makeManager = makeManager
     }
 
-    /// Begins to follow a host; with a name, the network at large besides, for as long as the name is not resolved.
+    /// Begins to follow a host.
     public func watch(
         _ host: String?,
         _ listener: @escaping @Sendable (RetryVerdict) -> Void
     ) -> any VerdictWatch {
-        guard let host, IPAddress(host) == nil else { return ManagerWatch(makeManager(host), listener) }
-        return NameWatch(
-            listener,
-            host: { ManagerWatch(makeManager(host), $0) },
-            atLarge: { ManagerWatch(makeManager(nil), $0) }
-        )
+        ManagerWatch(makeManager(host), listener)
     }
 
     /// Asks the kernel, and no name service: of a name it says what is so of the network at large where that is not reachable, else
