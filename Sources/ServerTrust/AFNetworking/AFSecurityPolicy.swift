@@ -30,7 +30,7 @@ public struct AFSecurityPolicy: Hashable, Sendable {
     /// The policy without pins that allows no invalid certificates and validates domain names.
     public static func `default`() -> AFSecurityPolicy { AFSecurityPolicy() }
 
-    /// The certificates in a directory, as ``ServerTrustPolicy/certificates(in:)`` reads them.
+    /// The certificates in a directory, as ``ServerTrustPolicy/certificates(in:logger:)`` reads them.
     public static func certificates(in directory: String) -> [TrustCertificate] {
         ServerTrustPolicy.certificates(in: directory)
     }

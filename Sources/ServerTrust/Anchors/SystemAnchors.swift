@@ -37,8 +37,11 @@ public struct SystemAnchors: Sendable {
             places = files.isEmpty ? [root + "/etc/ssl/certs", root + "/etc/pki/tls/certs"] : []
         }
         var found: Set<TrustCertificate> = []
-        for file in files { found.formUnion((try? CertificateFiles.read(file)) ?? []) }
-        for place in places { found.formUnion((try? CertificateFiles.read(directory: place, anyName: true)) ?? []) }
+        // Nobody here has chosen these files, and other things lie there too: what is left out is not worth a warning.
+        for file in files { found.formUnion((try? CertificateFiles.read(file) { _, _ in }) ?? []) }
+        for place in places {
+            found.formUnion((try? CertificateFiles.read(directory: place, anyName: true) { _, _ in }) ?? [])
+        }
         let looked = (files + places).isEmpty ? Self.files.map { root + $0 } : files + places
         let problem =
             "no certificate was found in \(looked.joined(separator: ", "));"

@@ -9,6 +9,8 @@ extension TrustFailure: CustomStringConvertible {
         case .noCertificates: "the server sent no certificate"
         case .unreadableCertificate(let detail): detail
         case .unreadableExtension(let subject, let name): "the extension \(name) of \(subject) cannot be read"
+        case .nonconformingEncoding(let subject, let detail):
+            "\(subject) is not encoded as the standards say: \(detail); it can be pinned, but is part of no valid chain"
         case .tooComplex(let detail): "the chain is too complicated: \(detail)"
         case .noAnchors(let detail): "there are no anchors: \(detail)"
         case .selfSigned(let subject):

@@ -8,6 +8,9 @@ public enum TrustFailure: Error, Hashable, Sendable {
     case unreadableCertificate(String)
     /// An extension of a certificate cannot be read (RFC 5280, 4.2).
     case unreadableExtension(subject: String, name: String)
+    /// A certificate is not encoded as the standards say, though it can be read: RSA algorithms without the NULL that belongs there. It
+    /// can be pinned without validation, and is part of no valid chain.
+    case nonconformingEncoding(subject: String, detail: String)
     /// There are more certificates, signatures or names to look at than the limits of ``TrustRequirements`` allow.
     case tooComplex(String)
 

@@ -6,7 +6,7 @@ public struct PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     private let validateHost: Bool
 
     /// - Parameters:
-    ///   - certificates: Servers' own, intermediates or roots; ``ServerTrustPolicy/certificates(in:)`` reads them from a directory.
+    ///   - certificates: Servers' own, intermediates or roots; ``ServerTrustPolicy/certificates(in:logger:)`` reads them from a directory.
     ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the anchors, and the only ones: for servers with a
     ///     certificate, or a root, of their own.
     ///   - performDefaultValidation: Whether there must be a valid chain; a pin counts if it is on that. Without it and

@@ -5,7 +5,7 @@ public struct PublicKeysTrustEvaluator: ServerTrustEvaluating {
     private let validateHost: Bool
 
     /// - Parameters:
-    ///   - keys: Of servers, intermediates or roots; ``ServerTrustPolicy/publicKeys(in:)`` reads them from certificates in a
+    ///   - keys: Of servers, intermediates or roots; ``ServerTrustPolicy/publicKeys(in:logger:)`` reads them from certificates in a
     ///     directory.
     ///   - performDefaultValidation: Whether there must be a valid chain; a key counts if it is on that. Without it and
     ///     `validateHost` a key counts if signatures lead to it from the server's certificate, expired or not.

@@ -15,6 +15,8 @@ struct CertificateFields {
     private(set) var body: ArraySlice<UInt8> = []
     /// The signature's bytes.
     private(set) var signature: ArraySlice<UInt8> = []
+    /// What of its encoding the standard forbids and is read all the same; nil if nothing is.
+    private(set) var encodingFault: String?
 
     init(der: [UInt8]) throws {
         self = try DER.sequence(try DER.parse(der), identifier: .sequence) { nodes in
@@ -41,9 +43,10 @@ struct CertificateFields {
             var fields = self
             _ = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) { $0 }
             fields.serialNumber = try Self.serialNumber(nodes.next())
-            guard let algorithm = nodes.next(), algorithm.encodedBytes == outerAlgorithm.encodedBytes else {
-                throw ASN1Error.invalidASN1Object(reason: "the two signature algorithms differ (RFC 5280, 4.1.1.2)")
+            guard let algorithm = nodes.next() else {
+                throw ASN1Error.invalidASN1Object(reason: "there is no signature algorithm")
             }
+            fields.encodingFault = try Self.difference(of: algorithm, and: outerAlgorithm)
             fields.signatureAlgorithm = try Self.identifier(of: algorithm)
             fields.issuer = nodes.next()?.encodedBytes ?? []
             guard let validity = nodes.next() else {
@@ -53,6 +56,9 @@ struct CertificateFields {
             _ = nodes.next()  // subject
             guard let key = nodes.next() else { throw ASN1Error.invalidASN1Object(reason: "there is no public key") }
             fields.subjectPublicKeyInfo = Array(key.encodedBytes)
+            if fields.keyLacksParameters {
+                fields.encodingFault = "its RSA key has no parameters where NULL belongs (RFC 3279, 2.3.1)"
+            }
             while nodes.next() != nil {}
             return fields
         }

@@ -5,11 +5,6 @@ import SwiftASN1
 enum PEMBlocks {
     private static let newline = UInt8(ascii: "\n")
 
-    /// The DER of each certificate that can be decoded.
-    static func certificates(in bytes: [UInt8]) -> [[UInt8]] {
-        documents(in: bytes, type: "CERTIFICATE").compactMap { $0 }
-    }
-
     /// The DER of each block of a type, nil for those that cannot be decoded.
     static func documents(in bytes: [UInt8], type: String) -> [[UInt8]?] {
         let begin = Array("-----BEGIN \(type)-----".utf8)

@@ -1,5 +1,5 @@
 extension ServerTrust {
-    /// Builds a chain from the server's certificate to an anchor and judges it by every policy: times, versions, critical
+    /// Builds a chain from the server's certificate to an anchor and judges it by every policy: encoding, times, versions, critical
     /// extensions, who is an authority, usages of keys, strength of keys and signatures, constraints on names and, unless told
     /// otherwise, whose certificate it is.
     ///
@@ -53,7 +53,8 @@ extension ServerTrust {
     /// What every chain must pass, in the order in which failures are told.
     static func policies(_ requirements: TrustRequirements, _ budget: EvaluationBudget) -> [any TrustPolicy] {
         var policies: [any TrustPolicy] = [
-            ValidityPolicy(), VersionPolicy(), CriticalExtensionPolicy(), AuthorityPolicy(), KeyUsagePolicy(),
+            EncodingPolicy(), ValidityPolicy(), VersionPolicy(), CriticalExtensionPolicy(), AuthorityPolicy(),
+            KeyUsagePolicy(),
             KeyStrengthPolicy(minimumRSABits: requirements.minimumRSABits),
             NameConstraintsPolicy(budget: budget),
         ]

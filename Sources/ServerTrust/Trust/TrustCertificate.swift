@@ -10,6 +10,9 @@ public struct TrustCertificate: Sendable {
 
     /// Reads one certificate in DER.
     ///
+    /// One whose RSA algorithms lack the NULL that belongs there is read too, for its names, its key and pins; no chain with it is
+    /// valid (``TrustFailure/nonconformingEncoding(subject:detail:)``).
+    ///
     /// - Throws: ``TrustCertificateError`` when it is none, or uses algorithms that cannot be checked here: RSASSA-PSS, DSA, Ed448,
     ///   other curves than P-256, P-384, P-521 and Ed25519.
     public init(derEncoded der: [UInt8]) throws(TrustCertificateError) {
@@ -38,7 +41,8 @@ public struct TrustCertificate: Sendable {
     /// The bytes it was read from.
     public var derRepresentation: [UInt8] { content.der }
 
-    /// What it says, by the library that reads it.
+    /// What it says, by the library that reads it. Of a certificate whose RSA key lacks the NULL of its algorithm, which that library
+    /// does not read, a copy with it: ``derRepresentation`` and ``publicKey`` are always as they were read.
     public var x509: Certificate { content.x509 }
 
     /// Its public key.
@@ -97,7 +101,9 @@ public struct TrustCertificate: Sendable {
                 throw TrustCertificateError.brokenSignatureAlgorithm(name)
             }
             if let bits = fields.rsaBits, bits < 2048 { throw TrustCertificateError.weakKey(bits: bits) }
-            x509 = try Certificate(derEncoded: der)
+            x509 = try Certificate(
+                derEncoded: fields.keyLacksParameters ? try CertificateFields.withKeyParameters(der) : der
+            )
             // The encoding of r and s outside DER would change bytes without changing the signature.
             guard fields.signature.elementsEqual(x509.signature.rawRepresentation) else {
                 throw TrustCertificateError.unreadable("the signature is not encoded in DER")

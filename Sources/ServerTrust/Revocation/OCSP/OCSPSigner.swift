@@ -25,9 +25,9 @@ struct OCSPSigner {
             }
         }
         for der in response.certificates.prefix(Self.maximumCertificates) {
-            guard let certificate = try? TrustCertificate(derEncoded: der), responder.names(certificate) else {
-                continue
-            }
+            guard let certificate = try? TrustCertificate(derEncoded: der), certificate.fields.encodingFault == nil,
+                responder.names(certificate)
+            else { continue }
             do {
                 try checkDelegated(certificate)
                 return try response.signed.check(by: certificate, allowsSHA1: question.allowsSHA1)

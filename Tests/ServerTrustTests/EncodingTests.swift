@@ -1,0 +1,136 @@
+import Crypto
+import NetworkLab
+import SwiftASN1
+import Testing
+import TrustForge
+
+@testable import ServerTrust
+
+/// RSA algorithms without the NULL that belongs there: read and pinned, but in no valid chain.
+@Suite struct EncodingTests {
+    private static let selfSigned = Blueprint.leaf("AltName", names: [.dnsName("foobar.com")])
+        .with(\.key, .rsa2048[0]).signed()
+
+    private static func trust(_ sent: [Forged], anchors: [Forged], host: String) throws -> ServerTrust {
+        var trust = try ServerTrust(derEncodedChain: sent.map(\.der), host: host)
+        trust.anchors = TrustAnchors(anchors.map(\.certificate))
+        trust.time = World.now
+        return trust
+    }
+
+    private static func expectRefusal(
+        _ evaluator: some ServerTrustEvaluating,
+        _ trust: ServerTrust,
+        of subject: String
+    ) {
+        let error = #expect(throws: ServerTrustError.self) { try evaluator.evaluate(trust, forHost: trust.host ?? "") }
+        guard case .nonconformingEncoding(subject, let detail)? = error?.reason else {
+            Issue.record("another reason: \(String(describing: error))")
+            return
+        }
+        #expect(detail.contains("RFC"))
+        #expect(error.map { "\($0)" }?.contains("can be pinned, but is part of no valid chain") == true)
+    }
+
+    @Test(arguments: LackingParameters.allCases)
+    func areReadAndPinned(_ place: LackingParameters) throws {
+        let forged = Self.selfSigned.lacking(place)
+        let certificate = try TrustCertificate(derEncoded: forged.der)
+        #expect(certificate.description == "AltName")
+        #expect(certificate.subjectAlternativeNames == ["foobar.com"])
+        #expect(certificate.derRepresentation == forged.der)
+        #expect(certificate.isSigned(by: certificate))
+        // The key as it stands in the certificate: without NULL its pin is another.
+        let key = certificate.publicKey.subjectPublicKeyInfo
+        #expect(forged.der.indices.contains { forged.der[$0...].starts(with: key) })
+        #expect(PublicKeyPin(certificate).digest == Array(SHA256.hash(data: key)))
+        let isChanged = place == .key || place == .keyAndOutside
+        #expect((certificate.publicKey != Self.selfSigned.certificate.publicKey) == isChanged)
+
+        let trust = try Self.trust([forged], anchors: [], host: "foobar.com")
+        try DisabledTrustEvaluator().evaluate(trust, forHost: "foobar.com")
+        try PublicKeysTrustEvaluator(
+            keys: [certificate.publicKey],
+            performDefaultValidation: false,
+            validateHost: false
+        )
+        .evaluate(trust, forHost: "foobar.com")
+        try PinnedCertificatesTrustEvaluator(
+            certificates: [certificate],
+            performDefaultValidation: false,
+            validateHost: false
+        ).evaluate(trust, forHost: "foobar.com")
+        var policy = AFSecurityPolicy(pinningMode: .publicKey, withPinnedCertificates: [certificate])
+        policy.allowInvalidCertificates = true
+        #expect(policy.evaluateServerTrust(trust, forDomain: "foobar.com"))
+    }
+
+    @Test(arguments: LackingParameters.allCases)
+    func areInNoValidChain(_ place: LackingParameters) throws {
+        let alone = Self.selfSigned.lacking(place)
+        let trust = try Self.trust([alone], anchors: [alone], host: "foobar.com")
+        Self.expectRefusal(DefaultTrustEvaluator(), trust, of: "AltName")
+        Self.expectRefusal(
+            PinnedCertificatesTrustEvaluator(certificates: [alone.certificate], acceptSelfSignedCertificates: true),
+            trust,
+            of: "AltName"
+        )
+        Self.expectRefusal(PublicKeysTrustEvaluator(keys: [alone.certificate.publicKey]), trust, of: "AltName")
+
+        let leaf = World.rsaLeaf.lacking(place, signedBy: World.rsaIntermediate.key)
+        let server = try Self.trust([leaf, World.rsaIntermediate], anchors: [World.rsaRoot], host: World.host)
+        Self.expectRefusal(DefaultTrustEvaluator(), server, of: World.host)
+        let authority = World.rsaIntermediate.lacking(place, signedBy: World.rsaRoot.key)
+        let below = try Self.trust([World.rsaLeaf, authority], anchors: [World.rsaRoot], host: World.host)
+        Self.expectRefusal(DefaultTrustEvaluator(), below, of: "RSA Intermediate")
+        let root = try Self.trust(
+            [World.rsaLeaf, World.rsaIntermediate],
+            anchors: [World.rsaRoot.lacking(place)],
+            host: World.host
+        )
+        Self.expectRefusal(DefaultTrustEvaluator(), root, of: "RSA Root")
+    }
+
+    /// Anything else than NULL and nothing is another algorithm.
+    @Test(arguments: [[0x02, 0x01, 0x00], [0x05, 0x00, 0x05, 0x00], [0x30, 0x00]] as [[UInt8]])
+    func otherParametersAreNotRead(_ parameters: [UInt8]) {
+        let good = Self.selfSigned
+        let algorithm = Encoded.identifier([1, 2, 840, 113_549, 1, 1, 11])
+        let label = Encoded.sequence(algorithm, parameters)
+        let body = Array(good.certificate.fields.body)
+        let der = Encoded.signed(body, by: good.key, algorithm: .sha256WithRSAEncryption, label: label)
+        #expect(throws: TrustCertificateError.self) { try TrustCertificate(derEncoded: der) }
+    }
+
+    @Test(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"), arguments: LackingParameters.allCases)
+    func openSSLReadsTheSameKey(_ place: LackingParameters) throws {
+        let directory = try ScratchDirectory()
+        let forged = Self.selfSigned.lacking(place)
+        let file = try directory.write("a.pem", PEM.text([forged.der]))
+        let result = try LabProcess("openssl", ["x509", "-in", file, "-noout", "-subject", "-modulus"]).wait()
+        let good = try directory.write("b.pem", PEM.text([Self.selfSigned.der]))
+        let expected = try LabProcess("openssl", ["x509", "-in", good, "-noout", "-subject", "-modulus"]).wait()
+        #expect(result.status == 0)
+        #expect(result.output == expected.output)
+    }
+
+    @Test func directoriesTellWhatTheyLeaveOut() throws {
+        let directory = try ScratchDirectory()
+        let forged = LackingParameters.allCases.map { Self.selfSigned.lacking($0) }
+        for (index, forged) in forged.enumerated() { try directory.write("\(index).cer", forged.der) }
+        let log = RecordingLog()
+        #expect(ServerTrustPolicy.certificates(in: directory.path, logger: log.logger) == forged.map(\.certificate))
+        #expect(log.lines.isEmpty)
+
+        try directory.write("a.der", [1, 2, 3])
+        try directory.write("b\u{1b}.pem", PEM.text([World.leaf.der, [0x30, 0x00]]))
+        try directory.write("c.txt", [1, 2, 3])
+        #expect(ServerTrustPolicy.certificates(in: directory.path, logger: log.logger).count == forged.count + 1)
+        #expect(log.lines.count == 2)
+        #expect(log.lines[0].hasPrefix("warning: a certificate in \(directory.path)/a.der is left out: cannot read"))
+        #expect(log.lines[1].contains("b\\u{1b}.pem"))
+        #expect(ServerTrustPolicy.publicKeys(in: directory.path + "/none", logger: log.logger).isEmpty)
+        #expect(log.lines.count == 3)
+        #expect(log.lines[2].contains("No such file or directory"))
+    }
+}
