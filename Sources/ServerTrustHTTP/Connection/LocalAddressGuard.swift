@@ -1,4 +1,5 @@
 import NIOCore
+import Netlink
 
 /// Lets no connection be made to an address of this machine or of a link: a certificate of a stranger's could else have this program
 /// knock at services that trust whoever is here.
@@ -38,5 +39,12 @@ final class LocalAddressGuard: ChannelOutboundHandler {
 
     private static func isLocalV4(_ octets: [UInt8]) -> Bool {
         octets[0] == 0 || octets[0] == 127 || octets[0] == 169 && octets[1] == 254 || octets[0] >= 224
+    }
+}
+
+extension SocketAddress {
+    /// The bytes of the address in network order; nil if it is none of IP.
+    fileprivate var octets: [UInt8]? {
+        ipAddress.flatMap { WireAddress(String($0.prefix { $0 != "%" }))?.bytes }
     }
 }
