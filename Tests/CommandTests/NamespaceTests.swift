@@ -57,6 +57,7 @@ import Testing
                 "echo hosts: files > /etc/nsswitch.conf",
                 "echo 127.0.0.1 localhost > /etc/hosts",
                 "echo 203.0.113.9 own.example > /etc/netns/\(name.name)/hosts",
+                "echo 127.0.0.1 local.example >> /etc/netns/\(name.name)/hosts",
             ]
             let script = files.joined(separator: " && ")
             return try await Command.run(script: "exec unshare --mount sh -c \"\(script) && exec $R \(arguments)\"")
@@ -67,6 +68,13 @@ import Testing
         #expect(there.output.contains(" own.example: \(Self.way)"), "\(there)")
         // The C library, which answers this, finds them as well.
         #expect(try await run("wait --netns \(name.name) --dns own.example --timeout 5s").status == 0)
+        // Nobody listens there, but the name is known.
+        for command in ["pin", "trust"] {
+            let stranger = try await run("\(command) --netns \(name.name) strange.example:9")
+            #expect(stranger.status == 69 && !stranger.errors.contains("onnection refused"), "\(stranger)")
+            let asked = try await run("\(command) --netns \(name.name) local.example:9")
+            #expect(asked.status == 69 && asked.errors.contains("onnection refused"), "\(asked)")
+        }
     }
 
     @Test func `watch hears what happens in the namespace that is named, and nothing of its own`() async throws {

@@ -6,7 +6,7 @@ package struct PinArguments: CompanionArguments {
     package static let configuration = CommandConfiguration(
         commandName: "pin",
         abstract: "Print the pins of a TLS server's certificates.",
-        usage: "reachability pin [<options>] <server>",
+        usage: "reachability pin [<options>] <host>",
         discussion: """
             Examples: reachability pin example.org
                       reachability pin --json '[2001:db8::1]:8443' | jq -r .backup
@@ -17,7 +17,7 @@ package struct PinArguments: CompanionArguments {
             """
     )
 
-    @Argument(help: ArgumentHelp("HOST, HOST:PORT or [IPV6]:PORT; port 443 otherwise.", valueName: "server"))
+    @Argument(help: ArgumentHelp("HOST, HOST:PORT or [IPV6]:PORT; port 443 otherwise.", valueName: "host"))
     package var server: String
 
     @OptionGroup package var options: ServerOptions

@@ -9,7 +9,7 @@ package struct ServerOptions: ParsableArguments {
     )
     package var anchors: String?
 
-    @Option(help: ArgumentHelp("Connect there, but judge as if it were the host.", valueName: "server"))
+    @Option(help: ArgumentHelp("Connect there, but judge as if it were the host.", valueName: "host"))
     package var connectTo: String?
 
     @Option(

@@ -6,7 +6,7 @@ package struct TrustArguments: CompanionArguments {
     package static let configuration = CommandConfiguration(
         commandName: "trust",
         abstract: "Tell whether a TLS server is trusted, and why not.",
-        usage: "reachability trust [<options>] <server>",
+        usage: "reachability trust [<options>] <host>",
         discussion: """
             Examples: reachability trust example.org --policy policy.json
                       reachability trust example.org --connect-to 192.0.2.1:8443
@@ -15,7 +15,7 @@ package struct TrustArguments: CompanionArguments {
             """
     )
 
-    @Argument(help: ArgumentHelp("HOST, HOST:PORT or [IPV6]:PORT; port 443 otherwise.", valueName: "server"))
+    @Argument(help: ArgumentHelp("HOST, HOST:PORT or [IPV6]:PORT; port 443 otherwise.", valueName: "host"))
     package var server: String
 
     @Option(

@@ -23,8 +23,9 @@ package struct NamespaceFiles: Sendable {
         return access(own, F_OK) == 0 ? own : file
     }
 
-    /// Lets the calling thread, which must be about to end, see them in `/etc`, where the C library looks for them.
-    func show() throws(SystemError) {
+    /// Lets the calling thread see them in `/etc`, where the C library looks for them. It must be about to end, or be the only one of a
+    /// program, whose later threads see them too.
+    package func show() throws(SystemError) {
         guard cnetlink_unshare_mounts() == 0, mount("", "/", "none", UInt(MS_SLAVE) | UInt(MS_REC), nil) == 0 else {
             throw .current
         }
