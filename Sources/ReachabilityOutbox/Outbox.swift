@@ -10,7 +10,7 @@ import NetworkReachability
 /// ```
 ///
 /// A request is on the disk when ``enqueue(_:dedupeKey:priority:expiry:)`` returns. It is sent at least once, each time with
-/// the same `Idempotency-Key`; a server that honours the key does it exactly once, whatever is killed when. Each host's
+/// the same `Idempotency-Key`; a server that honours the key does it exactly once, whatever is killed when. Each origin's
 /// requests are sent one after the other: by priority, then the first that came.
 ///
 /// All of it may be used from any task. Any number of processes may put requests into one file; one at a time sends.
@@ -41,7 +41,8 @@ public final class Outbox: Sendable {
     ///   - dedupeKey: A name of what the request does. Of requests with the same name only the first is kept, while it
     ///     waits and for ``OutboxOptions/dedupeWindow`` after it was delivered: after a crash all may be put in again.
     ///   - priority: The higher, the sooner.
-    ///   - expiry: How long it may wait, by the system's clock, before it is thrown away; nil for ever.
+    ///   - expiry: How long it may wait, by the system's clock, before it is thrown away; nil for
+    ///     ``OutboxOptions/defaultExpiry``.
     /// - Throws: ``OutboxError``; nothing was stored then. An expiry that is not positive is an invalid request.
     @discardableResult
     public func enqueue(
@@ -58,7 +59,7 @@ public final class Outbox: Sendable {
             idempotencyKey: request.headers.value(of: OutboxRequest.idempotencyKeyHeader.lowercased())
                 ?? Self.makeKey(),
             priority: priority,
-            lifetime: expiry
+            lifetime: expiry ?? options.defaultExpiry
         )
         let addition = try await store.add(new)
         if case .added(let entry) = addition {
@@ -76,14 +77,35 @@ public final class Outbox: Sendable {
         return try await OutboxStore.look(at: file) { try OutboxStore.entries($0, at: now) }
     }
 
+    /// What was given up in a file, the oldest first. Nothing is changed, and nothing is made beside the file.
+    ///
+    /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
+    public static func deadLetters(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
+        try await OutboxStore.look(at: file) { try OutboxStore.deadLetters($0) }
+    }
+
+    /// What was given up, the oldest first: kept until it is put in again or dropped.
+    public func deadLetters() async throws(OutboxError) -> [OutboxEntry] { try await store.deadLetters() }
+
+    /// Puts a dead letter in again: it keeps its number, its `Idempotency-Key` and its priority, has no attempts, and may wait as long
+    /// as it might before. Says whether it was there.
+    ///
+    /// - Throws: ``OutboxError``; an invalid request when another with its dedupe key waits.
+    @discardableResult
+    public func requeue(_ id: OutboxEntry.ID) async throws(OutboxError) -> Bool {
+        guard try await store.requeue(id) else { return false }
+        bell.ring()
+        return true
+    }
+
     /// What waits, in the order it is to be sent in.
     public func entries() async throws(OutboxError) -> [OutboxEntry] { try await store.entries() }
 
-    /// Deletes a request, and says whether it was there. One that is being sent may arrive all the same.
+    /// Deletes a request or a dead letter, and says whether it was there. One that is being sent may arrive all the same.
     @discardableResult
     public func drop(_ id: OutboxEntry.ID) async throws(OutboxError) -> Bool { try await store.drop(id) }
 
-    /// Deletes all requests, and says how many there were.
+    /// Deletes all requests but the dead letters, and says how many there were.
     @discardableResult
     public func dropAll() async throws(OutboxError) -> Int { try await store.dropAll() }
 

@@ -12,6 +12,7 @@ struct Add: AsyncParsableCommand {
         var options = OutboxOptions()
         if let count = arguments.maxCount { options.maximumCount = count }
         if arguments.dropOldest { options.whenFull = .dropOldest }
+        options.report = { StandardError.write("reachability: \($0.line)") }
         let expiry = try arguments.expires?.value
         let limit = options.maximumBytes
         let request = OutboxRequest(

@@ -9,18 +9,11 @@ struct Drop: AsyncParsableCommand {
     @OptionGroup var arguments: OutboxDropArguments
 
     func run() async throws {
-        let missing = try await arguments.outbox.withExisting { outbox in
-            var missing: [Int64] = []
-            for id in arguments.all ? try await outbox.entries().map(\.id) : arguments.ids {
-                if try await outbox.drop(id) {
-                    StandardOutput.write(Array("\(id)".utf8))
-                } else if !arguments.all {
-                    missing.append(id)
-                }
-            }
-            return missing
+        try await arguments.outbox.withExisting { outbox in
+            var ids = arguments.ids
+            if arguments.all { ids += try await outbox.entries().map(\.id) }
+            if arguments.dead { ids += try await outbox.deadLetters().map(\.id) }
+            try await ids.each("request") { try await outbox.drop($0) }
         }
-        for id in missing { StandardError.write("reachability: there is no request \(id)") }
-        if !missing.isEmpty { throw ExitCode(1) }
     }
 }

@@ -13,33 +13,35 @@ struct Flush: AsyncParsableCommand {
     func run() async throws {
         let limit = try arguments.timeout?.value ?? .seconds(60)
         var options = OutboxOptions()
-        options.maximumAttempts = arguments.attempts
+        if let attempts = arguments.attempts { options.maximumAttempts = attempts }
         let program = Program(name: arguments.with)
         let sender: any OutboxSender =
             program.name.split(separator: "/").last == "curl"
             ? CurlSender(program: program, limit: limit) : ProgramSender(program: program, limit: limit)
-        let rejected = Locked(false)
+        let (hasLost, isSilent) = (Locked(false), Locked(true))
         let left = try await arguments.outbox.withExisting(options) { outbox in
-            try await EndSignals.cancelling {
+            let left = try await EndSignals.cancelling {
                 try await outbox.flush(sender: sender) { event in
-                    StandardOutput.write(text: event.line)
-                    if case .rejected = event { rejected.withLock { $0 = true } }
+                    isSilent.withLock { $0 = false }
+                    switch event {
+                    // What is lost must not go unseen where only the results are thrown away.
+                    case .expired: StandardError.write("reachability: \(event.line)")
+                    default: StandardOutput.write(text: event.line)
+                    }
+                    switch event {
+                    case .expired, .rejected: hasLost.withLock { $0 = true }
+                    default: break
+                    }
                 }
             }
+            if isSilent.withLock({ $0 }), left == 0 {
+                let dead = try await outbox.deadLetters().count
+                let hint = dead == 0 ? "" : "; dead letters: \(dead), see `reachability outbox list`"
+                StandardOutput.write(text: "nothing to send\(hint)")
+            }
+            return left
         }
-        if rejected.withLock({ $0 }) { throw ExitCode(ExitMessage.Status.dataError.rawValue) }
+        if hasLost.withLock({ $0 }) { throw ExitCode(ExitMessage.Status.dataError.rawValue) }
         if left > 0 { throw ExitCode(ExitMessage.Status.temporaryFailure.rawValue) }
-    }
-}
-
-extension OutboxEvent {
-    /// For example `12: delivered`.
-    fileprivate var line: String {
-        switch self {
-        case .delivered(let entry): "\(entry.id): delivered"
-        case .postponed(let entry): "\(entry.id): not delivered, attempt \(entry.attempts)"
-        case .rejected(let entry, let reason): "\(entry.id): rejected, \(reason)"
-        case .expired(let entry): "\(entry.id): expired"
-        }
     }
 }

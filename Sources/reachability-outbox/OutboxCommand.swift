@@ -9,7 +9,7 @@ import ReachabilityOutbox
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = OutboxGroup.configuration(
         name: "reachability outbox",
-        subcommands: [Add.self, List.self, Flush.self, Drop.self]
+        subcommands: [Add.self, List.self, Flush.self, Requeue.self, Drop.self]
     )
 
     static func main() async {

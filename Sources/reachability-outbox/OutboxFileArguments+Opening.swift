@@ -3,15 +3,19 @@ import Glibc
 import ReachabilityOutbox
 
 extension OutboxFileArguments {
-    /// What waits in the outbox that is meant. Nothing is changed: nothing is there where the user has no outbox yet.
-    func entries() async throws -> [OutboxEntry] {
-        if let file {
-            try Self.mustExist(file)
-            return try await Outbox.entries(inFile: file)
+    /// What waits in the outbox that is meant, and then the dead letters. Nothing is changed: nothing is there where the user has
+    /// no outbox yet.
+    func entries(withWaiting: Bool) async throws -> [OutboxEntry] {
+        let file: String
+        if let named = self.file {
+            try Self.mustExist(named)
+            file = named
+        } else {
+            file = try Self.defaultDirectory() + Self.defaultName
+            if unsafe access(file, F_OK) != 0, errno == ENOENT { return [] }
         }
-        let file = try Self.defaultDirectory() + Self.defaultName
-        if unsafe access(file, F_OK) != 0, errno == ENOENT { return [] }
-        return try await Outbox.entries(inFile: file)
+        let waiting = withWaiting ? try await Outbox.entries(inFile: file) : []
+        return try await waiting + Outbox.deadLetters(inFile: file)
     }
 
     /// A file that is named must exist, for its name may be mistyped.
@@ -50,7 +54,7 @@ extension OutboxFileArguments {
         } else if let home = variable("HOME"), home.hasPrefix("/") {
             base = home + "/.local/state"
         } else {
-            throw ExitMessage("there is no home directory for the outbox: name it with --file", .usage)
+            throw ExitMessage("there is no home directory for the outbox: name it with --outbox", .usage)
         }
         return base + "/reachability"
     }

@@ -17,7 +17,7 @@ import Testing
         case queue = "mkfifo outbox"
         case device = "mknod outbox c 1 3"
         case damagedHeader = """
-            $R outbox add --file outbox http://one.example/; printf X | dd of=outbox conv=notrunc status=none
+            $R outbox add --outbox outbox http://one.example/; printf X | dd of=outbox conv=notrunc status=none
             """
     }
 
@@ -36,7 +36,7 @@ import Testing
             state() { find . -printf '%p %y %m %s %T@ %i %l\\n' | sort; find . -type f -exec sha256sum {} +; }
             state >/tmp/$$.before
             while read -r subcommand rest; do
-                timeout 60 $R outbox $subcommand --file outbox $rest 2>&1; echo "$subcommand $?"
+                timeout 60 $R outbox $subcommand --outbox outbox $rest 2>&1; echo "$subcommand $?"
                 state >/tmp/$$.after; diff /tmp/$$.before /tmp/$$.after
             done <<END
             \(Self.commands.joined(separator: "\n"))
@@ -58,7 +58,7 @@ import Testing
         let words = command.split(separator: " ", maxSplits: 1)
         let script = """
             cd \(directory.path) && chmod 777 . && echo hello >outbox && chmod 600 outbox && before=$(ls -lA --full-time)
-            setpriv --reuid 65534 --clear-groups $R outbox \(words[0]) --file outbox \(words.dropFirst().joined())
+            setpriv --reuid 65534 --clear-groups $R outbox \(words[0]) --outbox outbox \(words.dropFirst().joined())
             echo $?; [ "$(ls -lA --full-time)" = "$before" ] || ls -lA
             """
         let result = try await Command.run(script: script)
@@ -71,7 +71,7 @@ import Testing
         _ = try await outbox.run("add http://one.example/")
         let script = """
             exec unshare --mount sh -c 'mount --bind $0 $0 && mount -o remount,ro,bind $0 && cd $0 || exit 99
-            $R outbox list --file outbox | cut -c 1-30; $R outbox drop --file outbox 1; echo $?' \(outbox.directory.path)
+            $R outbox list --outbox outbox | head -n 1 | cut -c 1-30; $R outbox drop --outbox outbox 1; echo $?' \(outbox.directory.path)
             """
         let result = try await Command.run(script: script)
         #expect(result.output == "1: POST http://one.example, pr\n66\n")

@@ -10,11 +10,16 @@ final class OutboxScratch: Sendable {
     }
 
     /// Runs `reachability outbox` on the file, after what the script says.
-    func run(_ arguments: String, after script: String = "") async throws -> CommandResult {
+    func run(
+        _ arguments: String,
+        after script: String = "",
+        in namespace: LabNamespace? = nil
+    ) async throws -> CommandResult {
         let words = arguments.split(separator: " ", maxSplits: 1)
         let rest = words.count > 1 ? " \(words[1])" : ""
         let result = try await Command.run(
-            script: "cd \(directory.path); \(script)\n$R outbox \(words[0]) --file \(file)\(rest)"
+            script: "cd \(directory.path); \(script)\n$R outbox \(words[0]) --outbox \(file)\(rest)",
+            in: namespace
         )
         let time = #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/#
         return CommandResult(

@@ -32,7 +32,7 @@ import Testing
         ["record", "/dev/null/\u{1b}c"], ["replay", "\u{1b}c"],
         ["wait", "--interface", "\u{1b}c/"], ["wait", "--dns", "\u{1b}c"],
         ["run", "--hooks", "\u{1b}c"], ["retry", "--on-exit", "\u{1b}c", "--", "true"],
-        ["outbox", "list", "--file", "/nowhere/\u{1b}c"], ["outbox", "add", "\u{1b}c", "--file", "/nowhere/a"],
+        ["outbox", "list", "--outbox", "/nowhere/\u{1b}c"], ["outbox", "add", "\u{1b}c", "--outbox", "/nowhere/a"],
         ["pin", "\u{1b}c"], ["trust", "--policy", "\u{1b}c", "example.org"],
     ])
     func `no message sends a control character to the terminal`(arguments: [String]) async throws {

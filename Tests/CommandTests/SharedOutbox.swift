@@ -7,7 +7,7 @@ enum SharedOutbox {
     static let arguments: [String] = {
         mkdir(directory, 0o700)
         atexit { try? FileManager.default.removeItem(atPath: directory) }
-        let file = ["--file", "\(directory)/outbox"]
+        let file = ["--outbox", "\(directory)/outbox"]
         // Only `add` makes it.
         _ = try? Command.start(["outbox", "add"] + file + ["http://127.0.0.1/"]).wait(within: .seconds(90))
         return file

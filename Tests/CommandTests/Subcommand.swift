@@ -29,6 +29,7 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         // The rest print nothing when there is nothing: their outputs are tested where there is.
         Subcommand(name: "outbox list", arguments: SharedOutbox.arguments, prints: false),
         Subcommand(name: "outbox flush", arguments: SharedOutbox.arguments + ["--with", "true"], prints: false),
+        Subcommand(name: "outbox requeue", arguments: SharedOutbox.arguments + ["--all"], prints: false),
         Subcommand(name: "outbox drop", arguments: SharedOutbox.arguments + ["--all"], prints: false),
         // They need a server: their outputs are tested with one.
         Subcommand(name: "pin", arguments: ["127.0.0.1:1"], prints: false),

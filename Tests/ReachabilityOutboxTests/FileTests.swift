@@ -98,9 +98,43 @@ import Testing
         #expect(try await outbox.enqueue(.named("a"), dedupeKey: "k") == .delivered)
     }
 
+    @Test func `a file of version 2 is listed as it is, and taken over with what is in it`() async throws {
+        _ = try file.sqlite(Self.version1 + Self.version2)
+        let before = try file.state
+        let read = try await Outbox.entries(inFile: file.path)
+        #expect(read.map(\.id).sorted() == [7, 8, 9, 10])
+        #expect(try await Outbox.deadLetters(inFile: file.path).isEmpty)
+        #expect(try file.state == before)
+        let outbox = try await file.open()
+        let entries = try await outbox.entries()
+        #expect(
+            Set(entries.map(\.origin)) == ["https://one.example", "http://one.example", "https://one.example:8443"]
+        )
+        #expect(entries.allSatisfy { $0.lastError == nil && $0.nextTry == nil })
+        let sender = TestSender(.rejected(reason: "status 404"))
+        #expect(try await outbox.flush(sender: sender, reachability: .always) == 0)
+        #expect(try await outbox.deadLetters().count == 1)
+        // What was taken before and would break the message.
+        #expect(sender.sent.allSatisfy { $0.request.headers.allSatisfy { $0.name != "Content-Length" } })
+    }
+
+    private static let version2 = """
+        INSERT INTO grdb_migrations VALUES ('2');
+        CREATE TABLE delivered (id INTEGER PRIMARY KEY AUTOINCREMENT, dedupeKey TEXT NOT NULL UNIQUE,
+            deliveredAt INTEGER NOT NULL) STRICT;
+        INSERT INTO delivered VALUES (1, 'done', 1000);
+        INSERT INTO request VALUES (8, 'one.example', 'https://one.example:443', 0, NULL, 'key8', 1000, NULL, NULL, 0, 0, 50,
+            'PUT', 'https://one.example:443/x', 'Content-Length:9', x'0001');
+        INSERT INTO request VALUES (9, 'one.example', 'http://one.example:80', 0, NULL, 'key9', 1000, NULL, NULL, 0, 0, 50,
+            'PUT', 'http://one.example:80/x', '', x'');
+        INSERT INTO request VALUES (10, 'one.example', 'https://one.example:8443', 0, NULL, 'key10', 1000, NULL, NULL, 0, 0,
+            50, 'PUT', 'https://one.example:8443/x', '', x'');
+
+        """
+
     @Test func `a file of a later version is left alone`() async throws {
         _ = try await file.open()
-        _ = try file.sqlite("INSERT INTO grdb_migrations VALUES ('3');")
+        _ = try file.sqlite("INSERT INTO grdb_migrations VALUES ('4');")
         await #expect(throws: OutboxError.newerFormat(file.path)) { try await file.open() }
     }
 

@@ -30,7 +30,7 @@ import Testing
         #expect(sender.bodies == ["b", "d", "a", "e", "c"])
     }
 
-    @Test func `a request that fails stays the first of its host, and holds up no other`() async throws {
+    @Test func `a request that fails stays the first of its origin, and holds up no other`() async throws {
         let outbox = try await file.open(options)
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         let sender = TestSender(.retry(after: nil))
@@ -70,7 +70,7 @@ import Testing
         #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
     }
 
-    @Test func `what is given up is gone, with its reason`() async throws {
+    @Test func `what is given up waits no more, and is a dead letter with its reason`() async throws {
         var options = options
         options.maximumAttempts = 2
         let outbox = try await file.open(options)
@@ -80,5 +80,6 @@ import Testing
         #expect(try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add) == 1)
         #expect(try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add) == 0)
         #expect(events.texts == ["rejected status 400", "postponed", "rejected gave up after 2 attempts"])
+        #expect(try await outbox.deadLetters().map(\.lastError) == ["status 400", "gave up after 2 attempts"])
     }
 }

@@ -45,6 +45,72 @@ import Testing
         #expect(lines.allSatisfy { !$0.contains("hush") }, "\(lines)")
     }
 
+    /// How a request leaves the outbox.
+    enum Leaving: CaseIterable {
+        case delivered, dropped, droppedWithAll, expired, expiredOnEnqueue, madeRoom, deadLetterDropped,
+            deadLetterDelivered
+    }
+
+    @Test(arguments: Leaving.allCases, [8, 40_000])
+    func `what has left the outbox is in none of its files, though they stay open`(
+        leaving: Leaving,
+        size: Int
+    ) async throws {
+        let clock = TestClock()
+        var options = OutboxOptions()
+        (options.clock, options.maximumCount, options.whenFull) = (clock, 3, .dropOldest)
+        let outbox = try await file.open(options)
+        // Somebody else has it open too, as a program that only adds.
+        let other = try await file.open(options)
+        let token = "SECRET-7f1c"
+        let secret = OutboxRequest(
+            "POST",
+            "https://one.example/?token=\(token)",
+            headers: [OutboxHeader("Authorization", token)],
+            body: Array(String(repeating: token, count: size / token.utf8.count + 1).utf8)
+        )
+        try await other.enqueue(.named("before"), priority: 9)
+        try await other.enqueue(secret, expiry: .seconds(60))
+        try await other.enqueue(.named("after", to: "two.example"), priority: 9)
+        #expect(try file.contents(contain: token))
+        let sender = TestSender()
+        switch leaving {
+        case .delivered: try await outbox.flush(sender: sender, reachability: .always)
+        case .dropped: try await outbox.drop(2)
+        case .droppedWithAll: try await outbox.dropAll()
+        case .expired:
+            clock.advance(by: .seconds(60))
+            try await outbox.flush(sender: sender, reachability: .always)
+        case .expiredOnEnqueue:
+            clock.advance(by: .seconds(60))
+            try await outbox.enqueue(.named("last"))
+        case .madeRoom: try await outbox.enqueue(.named("last"), priority: 1)
+        case .deadLetterDropped, .deadLetterDelivered:
+            sender.answer(to: String(decoding: secret.body, as: UTF8.self), .rejected(reason: "status 404"))
+            try await outbox.flush(sender: sender, reachability: .always)
+            #expect(try file.contents(contain: token))
+            if leaving == .deadLetterDropped {
+                try await outbox.drop(2)
+            } else {
+                try await outbox.requeue(2)
+                try await outbox.flush(sender: TestSender(), reachability: .always)
+            }
+        }
+        #expect(try !file.contents(contain: token))
+        withExtendedLifetime((outbox, other)) {}
+    }
+
+    @Test func `what a process that was killed had deleted is gone when the outbox is opened again`() async throws {
+        let outbox = try await file.open()
+        try await outbox.enqueue(request)
+        // As an earlier version leaves it: deleted, but still in the log.
+        _ = try file.sqlite(".dbconfig no_ckpt_on_close on\nPRAGMA secure_delete = ON; DELETE FROM request;")
+        #expect(try file.contents(contain: "hush"))
+        let again = try await file.open()
+        #expect(try !file.contents(contain: "hush"))
+        withExtendedLifetime((outbox, again)) {}
+    }
+
     /// Keeps what is logged.
     private final class Log: LogHandler {
         private let state: Locked<[String]> = Locked([])

@@ -126,6 +126,8 @@ import Testing
 
     @Test(arguments: [
         ("A B", "c"), ("A:", "c"), ("", "c"), ("A", "c\r\nHost: evil"), ("A", "c\u{0}"), ("Idempotency-Key", ""),
+        ("Content-Length", "7"), ("transfer-encoding", "chunked"), ("HOST", "two.example"), ("Connection", "close"),
+        ("TE", "trailers"), ("Upgrade", "h2c"), ("Expect", "100-continue"),
     ])
     func `no valid header`(name: String, value: String) async throws {
         let outbox = try await file.open(options)

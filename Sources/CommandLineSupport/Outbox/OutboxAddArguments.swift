@@ -37,14 +37,14 @@ package struct OutboxAddArguments: CompanionArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Throw it away unsent after so long: 90s, 60m.", valueName: "duration")
+        help: ArgumentHelp("Throw it away unsent after so long; 7 days otherwise.", valueName: "duration")
     )
     package var expires: DurationArgument?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("How many may wait; 10000 otherwise.", valueName: "number"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("How many it may hold; 10000 otherwise.", valueName: "number"))
     package var maxCount: Int?
 
-    @Flag(help: "Let the oldest of the lowest priority make room.")
+    @Flag(help: "Let dead letters, then the oldest, make room.")
     package var dropOldest = false
 
     @OptionGroup package var outbox: OutboxChangeArguments

@@ -6,7 +6,7 @@ package struct OutboxDropArguments: CompanionArguments {
     package static let configuration = CommandConfiguration(
         commandName: "drop",
         abstract: "Delete requests unsent, and print their numbers.",
-        usage: "reachability outbox drop [<options>] <id> ... | --all",
+        usage: "reachability outbox drop [<options>] <id> ... | --all | --dead",
         discussion: """
             Examples: reachability outbox drop 12 13
                       reachability outbox drop --all
@@ -18,14 +18,17 @@ package struct OutboxDropArguments: CompanionArguments {
     @Argument(help: ArgumentHelp("Numbers, as `list` has them.", valueName: "id"))
     package var ids: [Int64] = []
 
-    @Flag(help: "Delete all of them.")
+    @Flag(help: "Delete all that wait.")
     package var all = false
+
+    @Flag(help: "Delete all dead letters.")
+    package var dead = false
 
     @OptionGroup package var outbox: OutboxChangeArguments
 
     package init() {}
 
     package func validate() throws {
-        if ids.isEmpty != all { throw ValidationError("Give numbers, or --all.") }
+        if ids.isEmpty != (all || dead) { throw ValidationError("Give numbers, or --all or --dead.") }
     }
 }

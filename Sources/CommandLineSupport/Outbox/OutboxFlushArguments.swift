@@ -10,8 +10,8 @@ package struct OutboxFlushArguments: CompanionArguments {
         discussion: """
             Examples: reachability outbox flush
                       reachability outbox flush --with /usr/local/bin/send-signed
-            Exit status: 0 nothing is left, 64 usage, 65 one was rejected or the file is
-            corrupt, 66 no file, 74 disk, 75 something is left, or another process sends.
+            Exit status: 0 nothing is left, 64 usage, 65 one was refused or expired, or the
+            file is corrupt, 66 no file, 74 disk, 75 something is left or is being sent.
 
             curl sends, or another program, which gets the request on its standard input
             and ends with 0 for delivered, 65 for never, any other status for later.
@@ -32,7 +32,7 @@ package struct OutboxFlushArguments: CompanionArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Give a request up after so many attempts.", valueName: "number")
+        help: ArgumentHelp("Give a request up after so many; 1000 otherwise.", valueName: "number")
     )
     package var attempts: Int?
 

@@ -18,7 +18,8 @@ package enum OutboxGroup {
                           reachability outbox flush
                 Exit status: 64 usage, 69 not installed; or as each subcommand tells.
 
-                A request is on the disk until its server has taken it, or said that it never will.
+                A request is on the disk until its server has taken it. What is refused is kept
+                as a dead letter, until `requeue` or `drop`.
                 """,
             subcommands: subcommands
         )

@@ -7,12 +7,13 @@ public struct OutboxOptions: Sendable {
     public enum WhenFull: String, Hashable, Sendable, CaseIterable {
         /// It is refused with ``OutboxError/full(file:limit:)``, and what is there stays.
         case refuse
-        /// Requests of the lowest priority, the oldest first, make room, but none that is being sent and none of a higher
-        /// priority than the new one; when that is not enough, the new one is refused and all stay.
+        /// Dead letters make room, then requests of the lowest priority, the oldest first, but none that is being sent and none of
+        /// a higher priority than the new one; when that is not enough, the new one is refused and all stay. Each is told to
+        /// ``OutboxOptions/report`` before it goes.
         case dropOldest
     }
 
-    /// How many requests may wait.
+    /// How many requests it may hold, dead letters among them.
     public var maximumCount = 10_000
     /// How many bytes they may have together (``OutboxRequest/size``). The file is somewhat larger.
     public var maximumBytes = 64 << 20
@@ -21,19 +22,25 @@ public struct OutboxOptions: Sendable {
     /// How long the dedupe key of a delivered request is remembered: putting it in again changes nothing. At most ten
     /// thousand are, the newest.
     public var dedupeWindow: Duration = .seconds(86_400)
-    /// How long a host is left alone after a failure; it ends at once when the host becomes reachable again.
+    /// How long an origin is left alone after a failure; it ends at once when the host becomes reachable again.
     public var backoff = Backoff.standard
     /// The longest a server may ask to be left alone.
     public var maximumRetryAfter: Duration = .seconds(3600)
-    /// How often sending a request may begin before it is given up; nil for as often as it takes. A request that the server
-    /// never takes holds up its host until it expires.
-    public var maximumAttempts: Int?
+    /// How often a request is tried before it becomes a dead letter; nil for as often as it takes, for which it holds up its origin.
+    /// With the default backoff a thousand are about eight hours of a server that answers with errors. What is no
+    /// attempt (``OutboxResult/held(cause:)``) is not counted.
+    public var maximumAttempts: Int? = 1000
+    /// How long a request may wait that was put in without an expiry; nil for ever. A week by default.
+    public var defaultExpiry: Duration? = .seconds(604_800)
+    /// Called for each request that is thrown away when another is put in, before it is gone: ``OutboxEvent/expired(_:)``,
+    /// ``OutboxEvent/dropped(_:)``. On a thread of the outbox's own, which waits for it: keep it short.
+    public var report: (@Sendable (OutboxEvent) -> Void)?
     /// How long what is being sent may go on after the outbox was told to end.
     public var drainLimit: Duration = .seconds(10)
     /// How often ``Outbox/run(sender:reachability:report:)`` looks for what other processes have put in, and tries to
     /// become the one that sends. What its own process puts in is seen at once.
     public var pollInterval: Duration = .seconds(1)
-    /// How many requests are sent at the same time, each to another host.
+    /// How many requests are sent at the same time, each to another origin.
     public var maximumConcurrentHosts = 8
     /// Whether a new file is begun when the old one is corrupt and was set aside.
     public var replacesCorruptFile = false

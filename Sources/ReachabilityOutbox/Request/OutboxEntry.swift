@@ -6,15 +6,18 @@ public struct OutboxEntry: Hashable, Sendable, Identifiable {
         case waiting
         /// A process is sending it, or ended while it did.
         case sending
+        /// It was given up, and is kept until it is put in again or dropped.
+        case dead
     }
 
     /// Its number: grows with each request that is put in, and is never used again.
     public let id: Int64
     /// The method.
     public let method: String
-    /// Scheme, host and port of the URL: `https://example.org`.
+    /// Scheme, host and port of the URL, without the scheme's default port: `https://example.org`. Requests of one origin are sent one
+    /// after the other.
     public let origin: String
-    /// The host: what is asked about, and what requests are ordered by.
+    /// The host: what is asked about.
     public let host: String
     /// Requests of a higher priority are sent first.
     public let priority: Int
@@ -30,8 +33,14 @@ public struct OutboxEntry: Hashable, Sendable, Identifiable {
     public let expiresAt: Duration?
     /// Not to be sent before, as the server said: time since 1970-01-01T00:00:00Z; nil for at once.
     public let notBefore: Duration?
-    /// How often sending it has begun.
-    public let attempts: Int
+    /// When whoever runs the outbox means to try again: time since 1970-01-01T00:00:00Z; nil for at the next occasion.
+    public let nextTry: Duration?
+    /// What the last try came to, or why it is dead, in a sender's words; nil before the first.
+    public internal(set) var lastError: String?
+    /// When it was given up: time since 1970-01-01T00:00:00Z; nil while it waits.
+    public let diedAt: Duration?
+    /// How often sending it has begun, but for what was no attempt (``OutboxResult/held(cause:)``).
+    public internal(set) var attempts: Int
     /// Whether it waits or is being sent.
     public let state: State
 }

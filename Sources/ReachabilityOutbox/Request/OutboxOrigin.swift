@@ -4,9 +4,9 @@ import NetworkReachability
 /// Scheme, host and port of a URL (RFC 6454): all of it that is no secret.
 struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
     let scheme: String
-    /// The host in lower case, an IPv6 address without brackets: what is asked about, and what requests are ordered by.
+    /// The host in lower case, an IPv6 address without brackets: what is asked about.
     let host: String
-    /// The port, if the URL names one.
+    /// The port, if the URL names one that is not the scheme's own.
     let port: Int?
 
     init(_ url: String) throws(OutboxError) {
@@ -31,7 +31,7 @@ struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
         }
         self.scheme = scheme
         self.host = host
-        self.port = parts.port
+        self.port = parts.port == (scheme == "https" ? 443 : 80) ? nil : parts.port
     }
 
     /// For example `https://example.org:8443`.

@@ -4,6 +4,9 @@ extension OutboxRequest {
         guard Self.isToken(method) else { throw .invalidRequest("the method is no token such as POST") }
         for header in headers {
             guard Self.isToken(header.name) else { throw .invalidRequest("a header's name is no token such as Accept") }
+            guard !Self.framing.contains(header.name.lowercased()) else {
+                throw .invalidRequest("the header \(header.name) is the sender's: it follows from the URL and the body")
+            }
             guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
                 throw .invalidRequest("the value of the header \(header.name) has a control character")
             }
@@ -16,6 +19,14 @@ extension OutboxRequest {
         }
         return try OutboxOrigin(url)
     }
+
+    /// Headers of the message and the connection (RFC 9110, sections 7.2, 7.6.1, 7.8, 8.6, 10.1.1 and 10.1.4; RFC 9112, section 6.1):
+    /// one that contradicts what is sent lets a server take a part of the body for another request, or names another server.
+    static let framing: Set<String> = [
+        "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
+        "trailer",
+        "transfer-encoding", "upgrade",
+    ]
 
     /// RFC 9110, section 5.6.2.
     private static func isToken(_ text: String) -> Bool {

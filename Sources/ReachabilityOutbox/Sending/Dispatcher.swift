@@ -1,6 +1,6 @@
 import Logging
 
-/// Lets every host that requests wait for have a runner of its own.
+/// Lets every origin that requests wait for have a runner of its own.
 struct Dispatcher: Sendable {
     let store: OutboxStore
     let sender: any OutboxSender
@@ -8,9 +8,9 @@ struct Dispatcher: Sendable {
     let report: @Sendable (OutboxEvent) -> Void
 
     private enum Event: Sendable {
-        /// It is time to look for new hosts.
+        /// It is time to look for new origins.
         case look
-        case ended(host: String, HostRunner.End)
+        case ended(origin: String, OriginRunner.End)
     }
 
     /// Works until the task is cancelled, which gives nil, or something fails.
@@ -29,17 +29,17 @@ struct Dispatcher: Sendable {
             }
             ringer.yield()
             addRing(rings, to: &group)
-            var hosts: Set<String> = []
+            var origins: Set<String> = []
             var failure: OutboxError?
             while let event = await group.next() {
                 switch event {
                 case .look: break
-                case .ended(let host, let end):
-                    hosts.remove(host)
+                case .ended(let origin, let end):
+                    origins.remove(origin)
                     if case .failed(let error) = end { failure = failure ?? error }
                 }
                 do throws(OutboxError) {
-                    if failure == nil, !Task.isCancelled { try await start(&group, &hosts, places) }
+                    if failure == nil, !Task.isCancelled { try await start(&group, &origins, places) }
                 } catch {
                     failure = error
                 }
@@ -55,10 +55,10 @@ struct Dispatcher: Sendable {
         let places = Places(store.options.maximumConcurrentHosts)
         do throws(OutboxError) {
             try await reportExpired()
-            let hosts = try await store.hosts()
-            return await withTaskGroup(of: HostRunner.End.self) { group in
-                for host in hosts {
-                    group.addTask { await runner(host, places).flush() }
+            let queues = try await store.queues()
+            return await withTaskGroup(of: OriginRunner.End.self) { group in
+                for queue in queues {
+                    group.addTask { await runner(queue, places).flush() }
                 }
                 var failure: OutboxError?
                 for await case .failed(let error) in group {
@@ -74,12 +74,12 @@ struct Dispatcher: Sendable {
 
     private func start(
         _ group: inout TaskGroup<Event>,
-        _ hosts: inout Set<String>,
+        _ origins: inout Set<String>,
         _ places: Places
     ) async throws(OutboxError) {
         try await reportExpired()
-        for host in try await store.hosts() where hosts.insert(host).inserted {
-            group.addTask { .ended(host: host, await runner(host, places).run()) }
+        for queue in try await store.queues() where origins.insert(queue.origin).inserted {
+            group.addTask { .ended(origin: queue.origin, await runner(queue, places).run()) }
         }
     }
 
@@ -90,21 +90,25 @@ struct Dispatcher: Sendable {
         }
     }
 
-    private func runner(_ host: String, _ places: Places) -> HostRunner {
-        HostRunner(
-            host: host,
+    private func runner(_ queue: OutboxQueue, _ places: Places) -> OriginRunner {
+        OriginRunner(
+            queue: queue,
             store: store,
             sender: sender,
-            watch: HostWatch(changes: reachability.watch(host), clock: store.options.clock),
+            watch: HostWatch(changes: reachability.watch(queue.host), clock: store.options.clock),
+            reason: reachability.reason,
             places: places,
             report: report
         )
     }
 
     private func reportExpired() async throws(OutboxError) {
-        for entry in try await store.dropExpired() {
+        let entries = try await store.expired()
+        guard !entries.isEmpty else { return }
+        for entry in entries {
             store.options.logger?.warning("expired", metadata: ["request": "\(entry)"])
             report(.expired(entry))
         }
+        try await store.deleteExpired(entries)
     }
 }

@@ -8,11 +8,18 @@ public struct OutboxReachability: Sendable {
     public typealias Changes = any AsyncSequence<Bool, Never> & Sendable
 
     let watch: @Sendable (_ host: String) -> Changes
+    let reason: @Sendable (_ host: String) async -> String?
 
-    /// - Parameter watch: Called for a host when there is something to send to it. The result is looped over whenever it must
-    ///   be known whether the host can be reached, and kept while there are requests for it.
-    public init(_ watch: @escaping @Sendable (_ host: String) -> Changes) {
+    /// - Parameters:
+    ///   - watch: Called for a host when there is something to send to it. The result is looped over whenever it must be known
+    ///     whether the host can be reached, and kept while there are requests for it.
+    ///   - reason: Asked why a host cannot be reached, in a few words for people; nil where that is not known.
+    public init(
+        _ watch: @escaping @Sendable (_ host: String) -> Changes,
+        reason: @escaping @Sendable (_ host: String) async -> String? = { _ in nil }
+    ) {
         self.watch = watch
+        self.reason = reason
     }
 
     /// Every host counts as reachable: sending is tried.
@@ -33,6 +40,12 @@ public struct OutboxReachability: Sendable {
                 options.logger?.warning("cannot watch", metadata: ["host": "\(host)", "error": "\(error)"])
                 return AlwaysReachable()
             }
+        } reason: { host in
+            guard let manager = try? NetworkReachabilityManager(host: host, options: options) else { return nil }
+            for await path in manager.paths where path.reason != .resolving {
+                return withExtendedLifetime(manager) { path.reason?.description }
+            }
+            return nil
         }
     }
 }

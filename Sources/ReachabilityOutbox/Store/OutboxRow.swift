@@ -4,7 +4,16 @@ import GRDB
 /// Rows of the table `request` as values.
 extension OutboxEntry {
     /// The columns an entry is made of: all but the secrets.
-    static let columns = """
+    static let columns = firstColumns + ", lastError, nextTryAt"
+
+    /// The same of a dead letter.
+    static let deadColumns = """
+        id, host, origin, priority, dedupeKey, idempotencyKey, enqueuedAt, expiresAt, NULL AS notBefore, attempts, 0 AS isClaimed, \
+        size, method, lastError, diedAt
+        """
+
+    /// The same of a file before version 3.
+    static let firstColumns = """
         id, host, origin, priority, dedupeKey, idempotencyKey, enqueuedAt, expiresAt, notBefore, attempts, isClaimed, size, method
         """
 
@@ -21,8 +30,12 @@ extension OutboxEntry {
             enqueuedAt: .milliseconds(row["enqueuedAt"] as Int64),
             expiresAt: (row["expiresAt"] as Int64?).map { .milliseconds($0) },
             notBefore: (row["notBefore"] as Int64?).map { .milliseconds($0) },
+            nextTry: [row["notBefore"] as Int64?, row["nextTryAt"] as Int64?].compactMap(\.self).max()
+                .map { .milliseconds($0) },
+            lastError: row["lastError"],
+            diedAt: (row["diedAt"] as Int64?).map { .milliseconds($0) },
             attempts: row["attempts"],
-            state: row["isClaimed"] ? .sending : .waiting
+            state: row.hasColumn("diedAt") ? .dead : row["isClaimed"] ? .sending : .waiting
         )
     }
 }

@@ -47,6 +47,37 @@ enum OutboxSchema {
                     """
             )
         }
+        migrator.registerMigration("3") { db in
+            // The queue is the origin's; a default port is no other origin. What was refused for good is kept in a table of its own.
+            try db.execute(
+                sql: """
+                    ALTER TABLE request ADD COLUMN lastError TEXT;
+                    ALTER TABLE request ADD COLUMN nextTryAt INTEGER;
+                    UPDATE request SET origin = substr(origin, 1, length(origin) - 4) WHERE origin LIKE 'https://%:443';
+                    UPDATE request SET origin = substr(origin, 1, length(origin) - 3) WHERE origin LIKE 'http://%:80';
+                    DROP INDEX requestOrder;
+                    CREATE INDEX requestOrder ON request (origin, priority DESC, id);
+                    CREATE TABLE dead (
+                        id INTEGER PRIMARY KEY,
+                        host TEXT NOT NULL,
+                        origin TEXT NOT NULL,
+                        priority INTEGER NOT NULL,
+                        dedupeKey TEXT,
+                        idempotencyKey TEXT NOT NULL,
+                        enqueuedAt INTEGER NOT NULL,
+                        expiresAt INTEGER,
+                        attempts INTEGER NOT NULL,
+                        size INTEGER NOT NULL,
+                        method TEXT NOT NULL,
+                        url TEXT NOT NULL,
+                        headers TEXT NOT NULL,
+                        body BLOB NOT NULL,
+                        lastError TEXT NOT NULL,
+                        diedAt INTEGER NOT NULL
+                    ) STRICT;
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -5,7 +5,7 @@ extension OutboxStore {
     /// Puts a request in, all or nothing.
     func add(_ new: NewRequest) async throws(OutboxError) -> OutboxAddition {
         let (file, options, now) = (file, options, now)
-        return try await write { db in
+        let (addition, hasDeleted) = try await write { db -> (OutboxAddition, Bool) in
             if let key = new.dedupeKey {
                 // What is being sent, or was when its process ended, holds its key when its time is over, and gets more.
                 try db.execute(
@@ -17,59 +17,87 @@ extension OutboxStore {
                     sql: "SELECT \(OutboxEntry.columns) FROM request WHERE dedupeKey = ? AND ifnull(expiresAt > ?, 1)",
                     arguments: [key, now]
                 ) {
-                    return .waiting(OutboxEntry(row))
+                    return (.waiting(OutboxEntry(row)), false)
                 }
                 let since = now - options.dedupeWindow.milliseconds
                 let sql = "SELECT 1 FROM delivered WHERE dedupeKey = ? AND deliveredAt > ?"
-                if try Bool.fetchOne(db, sql: sql, arguments: [key, since]) != nil { return .delivered }
+                if try Bool.fetchOne(db, sql: sql, arguments: [key, since]) != nil { return (.delivered, false) }
             }
-            try Self.deleteExpired(db, now)
-            try Self.makeRoom(for: new, db, file, options)
+            let expired = try Self.expired(db, now)
+            for entry in expired { options.tell(.expired(entry)) }
+            try Self.deleteExpired(db, expired, now)
+            let dropped = try Self.makeRoom(for: new, db, file, options)
             try new.insert(db, at: now)
             let id = db.lastInsertedRowID
             let sql = "SELECT \(OutboxEntry.columns) FROM request WHERE id = ?"
             guard let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else {
                 throw OutboxError.corrupt(file: file, keptAs: nil)
             }
-            return .added(OutboxEntry(row))
+            return (.added(OutboxEntry(row)), !expired.isEmpty || dropped > 0)
         }
+        if hasDeleted { try await eraseLog() }
+        return addition
     }
 
-    /// Deletes what may make room, no more than needed.
-    private static func makeRoom(for new: NewRequest, _ db: Database, _ file: String, _ options: OutboxOptions) throws {
+    /// Deletes what may make room, no more than needed; says how many.
+    private static func makeRoom(
+        for new: NewRequest,
+        _ db: Database,
+        _ file: String,
+        _ options: OutboxOptions
+    ) throws -> Int {
         let size = new.request.size
         guard size <= options.maximumBytes else {
             throw OutboxError.full(file: file, limit: "the request has \(size) bytes of \(options.maximumBytes)")
         }
-        let totals = try Row.fetchOne(db, sql: "SELECT count(*) AS count, ifnull(sum(size), 0) AS bytes FROM request")
+        let all = "SELECT size FROM request UNION ALL SELECT size FROM dead"
+        let totals = try Row.fetchOne(db, sql: "SELECT count(*) AS count, ifnull(sum(size), 0) AS bytes FROM (\(all))")
         var (count, bytes): (Int, Int) = (totals?["count"] ?? 0, totals?["bytes"] ?? 0)
         func fits() -> Bool { count < options.maximumCount && bytes + size <= options.maximumBytes }
+        var dropped: [OutboxEntry] = []
         if options.whenFull == .dropOldest, !fits() {
-            let rows = try Row.fetchCursor(
+            let living = "FROM request WHERE NOT isClaimed AND priority <= ? ORDER BY priority, id"
+            var candidates = try deadLetters(db)
+            candidates += try Row.fetchAll(
                 db,
-                sql: "SELECT id, size FROM request WHERE NOT isClaimed AND priority <= ? ORDER BY priority, id",
+                sql: "SELECT \(OutboxEntry.columns) \(living)",
                 arguments: [new.priority]
             )
-            var dropped: [Int64] = []
-            while !fits(), let row = try rows.next() {
-                dropped.append(row["id"])
+            .map { OutboxEntry($0) }
+            for entry in candidates where !fits() {
+                dropped.append(entry)
                 count -= 1
-                bytes -= row["size"] as Int
+                bytes -= entry.size
             }
             if fits() {
-                for id in dropped { try db.execute(sql: "DELETE FROM request WHERE id = ?", arguments: [id]) }
-                options.logger?.warning(
-                    "dropped to make room",
-                    metadata: ["ids": "\(dropped)", "file": "\(file)"]
-                )
+                for entry in dropped {
+                    options.tell(.dropped(entry))
+                    let table = entry.state == .dead ? "dead" : "request"
+                    try db.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [entry.id])
+                }
             }
         }
         guard fits() else {
+            let dead = try Int.fetchOne(db, sql: "SELECT count(*) FROM dead") ?? 0
+            let letters = dead == 0 ? "" : ", \(dead) of them dead letters"
             let limit =
                 count >= options.maximumCount
-                ? "\(count) of \(options.maximumCount) requests"
+                ? "\(count) of \(options.maximumCount) requests\(letters)"
                 : "\(bytes) of \(options.maximumBytes) bytes, the request has \(size)"
             throw OutboxError.full(file: file, limit: limit)
         }
+        return dropped.count
+    }
+}
+
+extension OutboxOptions {
+    /// Says what is about to be thrown away.
+    fileprivate func tell(_ event: OutboxEvent) {
+        switch event {
+        case .expired(let entry): logger?.warning("expired", metadata: ["request": "\(entry)"])
+        case .dropped(let entry): logger?.warning("dropped to make room", metadata: ["request": "\(entry)"])
+        default: break
+        }
+        report?(event)
     }
 }

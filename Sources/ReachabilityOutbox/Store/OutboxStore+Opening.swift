@@ -53,6 +53,8 @@ extension OutboxStore {
         // GRDB has just set it to NORMAL, with which a power cut may take back what was promised.
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         try OutboxSchema.migrator.migrate(database)
+        // A process that was killed may have left in it what it had just deleted.
+        OutboxStore.emptyLog(database)
         return database
     }
 

@@ -2,7 +2,7 @@ import GRDB
 
 /// What a sender does. Only who holds the lock for sending may call these.
 extension OutboxStore {
-    /// What there is to send to a host.
+    /// What there is to send to an origin.
     enum Claim: Sendable {
         case nothing
         /// Nothing before that time, in milliseconds since 1970.
@@ -25,27 +25,29 @@ extension OutboxStore {
         try await write { try $0.execute(sql: "UPDATE request SET isClaimed = 0 WHERE isClaimed") }
     }
 
-    /// Takes the next request for a host, and counts the attempt before it is made.
-    func claim(_ host: String) async throws(OutboxError) -> Claim {
+    /// Takes the next request for an origin, and counts the attempt before it is made.
+    func claim(_ origin: String) async throws(OutboxError) -> Claim {
         let (now, limit) = (now, options.maximumRetryAfter.milliseconds)
         return try await write { db in
-            // A server's word holds for its host; one that lies further off than allowed is a clock that was set back.
-            let sql = "SELECT max(notBefore) FROM request WHERE host = ? AND notBefore > ? AND notBefore <= ?"
-            if let time = try Int64.fetchOne(db, sql: sql, arguments: [host, now, now + limit]) {
+            // A server's word holds for its origin; one that lies further off than allowed is a clock that was set back.
+            let sql = "SELECT max(notBefore) FROM request WHERE origin = ? AND notBefore > ? AND notBefore <= ?"
+            if let time = try Int64.fetchOne(db, sql: sql, arguments: [origin, now, now + limit]) {
                 return .notBefore(time)
             }
             let row = try Row.fetchOne(
                 db,
                 sql: """
-                    UPDATE request SET isClaimed = 1, attempts = attempts + 1, notBefore = NULL WHERE id = (
-                        SELECT id FROM request WHERE host = ? AND ifnull(expiresAt > ?, 1) ORDER BY priority DESC, id LIMIT 1
+                    UPDATE request SET isClaimed = 1, attempts = attempts + 1, notBefore = NULL, nextTryAt = NULL WHERE id = (
+                        SELECT id FROM request WHERE origin = ? AND ifnull(expiresAt > ?, 1) ORDER BY priority DESC, id LIMIT 1
                     ) RETURNING *
                     """,
-                arguments: [host, now]
+                arguments: [origin, now]
             )
             guard let row else { return .nothing }
             var request = OutboxRequest(row)
             let entry = OutboxEntry(row)
+            // Earlier versions took them.
+            request.headers.removeAll { OutboxRequest.framing.contains($0.name.lowercased()) }
             let header = OutboxRequest.idempotencyKeyHeader
             if request.headers.value(of: header.lowercased()) == nil {
                 request.headers.append(OutboxHeader(header, entry.idempotencyKey))
@@ -55,20 +57,38 @@ extension OutboxStore {
     }
 
     /// Writes down what sending came to.
-    func finish(_ entry: OutboxEntry, _ result: OutboxResult) async throws(OutboxError) {
+    ///
+    /// - Parameter pause: How long it is meant to wait before the next try; nil where nobody knows.
+    func finish(_ entry: OutboxEntry, _ result: OutboxResult, pause: Duration?) async throws(OutboxError) {
         let (options, now) = (options, now)
-        try await write { db in
-            if case .retry(let delay) = result {
-                let delay = delay.map { min(max($0, .zero), options.maximumRetryAfter).milliseconds }
+        let nextTry = pause.map { now + $0.milliseconds }
+        switch result {
+        case .retry(let delay, let cause):
+            let delay = delay.map { min(max($0, .zero), options.maximumRetryAfter).milliseconds }
+            try await write { db in
                 try db.execute(
-                    sql: "UPDATE request SET isClaimed = 0, notBefore = ? WHERE id = ?",
-                    arguments: [delay.map { now + $0 }, entry.id]
+                    sql: "UPDATE request SET isClaimed = 0, notBefore = ?, nextTryAt = ?, lastError = ? WHERE id = ?",
+                    arguments: [delay.map { now + $0 }, nextTry, cause, entry.id]
                 )
-                return
             }
-            try db.execute(sql: "DELETE FROM request WHERE id = ?", arguments: [entry.id])
-            guard case .delivered = result, let key = entry.dedupeKey else { return }
-            try Self.remember(key, db, at: now, for: options.dedupeWindow.milliseconds)
+        case .held(let cause):
+            try await write { db in
+                try db.execute(
+                    sql: """
+                        UPDATE request SET isClaimed = 0, attempts = max(attempts - 1, 0), nextTryAt = ?, lastError = ?
+                        WHERE id = ?
+                        """,
+                    arguments: [nextTry, cause, entry.id]
+                )
+            }
+        case .rejected(let reason):
+            try await write(erases: true) { try Self.bury(entry.id, reason, $0, at: now) }
+        case .delivered:
+            try await write(erases: true) { db in
+                try db.execute(sql: "DELETE FROM request WHERE id = ?", arguments: [entry.id])
+                guard let key = entry.dedupeKey else { return }
+                try Self.remember(key, db, at: now, for: options.dedupeWindow.milliseconds)
+            }
         }
     }
 

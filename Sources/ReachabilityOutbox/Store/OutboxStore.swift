@@ -22,10 +22,32 @@ final class OutboxStore: Sendable {
     var now: Int64 { options.clock.now.milliseconds }
 
     /// Runs one transaction that writes.
+    ///
+    /// - Parameter erases: Whether what it deletes shall be gone from the log too.
     func write<Value: Sendable>(
+        erases: Bool = false,
         _ change: @escaping @Sendable (Database) throws -> Value
     ) async throws(OutboxError) -> Value {
-        try await Self.offPool(queue, file) { [database] in try database.write(change) }
+        try await Self.offPool(queue, file) { [database] in
+            let value = try database.write(change)
+            if erases { Self.emptyLog(database) }
+            return value
+        }
+    }
+
+    /// Takes what was deleted out of the log too.
+    func eraseLog() async throws(OutboxError) {
+        try await Self.offPool(queue, file) { [database] in Self.emptyLog(database) }
+    }
+
+    /// Writes the log into the file and cuts it off: a log keeps what was deleted. Somebody who reads may prevent it, for a second at
+    /// most; the next time is soon.
+    static func emptyLog(_ database: DatabaseQueue) {
+        try? database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA busy_timeout = 1000")
+            defer { try? db.execute(sql: "PRAGMA busy_timeout = 30000") }
+            try db.checkpoint(.truncate)
+        }
     }
 
     /// Runs one transaction that only reads.

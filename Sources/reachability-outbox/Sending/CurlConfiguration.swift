@@ -12,7 +12,8 @@ struct CurlConfiguration {
     var text: String {
         var lines = [
             "silent", "globoff", "path-as-is", "proto = \"=http,https\"", "output = \"/dev/null\"",
-            "write-out = \"%{http_code} %header{retry-after}\"", "max-time = \(Self.seconds(limit))",
+            "write-out = \"%{http_code} %header{retry-after}\\n%{http_connect}\\n%{errormsg}\"",
+            "max-time = \(Self.seconds(limit))",
             "url = \(Self.quoted(request.url))",
         ]
         lines.append(request.method == "HEAD" ? "head" : "request = \(Self.quoted(request.method))")

@@ -35,25 +35,29 @@ struct CurlSender: OutboxSender {
     }
 
     private func judge(_ status: TerminationStatus, _ output: String, _ entry: OutboxEntry) -> OutboxResult {
+        // The answer, the proxy's status to CONNECT, and curl's own words for a failure.
+        let lines = output.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        let connect = lines.count > 1 ? Int(lines[1]) ?? 0 : 0
+        let words = lines.count > 2 ? String(lines[2]) : ""
         switch status {
         case .exited(0):
             // The status, a blank, and Retry-After, which may have blanks in it.
-            let code = output.prefix { $0 != " " }
-            let status = HTTPStatus(code: Int(code) ?? 0)
-            if status.isFromTheWay {
-                StandardError.write(
-                    "reachability: \(entry.id): status \(status.code), of a portal, a proxy or a login: the request is kept"
-                )
-            }
-            return status.result(retryAfter: String(output.dropFirst(code.count + 1)), entry)
+            let answer = lines.first ?? ""
+            let code = answer.prefix { $0 != " " }
+            return HTTPStatus(code: Int(code) ?? 0)
+                .result(retryAfter: String(answer.dropFirst(code.count + 1)), entry)
+        // The proxy has refused to let it through: the server knows nothing of it.
+        case .exited where connect >= 300:
+            return .held(cause: "status \(connect) of the proxy, which connects to nobody")
         // No such protocol in this curl, or no such URL: it will not get better.
-        case .exited(let code) where [1, 3].contains(code): return .rejected(reason: "curl exit status \(code)")
-        case .exited(let code):
-            StandardError.write("reachability: \(entry.id): curl exit status \(code)")
-            return .retry(after: nil)
-        case .signaled(let signal):
-            StandardError.write("reachability: \(entry.id): curl ended by signal \(signal)")
-            return .retry(after: nil)
+        case .exited(let code) where [1, 3].contains(code): return .rejected(reason: Self.failure(code, words))
+        case .exited(let code): return .retry(after: nil, cause: Self.failure(code, words))
+        case .signaled(let signal): return .retry(after: nil, cause: "curl ended by signal \(signal)")
         }
+    }
+
+    /// For example `curl: (7) Failed to connect to one.example port 443`.
+    private static func failure(_ code: CInt, _ words: String) -> String {
+        words.isEmpty ? "curl exit status \(code)" : "curl: (\(code)) \(words)"
     }
 }

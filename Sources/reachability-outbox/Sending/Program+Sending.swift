@@ -3,18 +3,16 @@ import ReachabilityOutbox
 import Subprocess
 
 extension Program {
-    /// Says why it was not run, which is no fault of the request.
+    /// Says why it was not run, which is no attempt.
     func couldNotRun(_ error: SubprocessError) -> OutboxResult {
-        StandardError.write("reachability: cannot run \(name): \(failure(error).cause)")
-        return .retry(after: nil)
+        .held(cause: "cannot run \(name): \(failure(error).cause); install it, or name another program with --with")
     }
 }
 
 extension Program {
     /// Says that there was no room to hand the request over.
     func couldNotHold(_ error: any Error) -> OutboxResult {
-        StandardError.write("reachability: cannot hold a request in memory: \(error)")
-        return .retry(after: nil)
+        .held(cause: "cannot hold the request in memory: \(error)")
     }
 }
 

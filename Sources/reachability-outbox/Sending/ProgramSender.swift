@@ -13,12 +13,10 @@ struct ProgramSender: OutboxSender {
         let request = delivery.request
         var text = "\(request.method) \(request.url) HTTP/1.1\r\n"
         for header in request.headers { text += "\(header.name): \(header.value)\r\n" }
-        if request.headers.allSatisfy({ $0.name.lowercased() != "content-length" }) {
-            text += "Content-Length: \(request.body.count)\r\n"
-        }
+        text += "Content-Length: \(request.body.count)\r\n"
         let message = Array((text + "\r\n").utf8) + request.body
         return await withTaskGroup(of: OutboxResult?.self) { group in
-            group.addTask { await run(message, delivery.entry) }
+            group.addTask { await run(message) }
             group.addTask {
                 try? await Task.sleep(for: limit)
                 return nil
@@ -29,11 +27,11 @@ struct ProgramSender: OutboxSender {
                 group.cancelAll()
                 if let ended { result = ended }
             }
-            return result ?? .retry(after: nil)
+            return result ?? .retry(after: nil, cause: "\(program.name) did not end in time")
         }
     }
 
-    private func run(_ message: [UInt8], _ entry: OutboxEntry) async -> OutboxResult {
+    private func run(_ message: [UInt8]) async -> OutboxResult {
         do {
             let input = try MemoryFile(message).opened()
             let result = try await Subprocess.run(
@@ -46,10 +44,9 @@ struct ProgramSender: OutboxSender {
             switch result.terminationStatus {
             case .exited(0): return .delivered
             case .exited(65): return .rejected(reason: "exit status 65")
-            case .exited(let code): StandardError.write("reachability: \(entry.id): exit status \(code)")
-            case .signaled(let signal): StandardError.write("reachability: \(entry.id): ended by signal \(signal)")
+            case .exited(let code): return .retry(after: nil, cause: "exit status \(code)")
+            case .signaled(let signal): return .retry(after: nil, cause: "ended by signal \(signal)")
             }
-            return .retry(after: nil)
         } catch let error as SubprocessError {
             return program.couldNotRun(error)
         } catch {

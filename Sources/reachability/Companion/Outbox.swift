@@ -7,7 +7,8 @@ struct Outbox: ParsableCommand {
         name: "outbox",
         subcommands: [
             CompanionPart<OutboxAddArguments>.self, CompanionPart<OutboxListArguments>.self,
-            CompanionPart<OutboxFlushArguments>.self, CompanionPart<OutboxDropArguments>.self,
+            CompanionPart<OutboxFlushArguments>.self, CompanionPart<OutboxRequeueArguments>.self,
+            CompanionPart<OutboxDropArguments>.self,
         ]
     )
 }

@@ -13,6 +13,12 @@ final class Events: Sendable {
                 case .postponed: "postponed"
                 case .rejected(_, let reason): "rejected \(reason)"
                 case .expired: "expired"
+                case .held(let entry): "held \(entry.lastError ?? "")"
+                case .dropped(let entry): "dropped \(entry.id)"
+                case .skipped(let origin, let count, .notReachable(let reason)):
+                    "\(origin) \(count) not reachable \(reason ?? "")"
+                case .skipped(let origin, let count, .until): "\(origin) \(count) until"
+                case .skipped(let origin, let count, .behind(let id)): "\(origin) \(count) behind \(id)"
                 }
             }
         }

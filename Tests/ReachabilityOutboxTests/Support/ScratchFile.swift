@@ -27,6 +27,13 @@ final class ScratchFile: Sendable {
         }
     }
 
+    /// Whether a text is anywhere in the files, as bytes.
+    func contents(contain text: String) throws -> Bool {
+        try names.contains { name in
+            try Data(contentsOf: URL(filePath: directory + "/" + name)).range(of: Data(text.utf8)) != nil
+        }
+    }
+
     func sqlite(_ script: String) throws -> String {
         let result = try LabProcess("sqlite3", [path], input: ".timeout 5000\n" + script).wait()
         guard result.status == 0 else { throw LabError(result.errors) }

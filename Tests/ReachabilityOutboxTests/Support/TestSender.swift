@@ -6,6 +6,7 @@ final class TestSender: OutboxSender {
     private struct State {
         var sent: [OutboxDelivery] = []
         var answers: [OutboxResult] = []
+        var answersToBody: [String: OutboxResult] = [:]
         var isHeld = false
         var held: [CheckedContinuation<Void, Never>] = []
         var cancellations = 0
@@ -16,6 +17,12 @@ final class TestSender: OutboxSender {
     init(_ answers: OutboxResult...) {
         state.withLock { $0.answers = answers }
     }
+
+    /// What comes next.
+    func answer(_ answers: OutboxResult...) { state.withLock { $0.answers = answers } }
+
+    /// What a request with this body is answered each time.
+    func answer(to body: String, _ answer: OutboxResult) { state.withLock { $0.answersToBody[body] = answer } }
 
     var sent: [OutboxDelivery] { state.withLock { $0.sent } }
 
@@ -37,6 +44,9 @@ final class TestSender: OutboxSender {
     func send(_ delivery: OutboxDelivery) async -> OutboxResult {
         let answer = state.withLock { state in
             state.sent.append(delivery)
+            if let answer = state.answersToBody[String(decoding: delivery.request.body, as: UTF8.self)] {
+                return answer
+            }
             return state.answers.isEmpty ? .delivered : state.answers.removeFirst()
         }
         await withCheckedContinuation { continuation in

@@ -1,0 +1,208 @@
+import NetworkLab
+import Testing
+
+/// What `reachability outbox flush` makes of real answers, with curl as users have it.
+@Suite(.enabled(if: Tools.has("curl"))) struct OutboxDeliveryTests {
+    private let outbox: OutboxScratch
+    private let server: AnswerServer
+
+    init() throws {
+        outbox = try OutboxScratch()
+        server = try AnswerServer("200 OK")
+    }
+
+    /// A status, what the request becomes, and what is said of it.
+    struct Case: CustomTestStringConvertible {
+        let status: Int
+        let state: String
+        let cause: String
+        var testDescription: String { "\(status)" }
+
+        static let kept = [300, 301, 302, 303, 307, 308].map { status in
+            Case(
+                status: status,
+                state: "waiting",
+                cause: "status \(status), a redirect: a portal, or the URL has moved"
+            )
+        }
+        static let refused = [400, 403, 404, 405, 409, 410, 413, 415, 422, 451, 501, 505].map { status in
+            Case(status: status, state: "dead", cause: "status \(status)")
+        }
+        static let tried = [408, 425, 429, 500, 502, 503, 504].map { status in
+            Case(status: status, state: "waiting", cause: "status \(status)")
+        }
+        static let credentials = [
+            Case(status: 401, state: "waiting", cause: "status 401, the server refuses the credentials"),
+            Case(status: 407, state: "waiting", cause: "status 407, the proxy asks for credentials"),
+            Case(status: 511, state: "waiting", cause: "status 511, a portal asks to log in"),
+        ]
+        static let all = kept + refused + tried + credentials
+    }
+
+    @Test(arguments: Case.all) func `only success deletes, and the list says what became of all others`(
+        answer: Case
+    ) async throws {
+        server.answer("\(answer.status) Said\r\nLocation: http://127.0.0.1:1/")
+        _ = try await outbox.run("add \(server.url)")
+        let result = try await outbox.run("flush")
+        #expect(result.status == (answer.state == "dead" ? 65 : 75))
+        #expect(result.output.hasSuffix("\(answer.cause)\n") && result.output.hasPrefix("1: "))
+        #expect(result.errors == "")
+        let list = try await outbox.run("list --json").output
+        #expect(list.contains("\"state\":\"\(answer.state)\"") && list.contains("\"lastError\":\"\(answer.cause)\""))
+        if answer.state == "dead" { _ = try await outbox.run("requeue 1") }
+        server.answer("204 Done")
+        #expect(try await outbox.run("flush") == CommandResult(status: 0, output: "1: delivered\n", errors: ""))
+        #expect(try await outbox.run("list").output == "")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func `a dead letter is listed, put in again under its number and its key, and dropped`() async throws {
+        server.answer("404 Not Found")
+        _ = try await outbox.run("add --key order-7 \(server.url)")
+        _ = try await outbox.run("add --key order-8 \(server.url)")
+        let refused = try await outbox.run("flush")
+        let lines = "1: dead letter, status 404\n2: dead letter, status 404\n"
+        #expect(refused == CommandResult(status: 65, output: lines, errors: ""))
+        let list = try await outbox.run("list --dead")
+        #expect(
+            list.output == """
+                1: POST http://127.0.0.1:\(server.port), priority 0, 27 bytes, attempts 1, dead,
+                    since TIME, key order-7, died TIME,
+                    reason: status 404
+                2: POST http://127.0.0.1:\(server.port), priority 0, 27 bytes, attempts 1, dead,
+                    since TIME, key order-8, died TIME,
+                    reason: status 404
+
+                """
+        )
+        #expect(try await outbox.run("list").output == list.output)
+        let idle = try await outbox.run("flush")
+        let hint = "nothing to send; dead letters: 2, see `reachability outbox list`\n"
+        #expect(idle == CommandResult(status: 0, output: hint, errors: ""))
+        server.answer("200 OK")
+        let again = try await outbox.run("requeue 1 9")
+        let missing = "reachability: there is no dead letter 9\n"
+        #expect(again == CommandResult(status: 1, output: "1\n", errors: missing))
+        #expect(try await outbox.run("list --dead --json").lines.count == 1)
+        #expect(try await outbox.run("flush").output == "1: delivered\n")
+        let keys = server.requests.compactMap { $0.firstMatch(of: #/Idempotency-Key: (\w+)/#)?.1 }
+        #expect(keys.count == 3 && keys[0] == keys[2] && keys[0] != keys[1])
+        #expect(try await outbox.run("drop --dead") == CommandResult(status: 0, output: "2\n", errors: ""))
+        #expect(try await outbox.run("list").output == "")
+        #expect(try await outbox.run("flush").output == "nothing to send\n")
+    }
+
+    @Test func `a curl that is not there is no attempt, and it is said what is missing`() async throws {
+        _ = try await outbox.run("add \(server.url)")
+        for _ in 0..<3 {
+            let result = try await outbox.run("flush --attempts 1", after: "PATH=/nowhere;")
+            let cause = "cannot run curl: PATH has no such command; install it, or name another program with --with"
+            #expect(result == CommandResult(status: 75, output: "1: waits, \(cause)\n", errors: ""))
+        }
+        #expect(try await outbox.run("list").output.contains("attempts 0, waiting"))
+        #expect(try await outbox.run("flush").output == "1: delivered\n")
+    }
+
+    @Test func `a service that is dead does not hold up another on the same host`() async throws {
+        _ = try await outbox.run("add http://127.0.0.1:1/")
+        _ = try await outbox.run("add http://127.0.0.1:1/")
+        _ = try await outbox.run("add \(server.url)")
+        let result = try await outbox.run("flush")
+        #expect(result.status == 75 && result.lines.count == 3)
+        #expect(result.lines.contains("3: delivered"))
+        #expect(result.lines.contains("http://127.0.0.1:1: 1 left behind 1"))
+        #expect(result.output.contains("1: not delivered, attempt 1: curl: (7) "))
+    }
+
+    @Test func `flush says why it sends nothing`() async throws {
+        server.answer("503 Busy\r\nRetry-After: 3000")
+        _ = try await outbox.run("add \(server.url)")
+        #expect(try await outbox.run("flush").output == "1: not delivered, attempt 1: status 503\n")
+        let waiting = try await outbox.run("flush")
+        let sentence = "http://127.0.0.1:\(server.port): 1 left, not before TIME, as the server said\n"
+        #expect(waiting == CommandResult(status: 75, output: sentence, errors: ""))
+        #expect(try await outbox.run("list").output.contains("next try TIME"))
+        #expect(server.requests.count == 1)
+        let namespace = try LabNamespace()
+        let away = try OutboxScratch()
+        _ = try await away.run("add http://192.0.2.1/")
+        let result = try await away.run("flush", in: namespace)
+        #expect(
+            result
+                == CommandResult(
+                    status: 75,
+                    output: "http://192.0.2.1: 1 left, not reachable: no interface\n",
+                    errors: ""
+                )
+        )
+        #expect(try await away.run("list").output.contains("attempts 0, waiting"))
+    }
+
+    @Test func `a request is given up after so many attempts, and what expired is told where errors go`() async throws {
+        server.answer("500 Broken")
+        _ = try await outbox.run("add \(server.url)")
+        let first = try await outbox.run("flush --attempts 2")
+        #expect(first.output == "1: not delivered, attempt 1: status 500\n")
+        let second = try await outbox.run("flush --attempts 2")
+        let line = "1: dead letter, gave up after 2 attempts: status 500\n"
+        #expect(second == CommandResult(status: 65, output: line, errors: ""))
+        _ = try await outbox.run("add --expires 1ms \(server.url)")
+        let expired = try await outbox.run("flush")
+        let told = "reachability: 2: expired, deleted unsent: POST http://127.0.0.1:\(server.port)\n"
+        #expect(expired == CommandResult(status: 65, output: "", errors: told))
+        _ = try await outbox.run("add --expires 1ms \(server.url)")
+        let added = try await outbox.run("add \(server.url)")
+        #expect(added.errors == told.replacing("2:", with: "3:"))
+        #expect(server.requests.count == 2)
+    }
+
+    @Test(arguments: ["407 Proxy Authentication Required", "302 Portal", "511 Login", "403 Forbidden"])
+    func `a proxy that lets nothing through is no attempt`(answer: String) async throws {
+        server.answer(answer)
+        _ = try await outbox.run("add https://127.0.0.1:1/")
+        let result = try await outbox.run("flush", after: "https_proxy=\(server.url); export https_proxy;")
+        let line = "1: waits, status \(answer.prefix(3)) of the proxy, which connects to nobody\n"
+        #expect(result == CommandResult(status: 75, output: line, errors: ""))
+        #expect(server.requests.first?.hasPrefix("CONNECT 127.0.0.1:1 ") == true)
+    }
+
+    @Test(arguments: [
+        "Content-Length: 3", "transfer-encoding: chunked", "Host: two.example", "Connection: close", "TE: trailers",
+    ])
+    func `a header that frames or routes is refused`(header: String) async throws {
+        let name = header.prefix { $0 != ":" }
+        try await outbox.run("add --header '\(header)' \(server.url)").expectRefusal(
+            "cannot store the request: the header \(name) is the sender's: it follows from the URL and the body",
+            status: 64
+        )
+    }
+
+    @Test func `the list fits 80 columns, and steers no terminal`() async throws {
+        let key = String(repeating: "k", count: 200)
+        _ = try await outbox.run(
+            "add --key \(key) --priority -1000000 https://\(String(repeating: "a.", count: 100))example:8443/"
+        )
+        _ = try await outbox.run("add --key \"$(printf 'a\\033c\\nb')\" http://127.0.0.1:1/")
+        _ = try await outbox.run("flush")
+        let list = try await outbox.run("list")
+        #expect(list.output.split(separator: "\n").allSatisfy { $0.utf8.count <= 80 }, "\(list.output)")
+        #expect(list.output.contains(#"key a\u{1b}c\u{a}b"#))
+        #expect(list.output.contains("last error: curl: (7) Failed to connect"))
+        #expect(!list.output.contains("\u{1b}"))
+    }
+
+    @Test func `the outbox may still be named as before, but not twice`() async throws {
+        let file = outbox.file
+        let both = try await Command.run(
+            script: "$R outbox add --file \(file) http://one.example/; $R outbox list --outbox \(file) --json | wc -l"
+        )
+        #expect(both == CommandResult(status: 0, output: "1\n1\n", errors: ""))
+        #expect(try await Command.run(["outbox", "list", "--file", "a", "--outbox", "b"]).status == 64)
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"]) func `completions know all of the outbox`(shell: String) async throws {
+        let script = try await Command.run(["--generate-completion-script", shell]).output
+        for word in ["requeue", "flush", "drop-oldest", "replace-corrupt"] { #expect(script.contains(word)) }
+    }
+}

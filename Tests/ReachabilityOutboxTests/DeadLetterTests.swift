@@ -1,0 +1,167 @@
+import Netlink
+import ReachabilityOutbox
+import Testing
+
+/// Requests that were given up, and all others that are not delivered: none goes without a word.
+@Suite struct DeadLetterTests {
+    private let file: ScratchFile
+    private let clock = TestClock()
+    private let network = TestNetwork()
+
+    init() throws {
+        file = try ScratchFile()
+    }
+
+    private var options: OutboxOptions {
+        var options = OutboxOptions()
+        options.clock = clock
+        options.random = { 1 }
+        return options
+    }
+
+    @Test func `a refused request is told before it is moved, and what has expired before it is deleted`() async throws
+    {
+        let outbox = try await file.open(options)
+        try await outbox.enqueue(.named("a"), expiry: .seconds(1))
+        try await outbox.enqueue(.named("b"))
+        clock.advance(by: .seconds(2))
+        let seen = Locked<[String]>([])
+        let sender = TestSender(.rejected(reason: "status 404"))
+        let query = "SELECT (SELECT group_concat(id) FROM request), (SELECT count(*) FROM dead);"
+        try await outbox.flush(sender: sender, reachability: network.reachability) { [file] event in
+            let rows = (try? file.sqlite(query)) ?? ""
+            seen.withLock { $0.append(rows) }
+        }
+        #expect(seen.withLock { $0 } == ["1,2|0\n", "2|0\n"])
+        #expect(try file.sqlite(query) == "|1\n")
+    }
+
+    @Test func `a dead letter is put in again as it was, and counts from nothing`() async throws {
+        let outbox = try await file.open(options)
+        guard
+            case .added(let first) = try await outbox.enqueue(
+                .named("a"),
+                dedupeKey: "k",
+                priority: 3,
+                expiry: .seconds(60)
+            )
+        else { return }
+        let sender = TestSender(.retry(after: nil, cause: "status 500"), .rejected(reason: "status 404"))
+        try await outbox.flush(sender: sender, reachability: network.reachability)
+        #expect(try await outbox.entries().first?.lastError == "status 500")
+        try await outbox.flush(sender: sender, reachability: network.reachability)
+        let dead = try #require(try await outbox.deadLetters().first)
+        #expect(dead.state == .dead && dead.lastError == "status 404" && dead.attempts == 2 && dead.diedAt == clock.now)
+        #expect(try await outbox.entries().isEmpty)
+        clock.advance(by: .seconds(1000))
+        #expect(try await outbox.requeue(dead.id))
+        #expect(try await !outbox.requeue(dead.id))
+        let again = try #require(try await outbox.entries().first)
+        #expect(again.id == first.id && again.priority == 3 && again.dedupeKey == "k" && again.attempts == 0)
+        #expect(again.idempotencyKey == first.idempotencyKey && again.expiresAt == clock.now + .seconds(60))
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(Set(sender.sent.map(\.entry.idempotencyKey)).count == 1)
+        #expect(try await outbox.deadLetters().isEmpty)
+    }
+
+    @Test func `a dead letter is not put in again beside another with its dedupe key`() async throws {
+        let outbox = try await file.open(options)
+        try await outbox.enqueue(.named("a"), dedupeKey: "k")
+        try await outbox.flush(sender: TestSender(.rejected(reason: "no")), reachability: network.reachability)
+        try await outbox.enqueue(.named("b"), dedupeKey: "k")
+        await #expect(throws: OutboxError.self) { try await outbox.requeue(1) }
+        #expect(try await outbox.drop(2))
+        #expect(try await outbox.requeue(1))
+    }
+
+    @Test func `dead letters take room, and make it first`() async throws {
+        var options = options
+        options.maximumCount = 2
+        let outbox = try await file.open(options)
+        for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
+        try await outbox.flush(
+            sender: TestSender(.rejected(reason: "no"), .retry(after: nil)),
+            reachability: network.reachability
+        )
+        let limit = "2 of 2 requests, 1 of them dead letters"
+        await #expect(throws: OutboxError.full(file: file.path, limit: limit)) { try await outbox.enqueue(.named("c")) }
+        let events = Events()
+        options.whenFull = .dropOldest
+        options.report = events.add
+        let other = try await file.open(options)
+        try await other.enqueue(.named("c"))
+        #expect(events.texts == ["dropped 1"])
+        #expect(try await other.entries().map(\.id) == [2, 3])
+    }
+
+    @Test func `what was no attempt is not counted, and waits until its time is over`() async throws {
+        var options = options
+        options.maximumAttempts = 1
+        let outbox = try await file.open(options)
+        try await outbox.enqueue(.named("a"))
+        let events = Events()
+        let sender = TestSender(.held(cause: "a portal"), .held(cause: "a portal"), .held(cause: "a portal"))
+        for _ in 0..<3 {
+            try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add)
+        }
+        #expect(events.texts == ["held a portal", "held a portal", "held a portal"])
+        #expect(try await outbox.entries().map(\.attempts) == [0])
+        clock.advance(by: .seconds(7 * 86_400))
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add) == 0)
+        #expect(events.texts.last == "expired")
+        #expect(sender.sent.count == 3)
+    }
+
+    @Test func `a server that always fails is given up, and one that is never there expires`() async throws {
+        let outbox = try await file.open(options)
+        try await outbox.enqueue(.named("a"))
+        let sender = TestSender()
+        _ = try file.sqlite("UPDATE request SET attempts = 998;")
+        sender.answer(.retry(after: nil), .retry(after: nil))
+        for _ in 0..<2 { try await outbox.flush(sender: sender, reachability: network.reachability) }
+        #expect(try await outbox.deadLetters().map(\.lastError) == ["gave up after 1000 attempts"])
+        try await outbox.enqueue(.named("b"))
+        network.set("one.example", reachable: false)
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 1)
+        clock.advance(by: .seconds(7 * 86_400))
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+    }
+
+    @Test func `each port is a queue of its own, and flush says what it leaves`() async throws {
+        let outbox = try await file.open(options)
+        for host in [
+            "one.example:8081", "one.example:8081", "one.example:8080", "one.example", "one.example:443", "two.example",
+        ] {
+            try await outbox.enqueue(.named(host, to: host))
+        }
+        network.set("two.example", reachable: false)
+        let events = Events()
+        let sender = TestSender()
+        sender.answer(to: "one.example:8081", .retry(after: nil, cause: "refused"))
+        #expect(try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add) == 3)
+        #expect(sender.bodies.filter { $0 == "one.example:8081" }.count == 1)
+        #expect(Set(sender.bodies) == ["one.example:8081", "one.example:8080", "one.example", "one.example:443"])
+        #expect(events.texts.contains("https://one.example:8081 1 behind 1"))
+        #expect(events.texts.contains("https://two.example 1 not reachable "))
+        #expect(try await outbox.entries().first { $0.id == 1 }?.lastError == "refused")
+    }
+
+    @Test func `while it runs, a service that is dead does not hold up another on the same host`() async throws {
+        let outbox = try await file.open(options)
+        let sender = TestSender()
+        sender.answer(to: "dead", .retry(after: nil, cause: "refused"))
+        try await outbox.enqueue(.named("dead", to: "one.example:8081"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            // It waits for its turn after the failure.
+            await clock.untilSleeping(for: .milliseconds(500))
+            let entry = try #require(try await outbox.entries().first)
+            #expect(entry.nextTry == clock.now + .milliseconds(500) && entry.lastError == "refused")
+            try await outbox.enqueue(.named("b", to: "one.example:8080"))
+            await sender.untilSent(2)
+            #expect(sender.bodies == ["dead", "b"])
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+}
