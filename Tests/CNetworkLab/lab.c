@@ -146,6 +146,8 @@ int lab_connect(const char *address, uint16_t port, int stream) {
     if (fd < 0) return -1;
     struct linger abrupt = {.l_onoff = 1, .l_linger = 0};  // No connection lingers behind a probe.
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &abrupt, sizeof abrupt);
+    if (zone && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, zone + 1, (socklen_t)strlen(zone + 1)) < 0)
+        return close_keeping_errno(fd);
     int status = is4 ? connect(fd, (struct sockaddr *)&v4, sizeof v4) : connect(fd, (struct sockaddr *)&v6, sizeof v6);
     if (status < 0 && errno != EINPROGRESS) return close_keeping_errno(fd);
     return fd;

@@ -10,7 +10,8 @@ struct AddressTests {
         "Literals",
         arguments: [
             ("192.0.2.1", "192.0.2.1"), ("2001:DB8:0::1", "2001:db8::1"), ("::ffff:192.0.2.1", "192.0.2.1"),
-            ("fe80::1%eth0", "fe80::1%eth0"), ("fe80::1%2", "fe80::1%2"), ("::", "::"), ("0.0.0.0", "0.0.0.0"),
+            ("fe80::1%eth0", "fe80::1%eth0"), ("fe80::1%2", "fe80::1%2"), ("192.0.2.1%red", "192.0.2.1%red"),
+            ("::", "::"), ("0.0.0.0", "0.0.0.0"),
         ]
     )
     func literals(text: String, description: String) {
@@ -21,7 +22,7 @@ struct AddressTests {
         "What is no literal",
         arguments: [
             "", " ", "1.2.3", "1.2.3.4.5", "256.1.1.1", "192.0.2.1:80", "192.0.2.0/24", "[::1]", "::1:80:", "fe80::1%",
-            "fe80::1%a/b", "fe80::1%a b", "192.0.2.1%eth0", "fe80::1%abcdefghijklmnop", "localhost",
+            "fe80::1%a/b", "fe80::1%a b", "192.0.2.1%", "192.0.2.1%a/b", "fe80::1%abcdefghijklmnop", "localhost",
         ]
     )
     func notLiterals(text: String) {

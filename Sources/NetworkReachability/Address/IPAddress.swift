@@ -1,6 +1,9 @@
 package import Netlink
 
-/// An IPv4 address, or an IPv6 address with the zone that link-local ones need (RFC 4007).
+/// An IPv4 or IPv6 address, with the zone that link-local IPv6 ones need (RFC 4007).
+///
+/// Any other address may have a zone too: it then means the address as packets get to it that are bound to this interface or
+/// VRF, as with `ping -I`.
 ///
 /// An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) is the IPv4 address it stands for, for that is where packets go.
 public struct IPAddress: Hashable, Sendable {
@@ -11,12 +14,17 @@ public struct IPAddress: Hashable, Sendable {
     /// The name or the index of an interface; nil where none is needed.
     public var zone: String? { scope == .none ? nil : scope.text }
 
+    /// - Parameter zone: of an IPv6 address; what is known of IPv4 addresses by their sockets has none.
     package init(_ wire: WireAddress, zone: String? = nil) {
-        self.wire = wire.unmapped
-        scope = self.wire.family == .ipv6 ? zone.map { Zone($0) } ?? .none : .none
+        let wire = wire.unmapped
+        self.init(wire, scope: wire.family == .ipv6 ? zone.map { Zone($0) } ?? .none : .none)
     }
 
-    /// Reads an address literal: `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`. Brackets, ports, prefix lengths, shortened
+    private init(_ wire: WireAddress, scope: Zone) {
+        (self.wire, self.scope) = (wire.unmapped, scope)
+    }
+
+    /// Reads an address literal: `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`, `192.0.2.1%red`. Brackets, ports, prefix lengths, shortened
     /// IPv4 forms and everything else are nil.
     public init?(_ text: String) {
         guard let percent = text.firstIndex(of: "%") else {
@@ -25,10 +33,8 @@ public struct IPAddress: Hashable, Sendable {
             return
         }
         let zone = text[text.index(after: percent)...]
-        guard let wire = WireAddress(String(text[..<percent])), wire.family == .ipv6, Self.isZone(zone) else {
-            return nil
-        }
-        self.init(wire, zone: String(zone))
+        guard let wire = WireAddress(String(text[..<percent])), Zone.isValid(zone) else { return nil }
+        self.init(wire, scope: Zone(zone))
     }
 
     /// Whether this is an IPv6 address.
@@ -39,12 +45,6 @@ public struct IPAddress: Hashable, Sendable {
 
     /// Whether this is `0.0.0.0` or `::`, which stands for the network at large.
     public var isUnspecified: Bool { wire.isUnspecified }
-
-    /// The name of an interface is at most 15 bytes without `/` and blanks (IFNAMSIZ); an index is a number.
-    private static func isZone(_ text: Substring) -> Bool {
-        (1...Zone.limit).contains(text.utf8.count)
-            && !text.contains { ["/", "%", "\0"].contains($0) || $0.isWhitespace }
-    }
 }
 
 extension IPAddress: CustomStringConvertible, LosslessStringConvertible {

@@ -19,13 +19,30 @@ package struct Target: Hashable, Sendable {
     /// The firewall mark packets will carry (SO_MARK); 0 for none.
     package let mark: UInt32
 
+    /// What packets will be bound to; `Zone.none` for nothing.
+    let interface: Zone
+
+    /// The family that counts; nil for both.
+    let family: AddressFamily?
+
     package init(_ destination: Destination, mark: UInt32 = 0) {
+        self.init(destination, mark: mark, interface: .none, family: nil)
+    }
+
+    /// Those of the family that counts.
+    func counted(_ addresses: [IPAddress]) -> [IPAddress] {
+        family == nil ? addresses : addresses.filter { $0.wire.family == family }
+    }
+
+    init(_ destination: Destination, mark: UInt32, interface: Zone, family: AddressFamily?) {
         if case .atLarge(let addresses) = destination {
             self.destination = .atLarge(addresses.filter { !$0.isIPv6 } + addresses.filter(\.isIPv6))
         } else {
             self.destination = destination
         }
         self.mark = mark
+        self.interface = interface
+        self.family = family
     }
 }
 

@@ -6,6 +6,11 @@ struct Zone: Hashable, Sendable {
     /// That of addresses that need none.
     static let none = Zone("")
 
+    /// Whether `text` may be the name of an interface, at most 15 bytes without `/` and blanks, or an index.
+    static func isValid(_ text: some StringProtocol) -> Bool {
+        (1...limit).contains(text.utf8.count) && !text.contains { ["/", "%", "\0"].contains($0) || $0.isWhitespace }
+    }
+
     /// The first eight bytes, from the lowest bits on, and those after them; zeros behind the last.
     private let low: UInt64
     private let high: UInt64

@@ -55,8 +55,8 @@ extension MonitorSession {
                     facts.server = explanation.deciding?.destination
                 }
                 if let deciding = explanation.deciding {
-                    let mark = question.isOfServers ? 0 : record.target.mark
-                    try evaluator.gather(deciding, mark: mark, into: &facts)
+                    let inquiry = question.poll.inquiry(deciding.destination)
+                    try evaluator.gather(deciding, inquiry, into: &facts)
                 } else {
                     try evaluator.gatherLinks(into: &facts)
                 }
@@ -71,16 +71,18 @@ extension MonitorSession {
     }
 
     private static func question(_ record: TargetRecord, _ inquiry: EvidenceInquiry) -> Question {
-        let mark = record.target.mark
+        let (mark, interface) = (record.target.mark, record.target.interface)
         switch record.target.destination {
         case .atLarge(let addresses):
-            return Question(poll: Poll(majorityOf: inquiry.chosen(addresses), mark: mark, isQuick: false))
+            let chosen = inquiry.chosen(addresses)
+            return Question(poll: Poll(majorityOf: chosen, mark: mark, interface: interface, isQuick: false))
         case .address(let address):
-            return Question(poll: Poll(anyOf: inquiry.chosen([address]), mark: mark))
+            return Question(poll: Poll(anyOf: inquiry.chosen([address]), mark: mark, interface: interface))
         case .name:
             if case .addresses(let addresses)? = record.name?.answer {
                 let chosen = inquiry.chosen(addresses)
-                return Question(poll: Poll(anyOf: chosen, mark: mark), unnamed: chosen.isEmpty ? .notResolved : nil)
+                let poll = Poll(anyOf: chosen, mark: mark, interface: interface)
+                return Question(poll: poll, unnamed: chosen.isEmpty ? .notResolved : nil)
             }
             let unnamed: Unnamed = record.name?.answer == .pending ? .resolving : .notResolved
             let servers = record.name?.missingServers

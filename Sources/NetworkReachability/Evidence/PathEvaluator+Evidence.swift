@@ -42,7 +42,11 @@ extension PathEvaluator {
     }
 
     /// Adds what the kernel says of the way to the address that decided.
-    mutating func gather(_ deciding: Verdict, mark: UInt32, into facts: inout EvidenceFacts) throws(NetlinkError) {
+    mutating func gather(
+        _ deciding: Verdict,
+        _ inquiry: Inquiry,
+        into facts: inout EvidenceFacts
+    ) throws(NetlinkError) {
         var index: UInt32?
         switch deciding.outcome {
         case .success(let way):
@@ -56,8 +60,8 @@ extension PathEvaluator {
             index = explained.link
         }
         let address = deciding.destination
-        var query = RouteQuery(destination: address.wire, mark: mark)
-        if let zone = address.zone {
+        var query = RouteQuery(destination: address.wire, mark: inquiry.mark)
+        if let zone = inquiry.zone {
             guard let link = try links.link(zone: zone) else {
                 facts.missingZone = zone
                 return
@@ -67,7 +71,7 @@ extension PathEvaluator {
         if facts.isLoopbackDown {
             facts.isExplainedByLinks = true
         } else {
-            try gatherRoute(&query, zone: address.zone, into: &facts)
+            try gatherRoute(&query, zone: inquiry.zone, into: &facts)
         }
         try gatherLinks(index, into: &facts)
         if address.isIPv6, facts.obstacle?.cause == .noSourceAddress, let index, let link = try links.link(index: index)

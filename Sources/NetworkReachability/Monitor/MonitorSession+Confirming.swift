@@ -31,7 +31,7 @@ extension PathEvaluator {
         queries.reserveCapacity(records.count)
         for (index, record) in records.enumerated() {
             guard case .address(let address) = record.target.destination, !changed.mayConcern(address.wire),
-                let path = record.settledPath?.value.shared
+                address.zone == nil, record.target.interface == .none, let path = record.settledPath?.value.shared
             else { continue }
             var inquiries = [Inquiry(address, mark: record.target.mark)]
             let way = try ways.way(of: path) { () throws(NetlinkError) in try evaluate(&inquiries).first?.path }

@@ -165,18 +165,21 @@ struct MonitorSession {
 
     /// What to ask about a target, or why there is nothing to ask about.
     static func poll(_ record: TargetRecord, _ depth: LookDepth) -> Result<Poll, Unnamed> {
-        let mark = record.target.mark
+        let (mark, interface) = (record.target.mark, record.target.interface)
         switch record.target.destination {
         case .atLarge(let addresses):
             let isQuick = depth == .quick && !record.wantsEverything
-            return .success(Poll(majorityOf: addresses, mark: mark, isQuick: isQuick))
+            return .success(Poll(majorityOf: addresses, mark: mark, interface: interface, isQuick: isQuick))
         case .address(let address):
-            return .success(Poll(anyOf: [address], mark: mark))
+            return .success(Poll(anyOf: [address], mark: mark, interface: interface))
         case .name:
             switch record.name?.answer ?? .failed {
             case .pending: return .failure(.resolving)
             case .failed: return .failure(.notResolved)
-            case .addresses(let addresses): return .success(Poll(anyOf: addresses, mark: mark))
+            case .addresses(let all):
+                let addresses = record.target.counted(all)
+                if addresses.isEmpty { return .failure(.notResolved) }
+                return .success(Poll(anyOf: addresses, mark: mark, interface: interface))
             }
         }
     }

@@ -72,7 +72,7 @@ extension TargetRecord {
     /// What to ask about a target that is an address; nil for others.
     var inquiry: Inquiry? {
         guard case .address(let address) = target.destination else { return nil }
-        return Inquiry(address, mark: target.mark)
+        return Inquiry(address, mark: target.mark, interface: target.interface)
     }
 
     /// The path of the last look, where nobody is to hear of another look at the same.

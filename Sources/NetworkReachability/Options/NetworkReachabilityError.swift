@@ -8,6 +8,12 @@ public enum NetworkReachabilityError: Error, Hashable, Sendable {
     /// A link-local IPv6 address says nothing without the interface it is meant on.
     case zoneRequired(String)
 
+    /// The text is no name or index of an interface: it is empty, longer than 15 bytes, or has a blank, `/` or `%`.
+    case invalidInterface(String)
+
+    /// The address is not of the one family that counts.
+    case otherFamily(String)
+
     /// The set of addresses that stand for the network at large is empty.
     case noAddressesAtLarge
 
@@ -48,6 +54,10 @@ extension NetworkReachabilityError: CustomStringConvertible {
                 + " 192.0.2.1 or 2001:db8::1, without scheme, port or brackets"
         case .zoneRequired(let text):
             "\(text) is link-local and needs the interface it is meant on: write \(text)%eth0, for example"
+        case .invalidInterface(let text):
+            "\"\(text.printable)\" is no name of an interface: `ip link` shows those there are"
+        case .otherFamily(let text):
+            "\(text.printable) is no \(text.contains(":") ? "IPv4" : "IPv6") address"
         case .noAddressesAtLarge:
             "no addresses stand for the network at large: give at least one"
         case .namespaceUnavailable(_, let attempt, let cause), .capabilityRequired(_, _, let attempt, let cause):

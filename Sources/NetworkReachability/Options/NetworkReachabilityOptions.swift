@@ -1,4 +1,5 @@
 public import Logging
+package import Netlink
 
 /// How to watch. Every option has a default that suits a program on an ordinary machine.
 public struct NetworkReachabilityOptions: Sendable {
@@ -13,6 +14,26 @@ public struct NetworkReachabilityOptions: Sendable {
     /// The mark the packets will carry, for rules that look at it (SO_MARK, `socket(7)`; `fwmark` in `ip-rule(8)`);
     /// 0 for none.
     public var firewallMark: UInt32 = 0
+
+    /// The interface or VRF that packets will be bound to (SO_BINDTODEVICE, `socket(7)`), by name or index; nil for none.
+    ///
+    /// The routes are then those that lead through this interface or, of a VRF and of its ports, those of the VRF's table.
+    /// Every question looks the name up again: while there is no such interface the target is not reachable for the reason
+    /// ``NetworkPath/UnsatisfiedReason/noInterface``. An address that has a zone is meant on that one whatever is said here. Host
+    /// names are resolved by the C library, whose questions are not bound.
+    ///
+    /// IPv4 takes whatever no route of the interface leads to for a neighbour. That counts only where packets need
+    /// no neighbour's hardware address, as on a tunnel; elsewhere the reason is ``NetworkPath/UnsatisfiedReason/noRoute``.
+    ///
+    /// Where none is given, and the namespace is the current one, it is what the process's own sockets are bound to when they
+    /// are made, as under `ip vrf exec` (`ip-vrf(8)`). This is looked at once in a process.
+    public var interface: String?
+
+    /// What sockets of the process are bound to: the default of ``interface``.
+    package var boundInterface = SocketBinding.ofNewSockets
+
+    /// The family that counts; nil for both.
+    package var family: AddressFamily?
 
     /// The public addresses that stand for the network at large: it is reachable when the majority of those of one family
     /// are. Only the kernel's routes to them are asked for; no packet is sent. Give the addresses your users need if that

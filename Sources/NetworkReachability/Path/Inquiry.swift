@@ -4,6 +4,7 @@ import Netlink
 struct Inquiry {
     let address: IPAddress
     let mark: UInt32
+    private let interface: Zone
     /// What to ask first; nil where there is nothing to ask.
     var query: RouteQuery?
     /// Which of all answers is the one to that.
@@ -13,7 +14,10 @@ struct Inquiry {
     /// Which is the routing entry behind a way that leads over a dead link; nil where that was not asked for.
     var entry: Int?
 
-    init(_ address: IPAddress, mark: UInt32) {
-        (self.address, self.mark) = (address, mark)
+    init(_ address: IPAddress, mark: UInt32, interface: Zone = .none) {
+        (self.address, self.mark, self.interface) = (address, mark, interface)
     }
+
+    /// The name or index of the interface that packets are bound to; nil for none.
+    var zone: String? { address.zone ?? (interface == .none ? nil : interface.text) }
 }

@@ -7,6 +7,7 @@ struct Poll {
     /// Among the IPv6 ones that do; nil for a host.
     private(set) var second: Vote?
     private let mark: UInt32
+    private let interface: Zone
     /// IPv6 is asked about only if IPv4 does not decide.
     private let isQuick: Bool
     /// How many of either were to be asked next when that was asked for last.
@@ -14,19 +15,21 @@ struct Poll {
 
     /// About the network at large, for which these addresses stand, IPv4 first: the majority of one family decides, IPv4 before
     /// IPv6.
-    init(majorityOf addresses: [IPAddress], mark: UInt32, isQuick: Bool) {
+    init(majorityOf addresses: [IPAddress], mark: UInt32, interface: Zone = .none, isQuick: Bool) {
         let ipv4 = addresses.prefix { !$0.isIPv6 }
         first = Vote(ipv4, .majority)
         second = Vote(addresses[ipv4.endIndex...], .majority)
         self.mark = mark
+        self.interface = interface
         self.isQuick = isQuick
     }
 
     /// About a host with these addresses, any of which will do.
-    init(anyOf addresses: [IPAddress], mark: UInt32) {
+    init(anyOf addresses: [IPAddress], mark: UInt32, interface: Zone = .none) {
         first = Vote(addresses[...], .one)
         second = nil
         self.mark = mark
+        self.interface = interface
         isQuick = false
     }
 
@@ -48,7 +51,7 @@ struct Poll {
     }
 
     func inquiry(_ address: IPAddress) -> Inquiry {
-        Inquiry(address, mark: mark)
+        Inquiry(address, mark: mark, interface: interface)
     }
 
     /// Takes the verdicts on what was to be asked next from the front of `verdicts`.

@@ -37,7 +37,7 @@ struct RouteJudge {
     private mutating func query(for inquiry: Inquiry) throws(NetlinkError) -> RouteQuery? {
         let address = inquiry.address
         var query = RouteQuery(destination: address.wire, mark: inquiry.mark)
-        if let zone = address.zone {
+        if let zone = inquiry.zone {
             guard let link = try links.link(zone: zone) else { return nil }
             query.outputInterface = link.index
         } else if address.isIPv6, address.isLinkLocal {
@@ -82,9 +82,21 @@ struct RouteJudge {
                 }
             }
             verdict.outcome = try anyWay(query, route, entry: entry)
-        case .failure(let error): verdict.outcome = .failure(Verdict.Obstacle(error))
+        case .failure(let error): verdict.outcome = .failure(try obstacle(error, query))
         }
         return verdict
+    }
+
+    /// What a lookup failed with; where packets are bound to a link that is down, that says more.
+    private mutating func obstacle(
+        _ error: SystemError,
+        _ query: RouteQuery
+    ) throws(NetlinkError) -> Verdict.Obstacle {
+        let obstacle = Verdict.Obstacle(error)
+        guard obstacle.cause == .noRoute, let bound = query.outputInterface,
+            let cause = try links.state(index: bound)?.obstacle
+        else { return obstacle }
+        return Verdict.Obstacle(cause, link: bound)
     }
 
     /// Judges a route by its first leg, and where that is dead by the others.
@@ -121,6 +133,7 @@ struct RouteJudge {
             return .failure(obstacle)
         }
         if let cause = link.obstacle { return blocked(cause) }
+        if try isGuess(query, route) { return .failure(Verdict.Obstacle(.noRoute)) }
         if try isThrownAway(query, route, by: link, entry: entry) { return blocked(.discarded) }
         guard let source = route.source else { return blocked(.noSourceAddress) }
         if !isLocal, !(try canBeAnswered(source, query, leg, entry: entry)) { return blocked(.noSourceAddress) }
@@ -135,6 +148,15 @@ struct RouteJudge {
                 isLocal: isLocal
             )
         )
+    }
+
+    /// Whether no table has this route: IPv4 takes for a neighbour whatever no route leads to from the link that was asked for.
+    /// Nobody answers there, but a link without neighbours takes packets further.
+    private mutating func isGuess(_ query: RouteQuery, _ route: Route) throws(NetlinkError) -> Bool {
+        guard let bound = query.outputInterface, query.destination.family == .ipv4, !query.destination.isLinkLocal,
+            route.kind == .unicast, route.table == nil
+        else { return false }
+        return try links.link(index: bound)?.asksForNeighbours ?? false
     }
 
     /// Whether an answer can come back to `source`. A link-local source is good on its link only, for routers do not forward

@@ -22,7 +22,7 @@ struct HostsFile {
             let content = line.prefix { $0 != "#" }
             let fields = content.split(whereSeparator: \.isWhitespace)
             guard let first = fields.first, fields.dropFirst().contains(where: { Self.canonical($0) == wanted }),
-                let address = IPAddress(String(first))
+                let address = IPAddress(String(first)), address.isIPv6 || address.zone == nil
             else { continue }
             let entry = NameLookup.Address(address.wire, zone: address.zone.flatMap { UInt32($0) })
             if !addresses.contains(entry) { addresses.append(entry) }

@@ -14,14 +14,20 @@ extension FakeNetwork {
     }
 
     private func fullAnswer(_ query: RouteQuery, at now: Duration) -> Result<Answer, SystemError> {
-        if let table = query.outputInterface.flatMap({ device($0)?.kind.table }) {
-            // Packets inside a VRF know its routes alone, whichever of its ports these lead to.
+        let bound = query.outputInterface.flatMap { device($0) }
+        let controller = (bound?.link.controllerIndex).flatMap { device($0) }
+        if let table = bound?.kind.table ?? controller?.kind.table {
+            // Packets inside a VRF know its routes alone; bound to one of its ports, they take those through it.
             var (inside, query) = (self, query)
             inside.rules = AddressFamily.allCases.map { Rule(family: $0, priority: 1000, action: .lookUp(table)) }
             inside.hasHadRules = true
-            query.outputInterface = nil
-            return inside.fullAnswer(query, at: now)
+            if bound?.kind.table != nil { query.outputInterface = nil }
+            return inside.plainAnswer(query, at: now)
         }
+        return plainAnswer(query, at: now)
+    }
+
+    private func plainAnswer(_ query: RouteQuery, at now: Duration) -> Result<Answer, SystemError> {
         do throws(SystemError) {
             return .success(
                 query.destination.family == .ipv4 ? try ipv4Answer(query) : try ipv6Answer(query, at: now)

@@ -4,6 +4,7 @@ extension TargetOptions {
         self.init()
         self.hosts = hosts
         self.namespaceOptions = namespaceOptions
+        self.way = .any
         self.mark = mark
         self.json = false
         self.verbose = verbose

@@ -8,12 +8,19 @@ import NetworkReachability
 struct TargetOptions: ParsableArguments {
     typealias Target = (name: String?, manager: NetworkReachabilityManager)
 
+    // Told by the usage; so the help fits a screen.
     @Argument(
-        help: ArgumentHelp("Names or addresses; none means the network at large.", valueName: "host")
+        help: ArgumentHelp(
+            "Names or addresses; none means the network at large.",
+            valueName: "host",
+            visibility: .hidden
+        )
     )
     var hosts: [String] = []
 
     @OptionGroup var namespaceOptions: NamespaceOptions
+
+    @OptionGroup var way: WayOptions
 
     @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
     var mark: FirewallMark?
@@ -49,6 +56,7 @@ struct TargetOptions: ParsableArguments {
         var options = NetworkReachabilityOptions()
         options.networkNamespace = namespace
         options.firewallMark = mark?.value ?? 0
+        way.apply(to: &options)
         options.logger = makeLogger()
         options.filtersRouteMessages = !noFilter
         return options

@@ -58,9 +58,15 @@ struct Wait: ParsableCommand {
     @Option(
         name: .customLong("interface"),
         help: ArgumentHelp("The interface is usable. May be repeated.", valueName: "name"),
-        completion: .custom { _, _, _ in Self.interfaceNames() }
+        completion: .custom { _, _, _ in WayOptions.interfaceNames() }
     )
     var interfaces: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The interface or VRF packets to hosts are bound to.", valueName: "name"),
+        completion: .custom { _, _, _ in WayOptions.interfaceNames() }
+    )
+    var over: String?
 
     @OptionGroup var namespaceOptions: NamespaceOptions
 
@@ -73,6 +79,7 @@ struct Wait: ParsableCommand {
         var signals = WaitSignals()
         var options = NetworkReachabilityOptions()
         options.networkNamespace = try namespaceOptions.namespace
+        options.interface = over
         let output = WaitOutput(json: json, namespace: namespaceOptions.name, timeout: self.timeout?.text)
         let watcher: ConditionWatcher
         do throws(NetworkReachabilityError) {
@@ -107,12 +114,6 @@ struct Wait: ParsableCommand {
         if isInTime { return }
         output.complain(states, holds: holds, stable: self.stable?.text)
         throw ExitCode(ExitMessage.Status.temporaryFailure.rawValue)
-    }
-
-    /// What may follow `--interface`.
-    private static func interfaceNames() -> [String] {
-        let inspector = try? NetworkInspector(options: NetworkReachabilityOptions())
-        return (try? inspector?.interfaces().map(\.interface.name)) ?? []
     }
 
     private func conditions() throws(ExitMessage) -> [NetworkCondition] {

@@ -27,17 +27,13 @@ struct Why: ParsableCommand {
     @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
     var mark: FirewallMark?
 
-    @Flag(name: .customShort("4"), help: "Explain IPv4 only.")
-    var isIPv4 = false
-
-    @Flag(name: .customShort("6"), help: "Explain IPv6 only.")
-    var isIPv6 = false
+    @OptionGroup var way: WayOptions
 
     @Flag(help: "Print one JSON object (schema 1).")
     var json = false
 
     func run() throws {
-        let evidence = try makeManager().evidence(over: family)
+        let evidence = try makeManager().evidence(over: way.family)
         if json {
             StandardOutput.write(
                 EvidenceObject(evidence: evidence, target: host, namespace: namespaceOptions.name).bytes
@@ -52,21 +48,11 @@ struct Why: ParsableCommand {
         }
     }
 
-    /// The family that is meant; nil for both.
-    private var family: AddressFamily? { isIPv4 ? .ipv4 : isIPv6 ? .ipv6 : nil }
-
-    func validate() throws {
-        if isIPv4, isIPv6 { throw ValidationError("-4 and -6 exclude each other: without them both are explained") }
-        guard let family, let host, let address = IPAddress(host) else { return }
-        if address.isIPv6 != (family == .ipv6) {
-            throw ValidationError("\(address) is no \(isIPv6 ? "IPv6" : "IPv4") address")
-        }
-    }
-
     private func makeManager() throws -> NetworkReachabilityManager {
         var options = NetworkReachabilityOptions()
         options.networkNamespace = try namespaceOptions.namespace
         options.firewallMark = mark?.value ?? 0
+        way.apply(to: &options)
         do {
             guard let host else { return try NetworkReachabilityManager(options: options) }
             return try NetworkReachabilityManager(host: host, options: options)

@@ -61,7 +61,8 @@ int lab_listening_socket(uint16_t port);
 /// Accepts and closes one waiting connection. Returns 0 when none waits.
 int lab_accept_once(int descriptor);
 
-/// Begins a TCP (stream) or UDP connection to a numeric address, perhaps with a zone (`fe80::1%c0`), without waiting.
+/// Begins a TCP (stream) or UDP connection to a numeric address, without waiting. It is bound to the device of a zone (`fe80::1%c0`,
+/// `192.0.2.1%c0`), see SO_BINDTODEVICE.
 /// The descriptor, or -1.
 int lab_connect(const char *address, uint16_t port, int stream);
 

@@ -34,6 +34,19 @@ extension EvidenceCase {
                 ]
             ),
             EvidenceCase(
+                name: "an IPv6 default route that has expired",
+                host: "2001:db8::7",
+                changes: Change.cable() + [
+                    .route(RouteChange("::/0", via: "fd01::1").expiring(after: 1)), .pass(.seconds(2)),
+                ],
+                reason: .noRoute,
+                chain: [
+                    "ok address: 2001:db8::7", "note rule: no rule led to a route",
+                    "broken route: none to 2001:db8::7 in the tables local, main; x",
+                    "broken verdict: not reachable, no route",
+                ]
+            ),
+            EvidenceCase(
                 name: "no IPv6 default route",
                 host: "2001:db8::7",
                 changes: Change.cable(),

@@ -1,0 +1,132 @@
+import Dispatch
+import Netlink
+import NetworkReachabilityTesting
+import Testing
+
+@testable import NetworkReachability
+
+/// Packets bound to an interface or a VRF. No other kernel than the fake one has a VRF here.
+@Suite struct BoundTargetTests {
+    private let kernel = FakeKernel()
+
+    /// `eth0` leads everywhere, `eth1` is a port of the VRF `red`, whose table has no default route.
+    init() throws {
+        kernel.addLink("eth0")
+        kernel.addAddress("10.0.0.2/24", to: "eth0")
+        kernel.addAddress("fd00::2/64", to: "eth0")
+        kernel.addRoute("default", via: "10.0.0.1")
+        kernel.addRoute("::/0", via: "fd00::1")
+        kernel.addLink("red", kind: .vrf(table: 10))
+        kernel.addLink("eth1", portOf: "red")
+        kernel.addAddress("10.9.0.2/24", to: "eth1")
+    }
+
+    private func path(_ host: String? = nil, over interface: String? = nil) throws -> NetworkPath {
+        var options = NetworkReachabilityOptions()
+        options.interface = interface
+        guard let host else { return try NetworkReachabilityManager(kernel: kernel, options: options).path }
+        return try NetworkReachabilityManager(host: host, kernel: kernel, options: options).path
+    }
+
+    private func addDefaultRoute() {
+        kernel.addRoute("default", via: "10.9.0.1", on: "eth1", table: 10)
+        kernel.addRoute("10.9.0.0/24", on: "eth1", table: 10)
+    }
+
+    @Test(arguments: ["red", "eth1"])
+    func `a VRF and its ports have the routes of its table`(interface: String) throws {
+        #expect(try path().reason == nil)
+        #expect(try path(over: interface).reason == .noRoute)
+        #expect(try path("203.0.113.7%\(interface)").reason == .noRoute)
+        addDefaultRoute()
+        for path in [try path(over: interface), try path("203.0.113.7%\(interface)")] {
+            #expect(path.status.isReachable)
+            #expect(path.interface?.name == "eth1")
+            #expect(path.gateway == IPAddress("10.9.0.1"))
+        }
+        #expect(try path().interface?.name == "eth0")
+        kernel.setCarrier("eth1", false)
+        #expect(try path(over: interface).reason == .noCarrier)
+        #expect(try path().status.isReachable)
+    }
+
+    @Test func `an interface without a route has no path, although IPv4 says on-link`() throws {
+        kernel.addLink("eth2")
+        kernel.addAddress("10.2.0.2/24", to: "eth2")
+        kernel.addAddress("fd02::2/64", to: "eth2")
+        for host in ["203.0.113.7", "2001:db8::7"] {
+            #expect(try path(host, over: "eth2").reason == .noRoute, "\(host)")
+            #expect(try path(host, over: "eth0").status.isReachable, "\(host)")
+        }
+        #expect(try path("10.2.0.9", over: "eth2").status.isReachable)
+        #expect(try path("169.254.7.7", over: "eth2").status.isReachable)
+        kernel.setUp("eth2", false)
+        #expect(try path("203.0.113.7", over: "eth2").reason == .linkDown)
+    }
+
+    @Test func `a tunnel takes what is bound to it without a route`() throws {
+        kernel.addLink("tun0", kind: .tun)
+        kernel.addAddress("10.3.0.2/32", to: "tun0")
+        #expect(try path("203.0.113.7", over: "tun0").status.isReachable)
+    }
+
+    @Test func `an interface is followed by its name`() async throws {
+        addDefaultRoute()
+        var options = NetworkReachabilityOptions()
+        options.interface = "blue"
+        let manager = try NetworkReachabilityManager(host: "203.0.113.7", kernel: kernel, options: options)
+        let listener = RecordingListener<NetworkReachabilityStatus>()
+        manager.startListening(onQueue: .global(), onUpdatePerforming: listener.record)
+        #expect(await listener.waitForCount(1))
+        #expect(manager.path.reason == .noInterface)
+        kernel.rename("eth1", to: "blue")
+        #expect(await listener.waitForCount(2))
+        kernel.rename("blue", to: "green")
+        #expect(await listener.waitForCount(3))
+        #expect(listener.values == [.notReachable, .reachable(.ethernetOrWiFi), .notReachable])
+        let step = manager.evidence().brokenStep
+        #expect(step?.summary == "203.0.113.7: there is no interface blue")
+    }
+
+    @Test func `what sockets are bound to when they are made is the default`() throws {
+        addDefaultRoute()
+        var options = NetworkReachabilityOptions()
+        options.boundInterface = kernel.index(of: "red")
+        func name() throws -> String? {
+            try NetworkReachabilityManager(host: "203.0.113.7", kernel: kernel, options: options).path.interface?.name
+        }
+        #expect(try name() == "eth1")
+        options.interface = "eth0"
+        #expect(try name() == "eth0")
+        options.interface = nil
+        options.networkNamespace = .named("elsewhere")
+        #expect(try name() == "eth0")
+    }
+
+    @Test func `a link-local address is meant on the interface that is named`() throws {
+        #expect(try path("fe80::9", over: "eth0").destination == IPAddress("fe80::9%eth0"))
+        #expect(try path("fe80::9%eth0", over: "red").status.isReachable)
+    }
+
+    @Test(arguments: ["", "abcdefghijklmnop", "a/b", "a b", "a%b"])
+    func `what is no name is refused`(name: String) throws {
+        #expect(throws: NetworkReachabilityError.invalidInterface(name)) { try path(over: name) }
+    }
+
+    @Test func `only one family counts`() throws {
+        let resolver = FakeResolver()
+        resolver.set("both.example", addresses: ["203.0.113.7", "2001:db8::7"])
+        resolver.set("old.example", addresses: ["203.0.113.7"])
+        kernel.removeRoute("::/0")
+        func path(_ host: String?, _ family: AddressFamily) throws -> NetworkPath {
+            var options = NetworkReachabilityOptions()
+            options.family = family
+            guard let host else { return try NetworkReachabilityManager(kernel: kernel, options: options).path }
+            return try NetworkReachabilityManager(host: host, kernel: kernel, resolver: resolver, options: options).path
+        }
+        for host in [nil, "both.example", "203.0.113.7"] { #expect(try path(host, .ipv4).supportsIPv4) }
+        for host in [nil, "both.example", "2001:db8::7"] { #expect(try path(host, .ipv6).reason == .noRoute) }
+        #expect(try path("old.example", .ipv6).reason == .nameNotResolved)
+        #expect(throws: NetworkReachabilityError.otherFamily("203.0.113.7")) { try path("203.0.113.7", .ipv6) }
+    }
+}
