@@ -42,7 +42,9 @@ extension EvidenceCase {
                 reason: .noRoute,
                 chain: [
                     "ok address: 2001:db8::7", "note rule: no rule led to a route",
-                    "broken route: none to 2001:db8::7 in the tables local, main; x",
+                    "broken route: none to 2001:db8::7 in the tables local, main; default via fd01::1 dev c0"
+                        + " table main metric 1024 has expired -> find out why the router advertises no more, or make it last"
+                        + " with `ip -6 route replace default via fd01::1 dev c0 table 254 metric 1024`",
                     "broken verdict: not reachable, no route",
                 ]
             ),
