@@ -1,8 +1,10 @@
-import ServerTrust
+import SwiftASN1
 import Testing
 import TrustForge
 
-/// Lists from files.
+@testable import ServerTrust
+
+/// Lists from files, and what is read of them when.
 @Suite struct RevocationListTests {
     @Test func inDERAndInPEM() throws {
         let directory = try ScratchDirectory()
@@ -34,6 +36,100 @@ import TrustForge
             try RevocationList.read(half)
         }
         #expect(throws: RevocationProblem.self) { try RevocationList(derEncoded: [], name: "nothing") }
+    }
+
+    /// Entries with these serial numbers, of three bytes each, without a reason.
+    private static func entries(_ serialNumbers: Range<Int>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for number in serialNumbers {
+            let digits = [0x40 | UInt8(number >> 16), UInt8(number >> 8 & 0xff), UInt8(number & 0xff)]
+            bytes += [0x30, 20, 0x02, 3] + digits + [0x17, 13] + Array("260101000000Z".utf8)
+        }
+        return bytes
+    }
+
+    private static func finding(
+        _ list: RevocationList,
+        _ leaf: Forged = RevocationWorld.plain
+    ) throws -> RevocationStatus {
+        var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
+        trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
+        trust.time = World.now
+        let chain = try trust.validatedChain(forHost: World.host)
+        return RevocationChecker(lists: [list]).knownStatus(
+            of: chain,
+            in: trust,
+            flags: [.crl, .requirePositiveResponse]
+        )
+    }
+
+    private static func problems(_ status: RevocationStatus) -> [RevocationProblem] {
+        guard case .unknown(_, let doubt) = status else { return [] }
+        return doubt.obstacles.map(\.problem)
+    }
+
+    /// Whoever can answer for its URL can send eight megabytes.
+    @Test func theEntriesOfAListThatIsWronglySignedAreNotTouched() throws {
+        var forged = ForgedList(key: .p256("pretender"))
+        forged.encodedEntries = Self.entries(0..<380_000)
+        let long = try RevocationList(bytes: forged.der(), name: "long")
+        #expect(Self.problems(try Self.finding(long)) == [.badSignature])
+        #expect(!long.content.entries.areRead)
+        // What is no entry is found later than that the signature is none.
+        forged.encodedEntries = [0x30, 2, 0x05, 0]
+        let broken = try RevocationList(bytes: forged.der(), name: "broken")
+        #expect(Self.problems(try Self.finding(broken)) == [.badSignature])
+        forged.key = nil
+        let signed = try RevocationList(bytes: forged.der(), name: "signed")
+        guard case .malformed? = Self.problems(try Self.finding(signed)).first else {
+            Issue.record("an entry that is none was read")
+            return
+        }
+        // From a file it is refused at once.
+        #expect(throws: RevocationProblem.self) { try RevocationList(derEncoded: forged.der(), name: "file") }
+    }
+
+    @Test func oneOfManyIsFound() throws {
+        var forged = ForgedList()
+        let own = Encoded.sequence(
+            Encoded.integer(RevocationWorld.plain.x509.serialNumber.bytes),
+            Encoded.shortTime(World.now.advanced(by: .seconds(-86_400)))
+        )
+        forged.encodedEntries = Self.entries(0..<3000) + own + Self.entries(3000..<6000)
+        let list = try RevocationList(bytes: forged.der(), name: "many")
+        #expect(list.count == 6001)
+        #expect(!list.content.entries.areRead)
+        guard case .revoked = try Self.finding(list) else {
+            Issue.record("was not found")
+            return
+        }
+        #expect(list.content.entries.areRead)
+        let other = ForgedList()
+        #expect(try Self.finding(try RevocationList(bytes: other.der(), name: "none")) == .good)
+    }
+
+    @Test(
+        arguments: [
+            [0x30], [0x30, 0x80, 0, 0], [0x30, 0x81, 1, 0], [0x30, 0x82, 0, 0x80] + [UInt8](repeating: 0, count: 128),
+            [0x30, 2, 0], [0x3f, 1, 0], [0x30, 0x85, 0, 0, 0, 0, 1, 0], [0x30, 0x84, 0xff, 0xff, 0xff, 0xff],
+        ] as [[UInt8]]
+    )
+    func whatIsNoDERIsNotWalked(_ bytes: [UInt8]) {
+        var walk = DERWalk(bytes[...])
+        #expect(throws: ASN1Error.self) { try walk.next() }
+        #expect(throws: (any Error).self) { try DER.parse(bytes) }
+    }
+
+    @Test func whatIsDERIsWalked() throws {
+        let long = Encoded.octets([UInt8](repeating: 1, count: 70_000))
+        let parts = [Encoded.integer([5]), Encoded.octets([UInt8](repeating: 2, count: 200)), long, Encoded.sequence()]
+        var walk = DERWalk(Array(parts.joined())[...])
+        for part in parts { #expect(try walk.next().map { Array($0.encoded) } == part) }
+        #expect(try walk.next()?.tag == nil)
+        var again = DERWalk(long[...])
+        let element = try #require(try again.next())
+        #expect(element.content.count == 70_000)
+        #expect(throws: ASN1Error.self) { try element.parsed("what is long") }
     }
 
     @Test func texts() {

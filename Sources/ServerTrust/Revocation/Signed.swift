@@ -18,8 +18,8 @@ struct Signed: Sendable {
         [1, 3, 101, 112]: .ed25519,
     ]
 
-    init(_ body: ASN1Node, algorithm: ASN1Node, signature: ASN1Node) throws {
-        bytes = body.encodedBytes
+    init(_ body: ArraySlice<UInt8>, algorithm: ASN1Node, signature: ASN1Node) throws {
+        bytes = body
         self.algorithm = try CertificateFields.identifier(of: algorithm)
         let bits = try ASN1BitString(derEncoded: signature)
         guard bits.paddingBits == 0 else { throw ASN1Error.invalidASN1Object(reason: "a signature is whole bytes") }

@@ -23,6 +23,8 @@ package struct ForgedList: Sendable {
     package var key: ForgeKey?
     package var algorithm: Certificate.SignatureAlgorithm?
     package var entries: [Entry]
+    /// Instead of those: the contents of the sequence.
+    package var encodedEntries: [UInt8]?
     package var thisUpdate = Duration.seconds(-3600)
     package var nextUpdate: Duration?
     package var extensions: [Certificate.Extension] = []
@@ -63,7 +65,8 @@ package struct ForgedList: Sendable {
             Encoded.der(issuer.x509.subject),
             Encoded.shortTime(now.advanced(by: thisUpdate)),
             nextUpdate.map { Encoded.shortTime(now.advanced(by: $0)) } ?? [],
-            entries.isEmpty ? [] : Encoded.sequence(entries.flatMap { Self.encoded($0, now) }),
+            encodedEntries.map { Encoded.sequence($0) }
+                ?? (entries.isEmpty ? [] : Encoded.sequence(entries.flatMap { Self.encoded($0, now) })),
             extensions.isEmpty ? [] : Encoded.tagged(0, Encoded.extensions(extensions))
         )
     }

@@ -18,9 +18,15 @@ public struct RevocationList: Sendable {
     /// - Throws: ``RevocationProblem/malformed(_:)``, and ``RevocationProblem/deltaList``, ``RevocationProblem/indirectList`` or
     ///   ``RevocationProblem/criticalExtension(identifier:)`` for what is not supported.
     public init(derEncoded der: [UInt8], name: String) throws(RevocationProblem) {
+        try self.init(der, name: name, checksEntries: true)
+    }
+
+    /// - Parameter checksEntries: Whether one that cannot be read is an error now, or when a certificate is looked up.
+    private init(_ der: [UInt8], name: String, checksEntries: Bool) throws(RevocationProblem) {
         self.name = name
         do {
             content = try RevocationListContent(der: der)
+            if checksEntries { try content.entries.check() }
         } catch let problem as RevocationProblem {
             throw problem
         } catch {
@@ -42,12 +48,14 @@ public struct RevocationList: Sendable {
             guard error != .fileTooLarge else { throw .tooLarge(limit: limit) }
             throw .unreachable(error.description)
         }
-        return try lists(in: bytes, name: path)
+        return try lists(in: bytes, name: path, checksEntries: true)
     }
 
-    /// One list in DER or PEM.
+    /// One list in DER or PEM, from somebody whose signature has not been checked: its entries are not looked at before it is.
     init(bytes: [UInt8], name: String) throws(RevocationProblem) {
-        guard let first = try Self.lists(in: bytes, name: name).first else { throw .malformed("there is no list") }
+        guard let first = try Self.lists(in: bytes, name: name, checksEntries: false).first else {
+            throw .malformed("there is no list")
+        }
         self = first
     }
 
@@ -60,15 +68,19 @@ public struct RevocationList: Sendable {
     /// When there will be another; nil if it does not say.
     public var nextUpdate: TrustTime? { content.nextUpdate }
 
-    /// How many certificates are on it.
+    /// How many certificates are on it. They are counted each time.
     public var count: Int { content.entries.count }
 
-    private static func lists(in bytes: [UInt8], name: String) throws(RevocationProblem) -> [RevocationList] {
+    private static func lists(
+        in bytes: [UInt8],
+        name: String,
+        checksEntries: Bool
+    ) throws(RevocationProblem) -> [RevocationList] {
         let blocks = PEMBlocks.documents(in: bytes, type: "X509 CRL")
         var lists: [RevocationList] = []
         for block in blocks.isEmpty ? [bytes] : blocks {
             guard let block else { throw .malformed("a block of PEM cannot be decoded") }
-            lists.append(try RevocationList(derEncoded: block, name: name))
+            lists.append(try RevocationList(block, name: name, checksEntries: checksEntries))
         }
         return lists
     }

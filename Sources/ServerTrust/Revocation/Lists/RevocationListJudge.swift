@@ -13,7 +13,8 @@ struct RevocationListJudge {
         guard content.scope.includes(question.certificate) else { throw .outOfScope }
         if let usage = try? question.issuer.keyUsage(), !usage.cRLSign { throw .mayNotSignLists }
         try checkSignature(list, question)
-        let record = content.entries[question.certificate.fields.serialNumber].map { entry in
+        // Not before: whoever can answer for a URL could have us read whatever he likes.
+        let record = try content.entries.entry(of: question.certificate.fields.serialNumber).map { entry in
             RevocationRecord(time: entry.time, reason: entry.reason, source: .list(list.name))
         }
         // What is taken back stays so, whatever the age of the list; only a hold may end (RFC 5280, 5.3.1).

@@ -46,7 +46,7 @@ struct OCSPResponse {
             }
             return OCSPResponse(
                 data: try OCSPResponseData(body),
-                signed: try Signed(body, algorithm: algorithm, signature: signature),
+                signed: try Signed(body.encodedBytes, algorithm: algorithm, signature: signature),
                 certificates: certificates ?? []
             )
         }
