@@ -1,3 +1,4 @@
+import Netlink
 import SwiftASN1
 import Testing
 import TrustForge
@@ -11,7 +12,8 @@ import TrustForge
     private static func checker(
         _ fetcher: FakeFetcher,
         settings: RevocationSettings = RevocationSettings(),
-        clock: Gate = Gate()
+        clock: Gate = Gate(),
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) -> RevocationChecker {
         RevocationChecker(
             fetcher: fetcher,
@@ -22,7 +24,8 @@ import TrustForge
                 await clock.wait()
                 try Task.checkCancellation()
             },
-            makeNonce: { RevocationCase.nonce }
+            makeNonce: { RevocationCase.nonce },
+            now: now
         )
     }
 
@@ -74,6 +77,74 @@ import TrustForge
         #expect(fetcher.requests.count == 1)
         #expect(await !Self.isTrusted(trust))
         #expect(fetcher.requests.count == 2)
+    }
+
+    /// Soft fail, for which no answer is required: for a minute nobody waits for who did not answer.
+    @Test(arguments: [
+        FakeFetcher.Answer.fails(.timedOut), .fails(.status(503)), .fails(.failed("Connection refused")), .never,
+    ])
+    func whoDidNotAnswerIsNotAskedAgainForAMinute(_ answer: FakeFetcher.Answer) async throws {
+        let clock = Locked(ContinuousClock.now)
+        let timer = Gate()
+        timer.open()
+        for (leaf, url) in [
+            (RevocationWorld.withResponder, Self.responder), (RevocationWorld.withList, RevocationWorld.list),
+        ] {
+            let fetcher = FakeFetcher([url: answer])
+            let checker = Self.checker(fetcher, clock: timer, now: { clock.withLock { $0 } })
+            let trust = try Self.trust(checker, leaf)
+            let soft = RevocationTrustEvaluator(options: .any)
+            for _ in 0..<3 { try await soft.evaluateOnline(trust, forHost: World.host) }
+            #expect(fetcher.requests.count == 1)
+            // Who requires an answer asks.
+            #expect(await !Self.isTrusted(trust))
+            #expect(fetcher.requests.count == 2)
+            clock.withLock { $0 += .seconds(59) }
+            try await soft.evaluateOnline(trust, forHost: World.host)
+            #expect(fetcher.requests.count == 2)
+            clock.withLock { $0 += .seconds(1) }
+            try await soft.evaluateOnline(trust, forHost: World.host)
+            #expect(fetcher.requests.count == 3)
+            checker.removeAll()
+            try await soft.evaluateOnline(trust, forHost: World.host)
+            #expect(fetcher.requests.count == 4)
+        }
+    }
+
+    @Test func whoAnswersAgainIsAskedAgain() async throws {
+        let fetcher = FakeFetcher([Self.responder: .fails(.status(503))])
+        let clock = Gate()
+        let checker = Self.checker(fetcher, clock: clock)
+        let trust = try Self.trust(checker, RevocationWorld.withResponder)
+        let soft = RevocationTrustEvaluator(options: .any)
+        try await soft.evaluateOnline(trust, forHost: World.host)
+        // Good, but not for keeping: whoever must have an answer asks, and the failure is forgotten.
+        fetcher.set(Self.responder, .bytes(ForgedResponse(nextUpdate: nil).der()))
+        #expect(await Self.isTrusted(trust))
+        fetcher.set(Self.responder, .bytes(Self.revoked()))
+        #expect((try? await soft.evaluateOnline(trust, forHost: World.host)) == nil)
+        #expect(fetcher.requests.count == 3)
+    }
+
+    /// That somebody gave up says nothing of whom he asked.
+    @Test func whoWasNotWaitedForIsAskedAgain() async throws {
+        let fetcher = FakeFetcher([Self.responder: .never])
+        let checker = Self.checker(fetcher)
+        let trust = try Self.trust(checker, RevocationWorld.withResponder)
+        let soft = RevocationTrustEvaluator(options: .any)
+        for count in 1...2 {
+            let task = Task { try await soft.evaluateOnline(trust, forHost: World.host) }
+            while fetcher.requests.count < count { await Task.yield() }
+            task.cancel()
+            _ = await task.result
+        }
+        #expect(fetcher.requests.count == 2)
+    }
+
+    private static func revoked() -> [UInt8] {
+        var response = ForgedResponse()
+        response.revoke()
+        return response.der()
     }
 
     /// The limit of neither is over: the list is asked when the responder's head start is.

@@ -5,6 +5,8 @@ extension RevocationChecker {
     private struct Source: Sendable {
         let method: RevocationMethod
         let url: String
+
+        var name: RevocationSource { method == .ocsp ? .responder(url: url) : .list(url) }
     }
 
     private enum Step: Sendable {
@@ -31,7 +33,10 @@ extension RevocationChecker {
             if let problem = unasked(flags) {
                 if !obstacles.contains(RevocationObstacle(problem)) { obstacles.append(RevocationObstacle(problem)) }
             } else {
-                asked += sources.map { Source(method: method, url: $0) }
+                for source in sources.map({ Source(method: method, url: $0) }) {
+                    guard let problem = recentFailure(of: source.url, flags) else { asked.append(source); continue }
+                    obstacles.append(RevocationObstacle(problem, from: source.name))
+                }
             }
         }
         return await answer(of: asked, question, &obstacles)
@@ -102,6 +107,7 @@ extension RevocationChecker {
             guard let body = try? request.encoded() else { return .failed(.malformed("the question")) }
             return await fetched(.ocsp(url, body, settings)) { .response($0, nonce: nonce) }
         }
+        remember(outcome, of: url)
         switch outcome {
         case .response(let response, let nonce):
             return finding(response, nonce: nonce, about: question, from: source)
@@ -129,6 +135,7 @@ extension RevocationChecker {
                 }
             }
         }
+        remember(outcome, of: url)
         switch outcome {
         case .list(let list):
             do throws(RevocationProblem) {
@@ -142,6 +149,21 @@ extension RevocationChecker {
             return .unknown([RevocationObstacle(problem, from: .list(url))])
         case .response:
             return .unknown([])
+        }
+    }
+
+    /// Why a source did not answer a moment ago, and is not asked: where no answer is required it would only be waited for again.
+    private func recentFailure(of url: String, _ flags: RevocationFlags) -> RevocationProblem? {
+        guard !flags.contains(.requirePositiveResponse) else { return nil }
+        return memory.failure(of: url, at: now())
+    }
+
+    private func remember(_ outcome: FetchOutcome, of url: String) {
+        switch outcome {
+        // Says nothing of the source.
+        case .failed(.cancelled), .failed(.noFetcher): return
+        case .failed(let problem): memory.remember(problem, of: url, until: now() + settings.pauseAfterFailure)
+        case .response, .list: memory.forgetFailure(of: url)
         }
     }
 

@@ -27,6 +27,8 @@ public final class RevocationChecker: RevocationChecking {
     let memory: RevocationMemory
     let flights: FetchFlights
     let makeNonce: @Sendable () -> [UInt8]
+    /// For the pause after a failure, which has nothing to do with the time that certificates are judged for.
+    let now: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameters:
     ///   - fetcher: Without one nobody is asked over the network, as with ``RevocationFlags/networkAccessDisabled``.
@@ -60,7 +62,8 @@ public final class RevocationChecker: RevocationChecking {
         listURLs: [String],
         settings: RevocationSettings,
         sleep: @escaping @Sendable (Duration) async throws -> Void,
-        makeNonce: @escaping @Sendable () -> [UInt8]
+        makeNonce: @escaping @Sendable () -> [UInt8],
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.fetcher = fetcher
         self.lists = lists
@@ -69,6 +72,7 @@ public final class RevocationChecker: RevocationChecking {
         memory = RevocationMemory(settings)
         flights = FetchFlights(sleep: sleep)
         self.makeNonce = makeNonce
+        self.now = now
     }
 
     /// How many answers of responders are remembered.

@@ -14,11 +14,18 @@ final class RevocationMemory: Sendable {
         let allowsSHA1: Bool
     }
 
+    private struct Failure {
+        let problem: RevocationProblem
+        let end: ContinuousClock.Instant
+    }
+
     private struct State {
         var answers: RecentValues<AnswerKey, RevocationAnswer>
         var lists: RecentValues<String, RevocationList>
         /// Whose signature was good; those that were not are not many.
         var signatures: RecentValues<SignatureKey, Bool>
+        /// By URL.
+        var failures = RecentValues<String, Failure>(capacity: 256)
     }
 
     private let state: Locked<State>
@@ -42,6 +49,7 @@ final class RevocationMemory: Sendable {
             state.answers.removeAll()
             state.lists.removeAll()
             state.signatures.removeAll()
+            state.failures.removeAll()
         }
     }
 
@@ -73,6 +81,26 @@ final class RevocationMemory: Sendable {
 
     func remember(_ list: RevocationList, from url: String) {
         state.withLock { $0.lists.insert(list, for: url) }
+    }
+
+    /// What was wrong with a responder or list that need not be asked again yet.
+    func failure(of url: String, at now: ContinuousClock.Instant) -> RevocationProblem? {
+        state.withLock { state in
+            guard let failure = state.failures[url] else { return nil }
+            guard now < failure.end else {
+                state.failures.remove(url)
+                return nil
+            }
+            return failure.problem
+        }
+    }
+
+    func remember(_ problem: RevocationProblem, of url: String, until end: ContinuousClock.Instant) {
+        state.withLock { $0.failures.insert(Failure(problem: problem, end: end), for: url) }
+    }
+
+    func forgetFailure(of url: String) {
+        state.withLock { $0.failures.remove(url) }
     }
 
     /// Checks the signature of a list once.

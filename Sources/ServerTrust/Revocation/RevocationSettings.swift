@@ -13,10 +13,15 @@ public struct RevocationSettings: Hashable, Sendable {
     /// How long a responder or list is waited for alone, before the next one is asked beside it; if it fails, that is asked at once.
     public var headStart: Duration = .milliseconds(500)
 
+    /// How long a responder or list that did not answer, or not with what can be read, is not asked again where no answer is required
+    /// (soft fail): each handshake would else wait for it once more. Zero asks each time. Where an answer is required
+    /// (``RevocationFlags/requirePositiveResponse``) it is asked each time.
+    public var pauseAfterFailure: Duration = .seconds(60)
+
     /// The most bytes of an OCSP response, stapled or fetched.
     public var maximumResponseBytes = 64 << 10
 
-    /// The most bytes of a list that is fetched. In memory it takes about three times as much.
+    /// The most bytes of a list that is fetched. In memory it takes about twice as much.
     public var maximumListBytes = 8 << 20
 
     /// How many of the responders, and how many of the lists, that a certificate names are asked in turn.
