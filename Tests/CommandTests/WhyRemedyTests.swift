@@ -63,6 +63,20 @@ import Testing
                 summary: "rule 50 passes over default via 10.1.0.1 dev c0 table main (suppress_prefixlength)"
             ),
             Fault(
+                name: "one of two rules of a priority",
+                host: four,
+                commands: [
+                    "rule add pref 60 to 198.18.0.0/16 lookup main", "rule add pref 60 to 203.0.113.0/24 prohibit",
+                ],
+                summary: "rule       60: from all to 203.0.113.0/24 prohibit"
+            ),
+            Fault(
+                name: "a next hop object of type blackhole",
+                host: four,
+                commands: ["nexthop add id 8 blackhole", "route add 203.0.113.0/24 nhid 8"],
+                summary: "route      blackhole 203.0.113.0/24 table main"
+            ),
+            Fault(
                 name: "the loopback device is down",
                 host: "127.0.0.1",
                 commands: ["link set lo down"],
@@ -145,8 +159,8 @@ import Testing
             result.lines.contains {
                 $0.hasSuffix(
                     "-> rule 70 refuses, and may be the kill switch of a VPN, which keeps packets from leaving beside it:"
-                        + " connect the VPN first; only if none is meant delete it with `ip rule del priority 70`, or let it"
-                        + " spare 203.0.113.9"
+                        + " connect the VPN first; only if none is meant delete it with `ip rule del priority 70 not from all"
+                        + " fwmark 0xca6c prohibit`, or let it spare 203.0.113.9"
                 )
             },
             "\(result.output)"

@@ -60,8 +60,8 @@ import Testing
                 ok      address    203.0.113.9
                 broken  rule       77: from all fwmark 0x7 prohibit
                                    -> rule 77 refuses, and may be the kill switch of a VPN, which keeps packets from \
-                leaving beside it: connect the VPN first; only if none is meant delete it with `ip rule del priority 77`, or let \
-                it spare 203.0.113.9
+                leaving beside it: connect the VPN first; only if none is meant delete it with `ip rule del priority 77 \
+                from all fwmark 0x7 prohibit`, or let it spare 203.0.113.9
                 -       route      not reached
                 -       link       not reached
                 -       neighbour  not reached

@@ -65,6 +65,14 @@ import Testing
         #expect(Self.facts(.noCarrier, over: [Self.link("eth0", type, .up)]).evidence.brokenStep?.remedy == remedy)
     }
 
+    @Test(arguments: [
+        ("a;id", "'a;id'"), ("it's", #"'it'\''s'"#), ("eth0.7", "eth0.7"), ("a b", "'a b'"), ("ä$", "'ä$'"),
+    ])
+    func `the name of a link is one word of the command that is advised`(name: String, word: String) {
+        let step = Self.facts(.linkDown, over: [Self.link(name, .ethernet, [])]).evidence.brokenStep
+        #expect(step?.remedy == "\(name) is down: set it up with `ip link set \(word) up`")
+    }
+
     @Test func `the lowest link that stands in the way is named`() {
         let links = [Self.link("br0", .ethernet, .up), Self.link("eth0", .ethernet, [])]
         let step = Self.facts(.noCarrier, over: links).evidence.brokenStep

@@ -69,7 +69,8 @@ extension EvidenceFacts {
     private var refusalRemedy: String {
         if let rule, ruleRefused {
             return caution("rule \(rule.priority) refuses")
-                + "delete it with `ip \(familyOption)rule del priority \(rule.priority)`, or let it spare \(subject)"
+                + "delete it with `ip \(familyOption)rule del priority \(rule.priority) \(rule.selector) \(rule.action)`,"
+                + " or let it spare \(subject)"
         }
         let type = path.reason == .prohibited ? "prohibit" : path.reason == .blackholed ? "blackhole" : "unreachable"
         guard let route, isRouteRefusing, let table = route.table else {
@@ -77,9 +78,11 @@ extension EvidenceFacts {
                 "delete the route that `ip \(familyOption)route show table all type \(type)` shows, or add a narrower one to"
                 + " \(subject)"
         }
-        let place = "\(route.commandPrefix) table \(NetworkEvidence.name(ofTable: table))\(route.commandMetric)"
+        // Of a route whose next hop object refuses, `ip` is told no type.
+        let kind = route.nextHopObject == nil ? type + " " : ""
+        let place = "\(kind)\(route.commandPrefix) table \(NetworkEvidence.name(ofTable: table))\(route.commandMetric)"
         return caution("the route refuses")
-            + "delete it with `ip \(familyOption)route del \(type) \(place)`, or add a narrower one to \(subject)"
+            + "delete it with `ip \(familyOption)route del \(place)`, or add a narrower one to \(subject)"
     }
 
     /// What is to be known before something is deleted that somebody may rely on.
@@ -99,7 +102,7 @@ extension EvidenceFacts {
         }
         let name = link.interface.name
         switch link.obstacle ?? reason {
-        case .linkDown: return "\(name) is down: set it up with `ip link set \(name) up`"
+        case .linkDown: return "\(name) is down: set it up with `ip link set \(name.shellWord) up`"
         case .dormant where link.interface.type == .wiFi:
             return "\(name) is dormant: it waits for the keys of its Wi-Fi network"
         case .dormant:
@@ -130,7 +133,7 @@ extension EvidenceFacts {
         let name = links.first?.interface.name ?? "NAME"
         let kind = decisive?.isIPv6 == true ? "IPv6" : "IPv4"
         return
-            "give \(name) an \(kind) address that answers can come back to: `ip address add ADDRESS/LENGTH dev \(name)`"
+            "give \(name) an \(kind) address that answers can come back to: `ip address add ADDRESS/LENGTH dev \(name.shellWord)`"
     }
 
     private var interfaceRemedy: String {

@@ -72,6 +72,7 @@ extension EvidenceFacts {
             return (first + (links.count > 4 ? ["\(links.count - 4) more"] : [])).joined(separator: "; ")
         }
         var text = links.map(\.description).joined(separator: ", over ")
+        if path.reason == .discarded { text += "; it throws away what is sent through it" }
         if obstacle?.isBelow == true, !isLowerToBlame, let reason = path.reason {
             text += "; " + (links.first?.tunnelRemote.map { "its far end \($0): \(reason)" } ?? "\(reason) below")
         }

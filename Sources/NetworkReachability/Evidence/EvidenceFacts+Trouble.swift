@@ -30,7 +30,7 @@ extension EvidenceFacts {
 
         /// What would let the kernel take it.
         func remedy(_ option: String) -> String {
-            let table = route.table.map { " table \($0)" } ?? ""
+            let table = route.table.map { " table \(NetworkEvidence.name(ofTable: $0))" } ?? ""
             let prefix = route.commandPrefix
             switch cause {
             case .isThrown:
@@ -39,7 +39,7 @@ extension EvidenceFacts {
                     + " later"
             case .hasExpired:
                 let via = route.legs.first?.gateway.map { " via \($0)" } ?? ""
-                let device = route.legs.first?.interface.map { " dev \($0)" } ?? ""
+                let device = route.legs.first?.interface.map { " dev \($0.shellWord)" } ?? ""
                 return "find out why the router advertises no more, or make it last with"
                     + " `ip \(option)route replace \(prefix)\(via)\(device)\(table)\(route.commandMetric)`"
             case .isSuppressed:
@@ -72,12 +72,12 @@ extension EvidenceFacts {
         var remedy: String {
             switch self {
             case .smallMTU(let name, _):
-                "raise it with `ip link set \(name) mtu 1280`, then add the IPv6 addresses and routes again"
+                "raise it with `ip link set \(name.shellWord) mtu 1280`, then add the IPv6 addresses and routes again"
             case .disabled(let name):
-                "switch it on with `sysctl -w net.ipv6.conf.\(name.sysctlName).disable_ipv6=0`, then add the addresses and"
+                "switch it on with `sysctl -w \("net.ipv6.conf.\(name.sysctlName).disable_ipv6=0".shellWord)`, then add the addresses and"
                     + " routes again"
             case .duplicate(let name, let address):
-                "find out who else has it, or give \(name) another address; `ip address del \(address) dev \(name)` and adding"
+                "find out who else has it, or give \(name) another address; `ip address del \(address) dev \(name.shellWord)` and adding"
                     + " it again checks once more"
             }
         }
@@ -93,6 +93,15 @@ extension NetworkEvidence.Route {
 }
 
 extension String {
+    /// As one word of a POSIX shell: an interface may have any name, and what is advised is pasted.
+    var shellWord: String {
+        let isPlain = unicodeScalars.allSatisfy {
+            $0.isASCII && ($0.properties.isAlphabetic || "0123456789:._-=".unicodeScalars.contains($0))
+        }
+        return isPlain
+            ? self : "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+
     /// A dot in the name of an interface is a slash to `sysctl(8)`.
     fileprivate var sysctlName: String { String(map { $0 == "." ? "/" : $0 }) }
 }

@@ -62,8 +62,8 @@ extension RoutingRule {
             let mask = markMask == .max ? "" : "/0x" + String(markMask, radix: 16)
             words.append("fwmark 0x\(String(mark, radix: 16))\(mask)")
         }
-        if let inputInterface { words.append("iif \(inputInterface)") }
-        if let outputInterface { words.append("oif \(outputInterface)") }
+        if let inputInterface { words.append("iif \(inputInterface.shellWord)") }
+        if let outputInterface { words.append("oif \(outputInterface.shellWord)") }
         if let users { words.append("uidrange \(users.lowerBound)-\(users.upperBound)") }
         return words.joined(separator: " ")
     }

@@ -29,8 +29,8 @@ struct LinkState {
     enum Peculiarity {
         /// Packets are routed once more, by the routes of the VRF.
         case vrf
-        /// One of the ports has to have a carrier; the mesh itself always has one.
-        case mesh
+        /// One of the ports has to have a carrier. A mesh itself always has one, a bridge until it gets its first port.
+        case ports
         /// Whatever is sent through it is thrown away.
         case sink
         /// A link of a modem that names the device it stands on in sysfs only.
@@ -39,8 +39,9 @@ struct LinkState {
         init?(_ link: Link) {
             switch link.kind {
             case "vrf": self = .vrf
-            case "batadv": self = .mesh
+            case "batadv", "bridge": self = .ports
             case "dummy", "ifb": self = .sink
+            case nil where link.isLoopback: self = .sink
             case nil where link.hardwareType == .none && link.parentBus == nil: self = .modemChannel
             default: return nil
             }

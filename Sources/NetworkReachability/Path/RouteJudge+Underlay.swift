@@ -20,7 +20,7 @@ extension RouteJudge {
         var lower = link.lower
         switch link.peculiarity {
         case .vrf: return try obstacle(inside: link, query, from: source, depth: depth)
-        case .mesh: return try portObstacle(of: link)
+        case .ports: return try portObstacle(of: link)
         case .modemChannel: lower = try modemDevice(below: link)
         case .sink, nil: break
         }
@@ -71,8 +71,8 @@ extension RouteJudge {
         return kernel.hardware(of: link).lowerIndex
     }
 
-    private mutating func portObstacle(of mesh: LinkState) throws(NetlinkError) -> Verdict.Cause? {
-        let ports = try links.links().filter { $0.controllerIndex == mesh.index }
+    private mutating func portObstacle(of link: LinkState) throws(NetlinkError) -> Verdict.Cause? {
+        let ports = try links.links().filter { $0.controllerIndex == link.index }
         return ports.contains { $0.obstacle == nil } ? nil : .noCarrier
     }
 

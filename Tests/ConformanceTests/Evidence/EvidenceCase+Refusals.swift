@@ -16,7 +16,7 @@ extension EvidenceCase {
                 chain: [
                     "ok address: 203.0.113.7",
                     "broken rule: 100: from 10.1.0.0/24 prohibit -> rule 100 refuses: delete it with"
-                        + " `ip rule del priority 100`, or let it spare 203.0.113.7",
+                        + " `ip rule del priority 100 from 10.1.0.0/24 prohibit`, or let it spare 203.0.113.7",
                     "broken verdict: not reachable, prohibited by a route or rule",
                 ]
             ),
@@ -44,7 +44,7 @@ extension EvidenceCase {
                     "ok address: 2001:db8::7", "note rule: no rule led to a route",
                     "broken route: none to 2001:db8::7 in the tables local, main; default via fd01::1 dev c0"
                         + " table main metric 1024 has expired -> find out why the router advertises no more, or make it last"
-                        + " with `ip -6 route replace default via fd01::1 dev c0 table 254 metric 1024`",
+                        + " with `ip -6 route replace default via fd01::1 dev c0 table main metric 1024`",
                     "broken verdict: not reachable, no route",
                 ]
             ),
@@ -104,7 +104,7 @@ extension EvidenceCase {
             chain: [
                 "ok address: 203.0.113.7",
                 "broken rule: 100: from all to 203.0.113.0/24 \(action) -> rule 100 refuses: delete it with"
-                    + " `ip rule del priority 100`, or let it spare 203.0.113.7",
+                    + " `ip rule del priority 100 from all to 203.0.113.0/24 \(action)`, or let it spare 203.0.113.7",
                 "broken verdict: not reachable, \(reason)",
             ]
         )

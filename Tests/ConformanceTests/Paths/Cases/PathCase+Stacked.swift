@@ -10,6 +10,24 @@ extension PathCase {
             after: "-- ------- discarded s0 via 10.3.0.1 from 10.3.0.2"
         ),
         PathCase(
+            name: "a default route through the loopback device",
+            host: "203.0.113.7",
+            setup: Change.uplink,
+            change: [.replaceRoute(RouteChange("0.0.0.0/0", on: "lo"))],
+            undo: [.replaceRoute(RouteChange("0.0.0.0/0", via: "10.1.0.1"))],
+            before: "-R ------- c0 via 10.1.0.1 from 10.1.0.2 table 254 mtu 1500 for 4",
+            after: "-- ------- discarded lo from 10.1.0.2"
+        ),
+        PathCase(
+            name: "a bridge that never had a port",
+            host: "203.0.113.7",
+            setup: Change.uplink + [.add("br0", .bridge), .address("10.5.0.2/24", on: "br0")],
+            change: [.replaceRoute(RouteChange("0.0.0.0/0", via: "10.5.0.1"))],
+            undo: [.replaceRoute(RouteChange("0.0.0.0/0", via: "10.1.0.1"))],
+            before: "-R ------- c0 via 10.1.0.1 from 10.1.0.2 table 254 mtu 1500 for 4",
+            after: "-- ------- noCarrier br0 via 10.5.0.1 from 10.5.0.2"
+        ),
+        PathCase(
             name: "a bridge without a live port",
             setup: bridge,
             change: [.unplug("c0")],
