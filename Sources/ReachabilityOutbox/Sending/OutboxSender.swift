@@ -3,7 +3,7 @@ public protocol OutboxSender: Sendable {
     /// Sends a request once, and judges the answer. It is not called again for the same origin before it returns.
     ///
     /// When the outbox is told to end, what is being sent may go on for ``OutboxOptions/drainLimit``; then its task is
-    /// cancelled. A sender must end then, with ``OutboxResult/retry(after:)`` if it does not know.
+    /// cancelled. A sender must end then, with ``OutboxResult/retry(after:cause:)`` if it does not know.
     func send(_ delivery: OutboxDelivery) async -> OutboxResult
 }
 
