@@ -217,7 +217,8 @@ let package = Package(
         .executableTarget(
             name: "reachability-trust",
             dependencies: [
-                "CommandLineSupport", "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP", "Netlink",
+                "CommandLineSupport", "NetworkReachability", "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP",
+                "Netlink",
                 .product(name: "Logging", package: "swift-log"),
             ] + commandLine + trustNIO + [trust("X509", of: "swift-certificates")],
             swiftSettings: safe

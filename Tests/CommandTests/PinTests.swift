@@ -117,7 +117,11 @@ import TrustForge
             let there = try await server.run("\(subcommand) 127.0.0.1:PORT --netns \(namespace.name)")
             #expect(there.status == 69)
             #expect(there.errors.hasPrefix("reachability: cannot connect to 127.0.0.1:PORT: "))
-            #expect(try await server.run("\(subcommand) 127.0.0.1:PORT --netns nowhere").status == 69)
+            let path = "/run/netns/\(namespace.name)"
+            #expect(try await server.run("\(subcommand) 127.0.0.1:PORT --netns \(path)").status == 69)
+            let here = try await server.run("\(subcommand) 127.0.0.1:PORT --netns \(getpid())")
+            #expect(!here.output.isEmpty, "\(here.errors)")
+            #expect(try await server.run("\(subcommand) 127.0.0.1:PORT --netns nowhere").status == 64)
             #expect(try await server.run("\(subcommand) 127.0.0.1:PORT --netns a/b").status == 64)
         }
     }

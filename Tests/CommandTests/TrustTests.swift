@@ -198,7 +198,8 @@ import TrustForge
         try server.directory.write("list.pem", list.pem(at: .now))
         let good = try await server.trust(policy)
         #expect(good.status == 0)
-        #expect(good.lines.last == "ok      revocation    nothing is revoked (crl networkAccessDisabled)")
+        let line = "ok      revocation    nobody says that anything is revoked (crl networkAccessDisabled)"
+        #expect(good.lines.last == line)
         list.revoke(TrustWorld.leaf)
         try server.directory.write("list.pem", list.pem(at: .now))
         let revoked = try await server.trust(policy)

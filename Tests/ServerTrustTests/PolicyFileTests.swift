@@ -69,7 +69,7 @@ import TrustForge
             summaries == [
                 "example.org": ["default: a valid chain"],
                 "*.example.org": [
-                    "revocation: nothing is revoked (crl networkAccessDisabled), whatever host the certificate is for",
+                    "revocation: nobody says that anything is revoked (crl networkAccessDisabled), whatever host the certificate is for",
                     "pins: one of the pins (2) is on the chain, until 2027-11-01T00:00:00Z, otherwise it is only reported",
                 ],
                 "**.example.com": [

@@ -11,7 +11,7 @@ package struct PinArguments: CompanionArguments {
             Examples: reachability pin example.org
                       reachability pin --json '[2001:db8::1]:8443' | jq -r .backup
             Exit status: 0 printed, 64 usage, 65 no certificate in the file, 66 no file,
-            69 no server, no TLS or not installed, 74 output failed, 75 time is up.
+            69 no server, no TLS or not installed, 74 output, 75 time is up, 77 denied.
 
             Nobody is refused here: what is printed says whether the system trusts it.
             """

@@ -1,5 +1,4 @@
 package import ArgumentParser
-import NetworkReachability
 
 /// Whom `reachability pin` and `reachability trust` ask, from where, and by whose anchors.
 package struct ServerOptions: ParsableArguments {
@@ -12,11 +11,7 @@ package struct ServerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Connect there, but judge as if it were the host.", valueName: "host"))
     package var connectTo: String?
 
-    @Option(
-        help: ArgumentHelp("Connect in this network namespace of `ip netns`.", valueName: "name"),
-        completion: .custom { _, _, _ in NetworkNamespaces().current.map(\.name) }
-    )
-    package var netns: String?
+    @OptionGroup package var namespaceOptions: NamespaceOptions
 
     package init() {}
 }

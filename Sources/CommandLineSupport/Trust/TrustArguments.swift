@@ -10,8 +10,8 @@ package struct TrustArguments: CompanionArguments {
         discussion: """
             Examples: reachability trust example.org --policy policy.json
                       reachability trust example.org --connect-to 192.0.2.1:8443
-            Exit status: 0 trusted, 1 not trusted, 64 usage, 65 wrong policy, 66 no file,
-            69 no server, no TLS or not installed, 74 output failed, 75 time is up.
+            Exit status: 0 trusted, 1 not trusted, 64 usage, 65 wrong file, 66 no file,
+            69 no server, no TLS or not installed, 74 output, 75 time is up, 77 denied.
             """
     )
 

@@ -24,7 +24,9 @@ extension TrustPolicyEntry {
             evaluator = DefaultTrustEvaluator(validateHost: validateHost)
         case .revocation:
             let flags = try Self.flags(object)
-            summary.append("nothing is revoked (\(Self.words(flags)))")
+            // Without that flag it passes where nobody could be asked.
+            let isKnown = flags.contains(.requirePositiveResponse)
+            summary.append("\(isKnown ? "nothing is" : "nobody says that anything is") revoked (\(Self.words(flags)))")
             evaluator = RevocationTrustEvaluator(validateHost: validateHost, options: flags)
         case .certificates:
             let certificates = try files.certificates(of: object)

@@ -1,5 +1,5 @@
 import CommandLineSupport
-import Netlink
+import NetworkReachability
 
 /// A subcommand that connects to a server.
 protocol ServerAsking {
@@ -7,24 +7,16 @@ protocol ServerAsking {
 }
 
 extension ServerOptions {
-    /// Moves the program into the namespace that is named, with the name servers and hosts that `/etc/netns/NAME` has for it. Called on the first thread while it is the only one: all others inherit it.
+    /// Moves the program into the namespace that is named, with the name servers and hosts that `/etc/netns/NAME` has for it. Called on the
+    /// first thread while it is the only one: all others inherit it.
     ///
     /// - Throws: ``ExitMessage`` when there is no such namespace, or it may not be entered.
     func enterNamespace() throws(ExitMessage) {
-        guard let netns else { return }
-        guard !netns.isEmpty, !netns.contains("/"), netns != ".", netns != ".." else {
-            throw ExitMessage("\"\(netns.printable)\" is no name of a network namespace", .usage)
-        }
-        let namespace = NamespaceReference(path: "/run/netns/\(netns)")
+        let namespace = try namespaceOptions.namespace
         do {
-            try NamespaceEntry.enter(namespace)
+            try namespace.enter()
         } catch {
-            throw ExitMessage("\(error)", .unavailable)
-        }
-        do {
-            try NamespaceFiles(of: namespace)?.show()
-        } catch {
-            throw ExitMessage("cannot use the files in /etc/netns/\(netns.printable): \(error)", .unavailable)
+            throw ExitMessage(error)
         }
     }
 

@@ -1,3 +1,5 @@
+import CommandLineSupport
+
 extension TargetOptions {
     /// The same for a command that declares its options itself.
     init(hosts: [String], namespaceOptions: NamespaceOptions, mark: FirewallMark?, verbose: Bool) {

@@ -1,26 +1,28 @@
-import ArgumentParser
-import CommandLineSupport
-import NetworkReachability
+package import ArgumentParser
+import Netlink
+package import NetworkReachability
 
 /// Where it is asked.
-struct NamespaceOptions: ParsableArguments {
+package struct NamespaceOptions: ParsableArguments {
     @Option(
         name: .customLong("netns"),
         help: ArgumentHelp("The network namespace to ask in: name, path or PID.", valueName: "netns"),
         completion: .custom { _, _, _ in NetworkNamespaces().current.map(\.name) }
     )
-    var name: String?
+    package var name: String?
+
+    package init() {}
 
     /// The namespace that is meant, the current one when none is named: a name of `ip netns`, which comes first, the number of a
     /// process, or a path.
     ///
     /// - Throws: ``ExitMessage`` when the text can be none of them.
-    var namespace: NetworkNamespace {
+    package var namespace: NetworkNamespace {
         get throws(ExitMessage) {
             guard let name else { return .current }
             if name.contains("/") { return Self.process(name).map { .process($0) } ?? .path(name) }
             guard !name.isEmpty, name != ".", name != ".." else {
-                throw ExitMessage("\"\(name)\" is no name, path or process of a network namespace", .usage)
+                throw ExitMessage("\"\(name.printable)\" is no name, path or process of a network namespace", .usage)
             }
             if let number = Self.number(name), !NetworkNamespaces().current.contains(where: { $0.name == name }) {
                 return .process(number)
