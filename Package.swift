@@ -392,9 +392,9 @@ if Context.environment["BENCHMARKS"] != nil {
 // For builds that need not see the C libraries of TLS, which take longer than all the rest (Scripts/sanitize).
 if Context.environment["WITHOUT_TLS"] != nil {
     let names = [
-        "ReachabilityHTTP", "ReachabilityHTTPTests", "ServerTrust", "ServerTrustNIO", "TrustForge", "ServerTrustTests",
-        "ServerTrustNIOTests", "ServerTrustHTTP", "ServerTrustHTTPTests", "ServerTrustAsyncHTTPClient",
-        "ServerTrustAsyncHTTPClientTests", "reachability-trust", "CommandTests",
+        "ReachabilityHTTP", "ReachabilityHTTPTests", "ReadmeClient", "ServerTrust", "ServerTrustNIO", "TrustForge",
+        "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTP", "ServerTrustHTTPTests",
+        "ServerTrustAsyncHTTPClient", "ServerTrustAsyncHTTPClientTests", "reachability-trust", "CommandTests",
     ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }

@@ -81,7 +81,7 @@ import TrustForge
 
     /// Soft fail, for which no answer is required: for a minute nobody waits for who did not answer.
     @Test(arguments: [
-        FakeFetcher.Answer.fails(.timedOut), .fails(.status(503)), .fails(.failed("Connection refused")), .never,
+        FakeFetcher.Answer.fails(.timedOut), .fails(.status(503)), .fails(.failed("Connection refused")),
     ])
     func whoDidNotAnswerIsNotAskedAgainForAMinute(_ answer: FakeFetcher.Answer) async throws {
         let clock = Locked(ContinuousClock.now)
