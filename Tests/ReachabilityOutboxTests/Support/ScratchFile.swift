@@ -27,11 +27,11 @@ final class ScratchFile: Sendable {
         }
     }
 
-    /// Whether a text is anywhere in the files, as bytes.
+    /// Whether a text is anywhere in the files, as bytes. Foundation's `Data` would leak its buffer for each file that is empty.
     func contents(contain text: String) throws -> Bool {
-        try names.contains { name in
-            try Data(contentsOf: URL(filePath: directory + "/" + name)).range(of: Data(text.utf8)) != nil
-        }
+        let result = try LabProcess("grep", ["-raqF", "-f", "-", directory], input: text + "\n").wait()
+        guard result.status < 2 else { throw LabError(result.errors) }
+        return result.status == 0
     }
 
     func sqlite(_ script: String) throws -> String {
