@@ -77,6 +77,17 @@ public final class Outbox: Sendable {
         return try await OutboxStore.look(at: file) { try OutboxStore.entries($0, at: now) }
     }
 
+    /// What waits in a file, and then its dead letters, each in its order, as they were at one moment. Nothing is changed, and nothing
+    /// is made beside the file.
+    ///
+    /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
+    public static func allEntries(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
+        let now = SystemOutboxClock().now.milliseconds
+        return try await OutboxStore.look(at: file) { db in
+            try OutboxStore.entries(db, at: now) + OutboxStore.deadLetters(db)
+        }
+    }
+
     /// What was given up in a file, the oldest first. Nothing is changed, and nothing is made beside the file.
     ///
     /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.

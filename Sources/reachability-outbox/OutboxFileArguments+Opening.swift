@@ -14,8 +14,7 @@ extension OutboxFileArguments {
             file = try Self.defaultDirectory() + Self.defaultName
             if unsafe access(file, F_OK) != 0, errno == ENOENT { return [] }
         }
-        let waiting = withWaiting ? try await Outbox.entries(inFile: file) : []
-        return try await waiting + Outbox.deadLetters(inFile: file)
+        return try await withWaiting ? Outbox.allEntries(inFile: file) : Outbox.deadLetters(inFile: file)
     }
 
     /// A file that is named must exist, for its name may be mistyped.

@@ -104,6 +104,15 @@ import Testing
         #expect(try await outbox.run("flush").output == "1: delivered\n")
     }
 
+    @Test func `a portal that answers for a TLS server is no attempt`() async throws {
+        let portal = try await TLSServer.start()
+        _ = try await outbox.run("add https://127.0.0.1:\(portal.port)/")
+        let result = try await outbox.run("flush --attempts 1")
+        #expect(result.status == 75 && result.errors == "")
+        #expect(result.output.hasPrefix("1: waits, curl: (60) ") && result.lines.count == 1)
+        #expect(try await outbox.run("list").output.contains("attempts 0, waiting"))
+    }
+
     @Test func `a service that is dead does not hold up another on the same host`() async throws {
         _ = try await outbox.run("add http://127.0.0.1:1/")
         _ = try await outbox.run("add http://127.0.0.1:1/")

@@ -27,10 +27,13 @@ import Testing
 
     @Test func `reading a file changes nothing, while others have it open and when nobody has`() async throws {
         let outbox = try await file.open()
+        try await outbox.enqueue(.named("b"))
+        try await outbox.flush(sender: TestSender(.rejected(reason: "no")), reachability: .always)
         try await outbox.enqueue(.named("a"))
         for isOpen in [true, false] {
             let before = try file.state
-            #expect(try await Outbox.entries(inFile: file.path).map(\.id) == [1])
+            #expect(try await Outbox.entries(inFile: file.path).map(\.id) == [2])
+            #expect(try await Outbox.allEntries(inFile: file.path).map(\.state) == [.waiting, .dead])
             #expect(try file.state == before)
             // The log goes with the last who has the file open.
             if isOpen { try await outbox.close() }

@@ -49,6 +49,8 @@ struct CurlSender: OutboxSender {
         // The proxy has refused to let it through: the server knows nothing of it.
         case .exited where connect >= 300:
             return .held(cause: "status \(connect) of the proxy, which connects to nobody")
+        // CURLE_PEER_FAILED_VERIFICATION: it was not the server, so nothing was sent. A portal that answers for all names looks like that.
+        case .exited(60): return .held(cause: Self.failure(60, words))
         // No such protocol in this curl, or no such URL: it will not get better.
         case .exited(let code) where [1, 3].contains(code): return .rejected(reason: Self.failure(code, words))
         case .exited(let code): return .retry(after: nil, cause: Self.failure(code, words))
