@@ -15,13 +15,22 @@ import TrustForge
         clock: Gate = Gate(),
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) -> RevocationChecker {
+        checker(fetcher, settings: settings, now: now) { _ in await clock.wait() }
+    }
+
+    private static func checker(
+        _ fetcher: FakeFetcher,
+        settings: RevocationSettings = RevocationSettings(),
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        sleep: @escaping @Sendable (Duration) async -> Void
+    ) -> RevocationChecker {
         RevocationChecker(
             fetcher: fetcher,
             lists: [],
             listURLs: [],
             settings: settings,
-            sleep: { _ in
-                await clock.wait()
+            sleep: {
+                await sleep($0)
                 try Task.checkCancellation()
             },
             makeNonce: { RevocationCase.nonce },
@@ -81,17 +90,24 @@ import TrustForge
 
     /// Soft fail, for which no answer is required: for a minute nobody waits for who did not answer.
     @Test(arguments: [
-        FakeFetcher.Answer.fails(.timedOut), .fails(.status(503)), .fails(.failed("Connection refused")),
+        FakeFetcher.Answer.never, .fails(.timedOut), .fails(.status(503)), .fails(.failed("Connection refused")),
     ])
     func whoDidNotAnswerIsNotAskedAgainForAMinute(_ answer: FakeFetcher.Answer) async throws {
         let clock = Locked(ContinuousClock.now)
-        let timer = Gate()
-        timer.open()
         for (leaf, url) in [
             (RevocationWorld.withResponder, Self.responder), (RevocationWorld.withList, RevocationWorld.list),
         ] {
             let fetcher = FakeFetcher([url: answer])
-            let checker = Self.checker(fetcher, clock: timer, now: { clock.withLock { $0 } })
+            let timers = Locked(0)
+            let checker = Self.checker(fetcher, now: { clock.withLock { $0 } }) { duration in
+                guard duration != RevocationSettings().headStart else { return }
+                // The time is up as soon as the question was asked.
+                let count = timers.withLock { timers in
+                    timers += 1
+                    return timers
+                }
+                while fetcher.requests.count < count, !Task.isCancelled { await Task.yield() }
+            }
             let trust = try Self.trust(checker, leaf)
             let soft = RevocationTrustEvaluator(options: .any)
             for _ in 0..<3 { try await soft.evaluateOnline(trust, forHost: World.host) }
