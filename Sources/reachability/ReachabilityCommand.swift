@@ -32,22 +32,13 @@ struct ReachabilityCommand: ParsableCommand {
 
     static func main() {
         CommandProcess.begin()
+        let words = Array(CommandLine.arguments.dropFirst())
         do {
+            if let mistake = MistypedWord.help(of: Self.self, words) { throw mistake }
             var command = try parseAsRoot()
             try command.run()
         } catch {
-            CommandProcess.end(Self.self, forgottenSubcommand ?? error)
+            CommandProcess.end(Self.self, MistypedWord.subcommand(of: Self.self, words) ?? error)
         }
-    }
-
-    /// What is wrong with a command line that begins with a host; nil if it does not. A word without a dot or colon is rather a
-    /// mistyped subcommand.
-    private static var forgottenSubcommand: ExitMessage? {
-        let words = CommandLine.arguments.dropFirst()
-        guard let first = words.first, !first.hasPrefix("-"), first.contains(where: { ".:".contains($0) }) else {
-            return nil
-        }
-        let line = words.map(\.printable).joined(separator: " ")
-        return ExitMessage("no subcommand is given; did you mean: reachability status \(line)", .usage)
     }
 }

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["bogus"], ["--bogus"], ["status", "--bogus"], ["watch", "--bogus"], ["status", "--flags"],
+        ["--bogus"], ["status", "--bogus"], ["watch", "--bogus"], ["status", "--flags"],
         ["status", "--netns"], ["watch", "--mark"], ["status", "--mark", "red"], ["status", "--mark", "-1"],
         ["status", "--mark", "0x100000000"], ["status", "--mark", ""], ["status", "--mark", "0x"],
     ])

@@ -56,6 +56,25 @@ import Testing
         #expect(result == CommandResult(status: 0, output: Self.table, errors: ""))
     }
 
+    @Test func `the longest route fits 80 columns`() async throws {
+        let gateway = "fe80:1111:2222:3333:4444:5555:6666:7777"
+        let namespace = try await LabThread.detached {
+            let namespace = try LabNamespace()
+            try namespace.ip(
+                "link add u0 type veth peer name far",
+                "link set u0 up",
+                "link set far up",
+                "-6 rule add table 4294967295",
+                "-6 route add default via \(gateway) dev u0 metric 4294967295 table 4294967295"
+            )
+            return namespace
+        }
+        let result = try await Command.run(["list"], in: namespace)
+        #expect(result.lines.allSatisfy { $0.count <= 80 })
+        let lines = "    default via \(gateway) metric 4294967295\n        table 4294967295\n"
+        #expect(result.output.contains(lines))
+    }
+
     @Test func `--json is one object on one line`() async throws {
         let namespace = try await Self.namespace()
         try await LabThread.detached { try namespace.ip("link set far down") }

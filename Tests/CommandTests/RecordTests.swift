@@ -178,6 +178,22 @@ import Testing
         #expect(errors.last?.contains(" is damaged at byte ") == true)
     }
 
+    @Test func `a limit without room for a recording is refused, and no file is made`() async throws {
+        let namespace = try await LabThread.detached { try LabNamespace() }
+        let directory = try RecordingDirectory()
+        let file = directory.path + "/few.nlrec"
+        let result = try await Command.run(["record", "--limit", "100", file], in: namespace)
+        let least = try #require(result.errors.firstMatch(of: /: (\d+) bytes is the least\n$/)?.1)
+        #expect(result.status == 64 && result.output.isEmpty)
+        #expect(result.errors.hasPrefix("reachability: --limit 100 has no room for a recording: "))
+        let less = try #require(Int(least)) - 1
+        #expect(try await Command.run(["record", "--limit", "\(less)", file], in: namespace).status == 64)
+        #expect(access(file, F_OK) != 0)
+        _ = try await Command.run(["record", "--limit", "\(least)", file], in: namespace)
+        var status = stat()
+        #expect(stat(file, &status) == 0 && status.st_size <= less + 1)
+    }
+
     @Test func `the limit ends it with a whole file`() async throws {
         let (uplink, directory) = (try await Uplink.make(), try RecordingDirectory())
         let file = directory.file("a")

@@ -77,11 +77,28 @@ import Testing
         try await Command.run(["watch", "--netns", "no-such-namespace"]).expectRefusal(sentence)
     }
 
-    @Test(arguments: [["example.org"], ["192.0.2.1", "--json"], ["::1"], ["example.org", "watch"]])
+    @Test(arguments: [
+        ["example.org"], ["192.0.2.1", "--json"], ["::1"], ["example.org", "watch"], ["localhost"], ["router", "-4"],
+    ])
     func `a host without a subcommand`(words: [String]) async throws {
         try await Command.run(words).expectRefusal(
             "no subcommand is given; did you mean: reachability status \(words.joined(separator: " "))"
         )
+    }
+
+    @Test(arguments: [("statsu", "status"), ("wacth", "watch"), ("lst", "list"), ("whi", "why"), ("retyr", "retry")])
+    func `a mistyped subcommand`(word: String, name: String) async throws {
+        try await Command.run([word, "localhost"]).expectRefusal(
+            "there is no subcommand \(word); did you mean: reachability \(name) localhost"
+        )
+    }
+
+    @Test func `help for what is no subcommand`() async throws {
+        try await Command.run(["help", "nope"])
+            .expectRefusal("there is no subcommand nope: `reachability --help` shows those there are")
+        try await Command.run(["help", "outbox", "nope"])
+            .expectRefusal("there is no subcommand nope: `reachability outbox --help` shows those there are")
+        #expect(try await Command.run(["help", "outbox", "add"]).status == 0)
     }
 
     @Test(arguments: ["192.0.2.1", "2001:db8::1"])

@@ -123,7 +123,7 @@ import Testing
     @Test func `everything that is known is in the environment`() async throws {
         let name = try await NamedNamespace.make()
         let run = try await RunningCommand.start([
-            "run", "--initial", "--netns", name.name, "--host", "203.0.113.9", "--", "sh", "-c",
+            "run", "--initial", "--netns", name.name, "--target", "203.0.113.9", "--", "sh", "-c",
             "env | grep ^REACHABILITY_ | grep -v ^REACHABILITY_BINARY= | LC_ALL=C sort; echo .",
         ])
         #expect(

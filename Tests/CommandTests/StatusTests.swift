@@ -91,6 +91,30 @@ import Testing
         #expect(result.output.hasSuffix(" silent.example: unknown, name not resolved yet\n"))
     }
 
+    /// The address connections take first, whatever the file's order.
+    @Test func `a name of both families in a hosts file has the address that getaddrinfo has first`() async throws {
+        let uplink = try await Uplink.make()
+        let script = """
+            d=$(mktemp -d) && echo hosts: files > $d/switch &&
+            printf "192.0.2.9 dual.example\\n2001:db8::9 dual.example\\n" > $d/hosts &&
+            mount --bind $d/hosts /etc/hosts && mount --bind $d/switch /etc/nsswitch.conf && rm -r $d;
+            getent ahosts dual.example | head -n 1; for i in 1 2 3 4 5 6 7 8 9; do $R status dual.example --json; done
+            """
+        let result = try await Command.run(script: "unshare --mount sh -c '\(script)'", in: uplink.namespace)
+        let first = try #require(result.lines.first?.split(separator: " ").first)
+        #expect(result.lines.dropFirst().count == 9)
+        #expect(result.lines.dropFirst().allSatisfy { $0.contains("\"\(first)\"") }, "\(result)")
+    }
+
+    /// Each of them alone takes two seconds.
+    @Test func `silent names are waited for side by side`() async throws {
+        let uplink = try await Uplink.make()
+        let names = (1...9).map { "silent\($0).example" }.joined(separator: " ")
+        let result = try await Self.withSilentNames("exec timeout 10 $R status \(names)", in: uplink.namespace)
+        #expect(result.status == 2)
+        #expect(result.lines.count == 9 && result.lines.allSatisfy { $0.hasSuffix("unknown, name not resolved yet") })
+    }
+
     @Test func `not reachable weighs more than unknown`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("route add prohibit 198.51.100.1")

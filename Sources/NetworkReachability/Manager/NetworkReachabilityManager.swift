@@ -52,8 +52,11 @@ extension NetworkReachabilityManager {
     /// The kernel is asked each time, on the calling thread: some ten microseconds, or as long as it is busy changing its
     /// configuration. The first question about a host name waits for the name service, at most
     /// ``NetworkReachabilityOptions/nameResolutionWait``.
-    public var path: NetworkPath {
-        let path = record.monitor.path(to: record, waitingForName: options.nameResolutionWait)
+    public var path: NetworkPath { path(waitingForName: options.nameResolutionWait) }
+
+    /// The same, with a wait for the name service of its own; none where it is not above zero.
+    package func path(waitingForName limit: Duration) -> NetworkPath {
+        let path = record.monitor.path(to: record, waitingForName: limit)
         options.logger?.debug("asked", metadata: ["target": "\(record.target)", "path": "\(path)"])
         if path.reason == .netlinkUnavailable, let failure = record.monitor.failure {
             options.logger?.warning("status is unknown", metadata: ["error": "\(failure)"])

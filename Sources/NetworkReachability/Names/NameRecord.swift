@@ -14,6 +14,9 @@ final class NameRecord: Sendable {
         /// Of whom the last question was asked; nil where that is not known.
         var servers: [IPAddress]?
         var isPrepared = false
+        /// This machine knows addresses of both families by itself: which of them connections would take is for the name
+        /// service to say (RFC 6724).
+        var hasChoice = false
         var plan: Plan?
         var plans: UInt64 = 0
         var timer: Cancellation?
@@ -60,7 +63,8 @@ final class NameRecord: Sendable {
         }
     }
 
-    /// Makes sure that somebody has been asked, and waits up to `limit` while nothing at all is known. Without a watcher
+    /// Makes sure that somebody has been asked, and waits up to `limit` while nothing at all is known, or which of the known
+    /// addresses comes first. Without a watcher
     /// an old answer is good for this question and renewed for the next.
     func prepare(waitingAtMost limit: Duration) {
         let isFirst = state.withLock { state in
@@ -69,12 +73,16 @@ final class NameRecord: Sendable {
         }
         if isFirst {
             let known = surroundings.resolver.localAddresses(of: name).map { IPAddress($0) }
-            state.withLock { $0.name.know(known) }
+            state.withLock { state in
+                state.name.know(known)
+                state.hasChoice = known.contains(where: \.isIPv6) && !known.allSatisfy(\.isIPv6)
+            }
         }
         let now = surroundings.clock.boot
         let isDue = state.withLock { $0.name.delay(from: now, interval: interval) == .zero && !$0.isWatched }
         if isFirst || isDue { ask(because: .age) }
-        if limit > .zero, answer == .pending { _ = first.wait(atMost: limit) }
+        guard limit > .zero, answer == .pending || state.withLock({ $0.hasChoice }) else { return }
+        _ = first.wait(atMost: limit)
     }
 
     /// Begins to renew the answer by itself.

@@ -23,10 +23,19 @@ package final class Recorder: Sendable {
     /// The record that says the end must fit too.
     private static let endSize = 32
 
+    /// The least limit for such a recording: room for its head and its end.
+    package static func leastLimit(_ header: RecordingHeader, redactor: Redactor?) -> Int {
+        head(header, redactor).count + endSize
+    }
+
+    private static func head(_ header: RecordingHeader, _ redactor: Redactor?) -> [UInt8] {
+        RecordingEncoder.head(redactor?.redacted(header) ?? header)
+    }
+
     /// Writes the head of a recording.
     ///
     /// - Parameters:
-    ///   - limit: how many bytes may be written at most.
+    ///   - limit: how many bytes may be written at most, no fewer than ``leastLimit(_:redactor:)``.
     ///   - redactor: replaces what nobody else is to see; nil for nothing.
     ///   - write: takes the next bytes of the file, which are whole records; never called twice at the same time.
     ///   - reachedLimit: called once when there is no room for another record; the recording has ended then. Called with a
@@ -39,7 +48,7 @@ package final class Recorder: Sendable {
         write: @escaping @Sendable ([UInt8]) -> Void
     ) {
         self.redactor = redactor
-        let head = RecordingEncoder.head(redactor?.redacted(header) ?? header)
+        let head = Self.head(header, redactor)
         state = Locked(State(encoder: RecordingEncoder(header), room: limit - head.count - Self.endSize))
         self.write = write
         self.reachedLimit = reachedLimit

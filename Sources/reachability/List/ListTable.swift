@@ -8,6 +8,7 @@ struct ListTable {
     private static let stateColumn = 3
     /// What stands under an interface begins a little to the right of it.
     private static let margin = "    "
+    private static let width = 80
 
     private let interfaces: [InterfaceDetails]
     private let isColoured: Bool
@@ -23,7 +24,7 @@ struct ListTable {
         let widths = Self.heads.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.enumerated().flatMap { index, cells in
             let details: InterfaceDetails? = index == 0 ? nil : interfaces[index - 1]
-            return [line(cells, widths, details)] + (details.map(Self.rest) ?? []).map { Self.margin + $0 }
+            return [line(cells, widths, details)] + (details.map(Self.rest) ?? []).flatMap(Self.folded)
         }.joined(separator: "\n")
     }
 
@@ -55,6 +56,21 @@ struct ListTable {
         if details.isExpensive { lines.append("expensive") }
         lines += details.addresses.map { "address \($0.text)" }
         return lines + details.defaultRoutes.map { "default \($0.text)" }
+    }
+
+    /// With the margin, and in more than one line where it is too long for one: those that follow begin farther to the right.
+    private static func folded(_ text: String) -> [String] {
+        var (lines, line) = ([String](), margin)
+        for word in text.split(separator: " ") {
+            let isFirst = line.allSatisfy { $0 == " " }
+            if isFirst || line.count + 1 + word.count <= width {
+                line += isFirst ? String(word) : " " + word
+            } else {
+                lines.append(line)
+                line = margin + margin + word
+            }
+        }
+        return lines + [line]
     }
 }
 

@@ -31,22 +31,28 @@ struct RecordSession {
         let limit = SizeLimit(bytes: bytes)
         self.limit = limit
         self.path = path
+        let settings = try options.makeOptions()
+        let header = RecordingHeader(
+            hosts: options.hosts,
+            namespace: options.netns,
+            options: settings,
+            version: ReachabilityCommand.configuration.version
+        )
+        let redactor = redacts ? Redactor() : nil
+        let least = Recorder.leastLimit(header, redactor: redactor)
+        guard bytes >= least else {
+            throw ExitMessage("--limit \(bytes) has no room for a recording: \(least) bytes is the least", .usage)
+        }
         do throws(SystemError) {
             file = try RecordingFile(path, replacing: replaces) { Self.end() }
         } catch {
             let advice = error == .fileExists ? "; --force replaces it" : ""
             throw ExitMessage("cannot make \(path): \(error)\(advice)", .cantCreate)
         }
-        let settings = try options.makeOptions()
         recorder = Recorder(
-            RecordingHeader(
-                hosts: options.hosts,
-                namespace: options.netns,
-                options: settings,
-                version: ReachabilityCommand.configuration.version
-            ),
+            header,
             limit: bytes,
-            redactor: redacts ? Redactor() : nil,
+            redactor: redactor,
             reachedLimit: {
                 limit.wasReached.withLock { $0 = true }
                 Self.end()

@@ -26,6 +26,10 @@ struct Run: ParsableCommand {
     )
     var hosts: [String] = []
 
+    /// What others call it.
+    @Option(name: .customLong("target"), help: .hidden)
+    var moreHosts: [String] = []
+
     @Argument(parsing: .postTerminator, help: "What to run, with its arguments, after --.")
     var command: [String] = []
 
@@ -80,7 +84,7 @@ struct Run: ParsableCommand {
         // What we wait for must not be taken away by an inherited "ignore".
         signal(SIGCHLD, SIG_DFL)
         let options = TargetOptions(
-            hosts: ([host].compactMap(\.self) + hosts).unique,
+            hosts: ([host].compactMap(\.self) + hosts + moreHosts).unique,
             namespaceOptions: namespaceOptions,
             mark: mark,
             verbose: verbose

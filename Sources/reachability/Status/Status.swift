@@ -32,12 +32,11 @@ struct Status: ParsableCommand {
     func run() throws {
         var options = options
         if let file { options.hosts += try hosts(in: file) }
-        var lines = try options.makeTargets().map { target in
-            PathLine(target: target.name, namespace: options.netns, path: target.manager.path)
-        }
+        var places = try options.makeTargets().map { Place(target: $0, namespace: options.netns) }
         if allNetns {
-            for entry in NetworkNamespaces().current { lines += try self.lines(options, in: entry) }
+            for entry in NetworkNamespaces().current { places += try self.places(options, in: entry) }
         }
+        let lines = Self.lines(of: places)
         for line in lines {
             StandardOutput.write(
                 options.json
@@ -65,16 +64,32 @@ struct Status: ParsableCommand {
         return hosts
     }
 
-    private func lines(_ options: TargetOptions, in entry: NetworkNamespaces.Entry) throws(ExitMessage) -> [PathLine] {
+    /// A target, and the namespace it is printed under.
+    private struct Place {
+        let target: TargetOptions.Target
+        let namespace: String?
+    }
+
+    private func places(_ options: TargetOptions, in entry: NetworkNamespaces.Entry) throws(ExitMessage) -> [Place] {
         do throws(NetworkReachabilityError) {
-            return try options.makeTargets(in: entry.namespace).map { target in
-                PathLine(target: target.name, namespace: entry.name, path: target.manager.path)
-            }
+            return try options.makeTargets(in: entry.namespace).map { Place(target: $0, namespace: entry.name) }
         } catch {
             if case .capabilityRequired = error { throw ExitMessage(error) }
             // It has just gone.
             StandardError.write("reachability: \(error)")
             return []
+        }
+    }
+
+    /// Names are looked up side by side, and waited for together: a name server that is silent costs its time once.
+    private static func lines(of places: [Place]) -> [PathLine] {
+        if places.count > 1 {
+            for place in places { _ = place.target.manager.path(waitingForName: .zero) }
+        }
+        let end = ContinuousClock.now + NetworkReachabilityOptions().nameResolutionWait
+        return places.map { place in
+            let path = place.target.manager.path(waitingForName: end - ContinuousClock.now)
+            return PathLine(target: place.target.name, namespace: place.namespace, path: path)
         }
     }
 }
