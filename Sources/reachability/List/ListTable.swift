@@ -47,27 +47,27 @@ struct ListTable {
         return ["\(interface.index)", interface.name.printable, interface.type.rawValue, details.state.text]
     }
 
-    private static func rest(of details: InterfaceDetails) -> [String] {
+    /// What stands under an interface: of each line the phrases, which are not torn apart.
+    private static func rest(of details: InterfaceDetails) -> [[String]] {
         let underlying = details.interface.underlying
-        var lines: [String] = []
+        var lines: [[String]] = []
         if let last = underlying.last {
-            lines.append("over \(underlying.map(\.name.printable).joined(separator: "/")) (\(last.type.rawValue))")
+            lines.append(["over \(underlying.map(\.name.printable).joined(separator: "/")) (\(last.type.rawValue))"])
         }
-        if details.isExpensive { lines.append("expensive") }
-        lines += details.addresses.map { "address \($0.text)" }
-        return lines + details.defaultRoutes.map { "default \($0.text)" }
+        if details.isExpensive { lines.append(["expensive"]) }
+        lines += details.addresses.map { ["address \($0.address)/\($0.prefixLength)"] + $0.marks }
+        return lines + details.defaultRoutes.map(\.phrases)
     }
 
     /// With the margin, and in more than one line where it is too long for one: those that follow begin farther to the right.
-    private static func folded(_ text: String) -> [String] {
-        var (lines, line) = ([String](), margin)
-        for word in text.split(separator: " ") {
-            let isFirst = line.allSatisfy { $0 == " " }
-            if isFirst || line.count + 1 + word.count <= width {
-                line += isFirst ? String(word) : " " + word
+    private static func folded(_ phrases: [String]) -> [String] {
+        var (lines, line) = ([String](), margin + phrases[0])
+        for phrase in phrases.dropFirst() {
+            if line.count + 1 + phrase.count <= width {
+                line += " " + phrase
             } else {
                 lines.append(line)
-                line = margin + margin + word
+                line = margin + margin + phrase
             }
         }
         return lines + [line]
@@ -86,18 +86,11 @@ extension InterfaceDetails.State {
     }
 }
 
-extension InterfaceDetails.Address {
-    fileprivate var text: String { (["\(address)/\(prefixLength)"] + marks).joined(separator: " ") }
-}
-
 extension InterfaceDetails.DefaultRoute {
-    /// For example `via 192.0.2.1 metric 100`; the family where the router does not tell it, and any table but `main`.
-    fileprivate var text: String {
-        var parts: [String] = []
-        if gateway?.isIPv6 != isIPv6 { parts.append(isIPv6 ? "IPv6" : "IPv4") }
-        parts.append(gateway.map { "via \($0)" } ?? "on link")
-        parts.append("metric \(metric)")
-        if table != 254 { parts.append("table \(table)") }
-        return parts.joined(separator: " ")
+    /// For example `default via 192.0.2.1`, `metric 100`; the family where the router does not tell it, and any table but `main`.
+    fileprivate var phrases: [String] {
+        let family = gateway?.isIPv6 == isIPv6 ? "" : isIPv6 ? " IPv6" : " IPv4"
+        let phrases = ["default\(family) \(gateway.map { "via \($0)" } ?? "on link")", "metric \(metric)"]
+        return table == 254 ? phrases : phrases + ["table \(table)"]
     }
 }
