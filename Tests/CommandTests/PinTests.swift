@@ -1,8 +1,10 @@
 import Foundation
 import NetworkLab
 import ServerTrust
+import SwiftASN1
 import Testing
 import TrustForge
+import X509
 
 /// `reachability pin`: every line it writes.
 @Suite struct PinTests {
@@ -130,7 +132,7 @@ import TrustForge
         let leaf = TrustWorld.server("\u{1b}[31m\n\u{202e}ok").signed(by: TrustWorld.intermediate)
         let server = try await TLSServer.start(leaf)
         let result = try await server.run("pin 127.0.0.1:PORT")
-        #expect(result.output.contains("CN=\\u{1b}[31m\\u{a}\\u{202e}ok,O=Forge\n"))
+        #expect(result.output.contains("CN=\\1b[31m\\0a\\e2\\80\\aeok,O=Forge\n"))
     }
 
     @Test func `IPv6`() async throws {
@@ -143,13 +145,50 @@ import TrustForge
 
     @Test(arguments: [
         ("none.pem", "cannot read the anchors in none.pem: No such file or directory", 66),
-        ("key.pem", "key.pem has no certificate that can be an anchor: cannot read the certificate: ", 65),
+        (".", "cannot read the anchors in .: Is a directory", 66),
+        ("key.pem", "key.pem \(noCertificate)", 65),
+        ("/dev/null", "/dev/null \(noCertificate)", 65),
+        ("empty.pem", "empty.pem \(noCertificate)", 65),
+        ("garbage.pem", "garbage.pem \(noCertificate)", 65),
+        ("garbage.der", "garbage.der \(noCertificate)", 65),
+        ("damaged.pem", "damaged.pem \(noCertificate)", 65),
     ])
     func `anchors that are none`(file: String, sentence: String, status: CInt) async throws {
-        let result = try await TLSServer.start().run("pin --anchors \(file) 127.0.0.1:PORT")
-        #expect(result.status == status)
-        #expect(result.output.isEmpty)
-        #expect(result.errors.hasPrefix("reachability: \(sentence)"))
+        let server = try await TLSServer.start()
+        try server.directory.write("empty.pem", "")
+        try server.directory.write("garbage.pem", "\u{1b}[2Jno certificate\n")
+        try server.directory.write("garbage.der", "0\u{3}abc")
+        try server.directory.write("damaged.pem", PEM.text([Array(TrustWorld.root.der.dropLast(9))]))
+        for subcommand in ["pin", "trust"] {
+            try await server.run("\(subcommand) --anchors \(file) 127.0.0.1:PORT")
+                .expectRefusal(sentence, status: status)
+        }
+    }
+
+    private static let noCertificate =
+        "has no certificate that can be read: --anchors takes certificates in PEM or DER"
+
+    @Test func `names in every string type of X.509 are texts`() async throws {
+        let types: [(type: UInt8, bytes: [UInt8], text: String)] = [
+            (12, Array("B\u{fc}\u{1b}[2J".utf8), "B\u{fc}\\1b[2J"),
+            (20, [0x42, 0xfc, 0x1b, 0x5b, 0x32, 0x4a, 0x9b], "B\u{fc}\\1b[2J\\c2\\9b"),
+            (22, Array("Bu\u{7}".utf8), "Bu\\07"),
+            (28, [0, 0, 0, 0x42, 0, 0, 0, 0xfc, 0, 1, 0xf6, 0, 0, 0, 0x20, 0x2e], "B\u{fc}\u{1f600}\\e2\\80\\ae"),
+            (30, [0, 0x42, 0, 0xfc, 0x20, 0x2e], "B\u{fc}\\e2\\80\\ae"),
+        ]
+        for (type, bytes, text) in types {
+            let value = try ASN1Any(derEncoded: Encoded.node(type, bytes))
+            let name = RelativeDistinguishedName.Attribute(type: .RDNAttributeType.commonName, value: value)
+            let subject = DistinguishedName([RelativeDistinguishedName([name])])
+            let leaf = TrustWorld.server("leaf").with(\.subject, subject).signed(by: TrustWorld.intermediate)
+            let server = try await TLSServer.start(leaf)
+            let pinned = try await server.run("pin 127.0.0.1:PORT")
+            #expect(pinned.lines.dropFirst().first.map(String.init) == "leaf          CN=\(text)")
+            // One spelling in the certificate's line and in a reason.
+            let past = try await server.run("trust 127.0.0.1:PORT --at 2001-01-01")
+            #expect(past.lines.first?.contains("not trusted, \(text) ") == true)
+            #expect(past.lines.contains { $0 == "leaf          CN=\(text)" })
+        }
     }
 
     @Test(arguments: [

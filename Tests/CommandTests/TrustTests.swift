@@ -182,10 +182,11 @@ import TrustForge
             """
         let result = try await server.trust(policy)
         #expect(result.status == 1)
-        let lines = result.lines.suffix(3).map(String.init)
+        let lines = result.lines.suffix(4).map(String.init)
         #expect(lines[0].hasPrefix("failed  revocation    whether example.org is revoked is not known: "))
-        #expect(lines[1] == "ok      certificates  one of the pinned certificates (1) is on the chain")
-        #expect(lines[2] == "failed  publicKeys    neither example.org nor an authority above it is pinned")
+        #expect(lines[1].hasPrefix("note    revocation    not known of Intermediate: "))
+        #expect(lines[2] == "ok      certificates  one of the pinned certificates (1) is on the chain")
+        #expect(lines[3] == "failed  publicKeys    neither example.org nor an authority above it is pinned")
     }
 
     @Test func `a list that the policy file names revokes`() async throws {
@@ -199,13 +200,40 @@ import TrustForge
         let good = try await server.trust(policy)
         #expect(good.status == 0)
         let last: Substring = "ok      revocation    nobody says that anything is revoked (crl networkAccessDisabled)"
-        #expect(good.lines.last == last)
+        #expect(good.lines.suffix(2).first == last)
+        #expect(good.lines.last?.hasPrefix("note    revocation    not known of Intermediate: ") == true)
         list.revoke(TrustWorld.leaf)
         try server.directory.write("list.pem", list.pem(at: .now))
         let revoked = try await server.trust(policy)
         #expect(revoked.status == 1)
         #expect(revoked.lines.first?.hasPrefix("example.org:443: not trusted, example.org is revoked ") == true)
         #expect(revoked.lines.last?.hasPrefix("failed  revocation    example.org is revoked ") == true)
+    }
+
+    @Test func `why revocation is not known, of each certificate`() async throws {
+        let url = "http://127.0.0.1:1/ocsp"
+        var leaf = TrustWorld.server("example.org")
+        leaf.more = RevocationWorld.extensions(responders: [url, "http://[::ffff:127.0.0.1]:1/"])
+        let server = try await TLSServer.start(leaf.signed(by: TrustWorld.intermediate))
+        let policy = "{\"hosts\": {\"example.org\": {\"policy\": \"revocation\"}}}"
+        let soft = try await server.trust(policy)
+        #expect(soft.status == 0)
+        let lines = soft.lines.suffix(3).map(String.init)
+        #expect(lines[0].hasPrefix("ok      revocation    nobody says that anything is revoked"))
+        #expect(lines[1].hasPrefix("note    revocation    not known of example.org: the responder \(url) "))
+        #expect(lines[1].contains("it is a loopback, link-local or multicast address"))
+        #expect(lines[1].contains("; the responder http://[::ffff:127.0.0.1]:1/ "))
+        let nobody = "not known of Intermediate: the certificate names nobody to ask, and no list is set"
+        #expect(lines[2] == "note    revocation    \(nobody)")
+        let json = try await server.trust(policy, options: "--json")
+        #expect(json.output.contains("{\"check\":\"revocation\",\"state\":\"note\",\"text\":\"\(nobody)\"}"))
+
+        let flags = "\"flags\": [\"ocsp\", \"requirePositiveResponse\"]"
+        let hard = try await server.trust(policy.replacing("\"revocation\"", with: "\"revocation\", \(flags)"))
+        #expect(hard.status == 1)
+        let two = hard.lines.suffix(2).map(String.init)
+        #expect(two[0].hasPrefix("failed  revocation    whether example.org is revoked is not known: the responder "))
+        #expect(two[1] == "note    revocation    \(nobody)")
     }
 
     @Test func `JSON`() async throws {

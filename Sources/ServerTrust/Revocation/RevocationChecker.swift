@@ -105,11 +105,20 @@ public final class RevocationChecker: RevocationChecking {
         in trust: ServerTrust,
         flags: RevocationFlags
     ) async -> RevocationStatus {
+        Self.status(await findings(of: chain, in: trust, flags: flags))
+    }
+
+    /// The same of each certificate; those that need not be looked at, since another is revoked, are left out.
+    package func findings(
+        of chain: ValidatedChain,
+        in trust: ServerTrust,
+        flags: RevocationFlags
+    ) async -> [(TrustCertificate, RevocationFinding)] {
         let questions = RevocationQuestion.all(about: chain, in: trust)
         let known = questions.map { settledFinding($0, flags) }
         // What is remembered answers most handshakes, and needs no tasks.
         guard known.contains(where: { $0 == nil }), !known.contains(where: { $0?.isRevoked ?? false }) else {
-            return Self.status(zip(questions, known).compactMap { pair in pair.1.map { (pair.0.certificate, $0) } })
+            return zip(questions, known).compactMap { pair in pair.1.map { (pair.0.certificate, $0) } }
         }
         let findings = await withTaskGroup(of: (Int, RevocationFinding).self) { group in
             for (index, question) in questions.enumerated() {
@@ -117,11 +126,11 @@ public final class RevocationChecker: RevocationChecking {
             }
             return await group.reduce(into: [Int: RevocationFinding]()) { $0[$1.0] = $1.1 }
         }
-        return Self.status(questions.enumerated().map { ($1.certificate, findings[$0] ?? .unknown([])) })
+        return questions.enumerated().map { ($1.certificate, findings[$0] ?? .unknown([])) }
     }
 
     /// Revoked if one is; else unknown if one is, the server's own first.
-    private static func status(_ findings: [(TrustCertificate, RevocationFinding)]) -> RevocationStatus {
+    package static func status(_ findings: [(TrustCertificate, RevocationFinding)]) -> RevocationStatus {
         for case (let certificate, .revoked(let record)) in findings { return .revoked(certificate, detail: record) }
         for case (let certificate, .unknown(let obstacles)) in findings {
             return .unknown(certificate, detail: RevocationDoubt(obstacles))

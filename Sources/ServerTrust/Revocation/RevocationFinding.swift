@@ -1,5 +1,5 @@
 /// What is known about one certificate.
-enum RevocationFinding: Hashable, Sendable {
+package enum RevocationFinding: Hashable, Sendable {
     case good
     case revoked(RevocationRecord)
     case unknown([RevocationObstacle])

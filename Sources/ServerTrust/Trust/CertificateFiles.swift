@@ -26,7 +26,11 @@ public enum CertificateFiles {
     static func read(_ path: String, skipped: Skipped) throws(TrustCertificateError) -> [TrustCertificate] {
         let bytes = try content(path)
         let blocks = PEMBlocks.documents(in: bytes, type: "CERTIFICATE")
-        guard !blocks.isEmpty else { return [try TrustCertificate(derEncoded: bytes)] }
+        guard !blocks.isEmpty else {
+            // What a certificate in DER begins with.
+            guard bytes.first == 0x30 else { throw .unreadable("the file has none, in PEM or DER") }
+            return [try TrustCertificate(derEncoded: bytes)]
+        }
         var certificates: [TrustCertificate] = []
         var errors: [TrustCertificateError] = []
         for block in blocks {

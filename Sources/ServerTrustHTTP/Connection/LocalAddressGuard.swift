@@ -15,7 +15,8 @@ final class LocalAddressGuard: ChannelOutboundHandler {
 
     /// Why there is no connection.
     struct Refusal: Error, CustomStringConvertible {
-        let description = "addresses of this machine and of a link are not asked unless allowsLocalAddresses is set"
+        let description =
+            "it is a loopback, link-local or multicast address, and such are not asked"
     }
 
     /// Loopback, link-local, unspecified (which leads to loopback) and multicast addresses (RFC 6890), also as IPv4 within IPv6.

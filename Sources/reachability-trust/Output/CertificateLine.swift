@@ -35,8 +35,11 @@ struct CertificateLine: Sendable {
         }
     }
 
-    var subject: String { Self.name(certificate.x509.subject, certificate) }
-    var issuer: String { "\(certificate.x509.issuer)".printable }
+    var subject: String {
+        let subject = certificate.x509.subject
+        return subject.isEmpty ? certificate.description : subject.readable
+    }
+    var issuer: String { certificate.x509.issuer.readable }
     var pin: String { PublicKeyPin(certificate).description }
 
     private var left: TimeLeft { TimeLeft(end: certificate.notAfter, now: now) }
@@ -61,9 +64,5 @@ struct CertificateLine: Sendable {
         object.add("onChain", isOnChain)
         object.add("pin", pin)
         return object
-    }
-
-    private static func name(_ name: DistinguishedName, _ certificate: TrustCertificate) -> String {
-        (name.isEmpty ? certificate.description : "\(name)").printable
     }
 }

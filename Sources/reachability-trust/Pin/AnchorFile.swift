@@ -1,4 +1,5 @@
 import CommandLineSupport
+import Netlink
 import ServerTrust
 
 /// What `--anchors` names.
@@ -7,9 +8,14 @@ enum AnchorFile {
         do {
             return TrustAnchors(try CertificateFiles.read(path))
         } catch .file(let path, let cause) {
-            throw ExitMessage("cannot read the anchors in \(path): \(cause)", .noInput)
+            throw ExitMessage("cannot read the anchors in \(path.printable): \(cause)", .noInput)
+        } catch .unreadable {
+            throw ExitMessage(
+                "\(path.printable) has no certificate that can be read: --anchors takes certificates in PEM or DER",
+                .dataError
+            )
         } catch {
-            throw ExitMessage("\(path) has no certificate that can be an anchor: \(error)", .dataError)
+            throw ExitMessage("\(path.printable) has no certificate that can be an anchor: \(error)", .dataError)
         }
     }
 }

@@ -10,6 +10,7 @@ struct TrustRules: Sendable {
     private let file: TrustPolicyFile?
     private let manager: ServerTrustManager
     private let configuration: TrustConfiguration
+    private let revocation: RevocationRecorder
     /// Pins that did not match and only report.
     private let reports = Locked<Set<PinReport>>([])
 
@@ -33,7 +34,8 @@ struct TrustRules: Sendable {
             configuration.anchors = try AnchorFile.read(anchors)
         }
         configuration.logger = .silent
-        configuration.revocation = try Self.checker(file, configuration)
+        revocation = RevocationRecorder(try Self.checker(file, configuration))
+        configuration.revocation = revocation
         self.configuration = configuration
     }
 
@@ -92,7 +94,7 @@ struct TrustRules: Sendable {
         let pattern = (try? file?.pattern(forHost: host)) ?? nil
         checks.append(policyCheck(pattern, reason))
         let entries = pattern.flatMap { file?.policies[$0] } ?? []
-        for entry in entries { checks.append(await check(entry, trust, host)) }
+        for entry in entries { checks += await self.checks(of: entry, trust, host) }
         return TrustJudgement(reason: reason, chain: chain, pattern: pattern, checks: checks)
     }
 
@@ -106,21 +108,32 @@ struct TrustRules: Sendable {
         return TrustCheck("policy", .failed, "none for the host in \(path), and allHostsMustBeEvaluated is true")
     }
 
-    private func check(_ entry: TrustPolicyEntry, _ trust: ServerTrust, _ host: String) async -> TrustCheck {
+    private func checks(of entry: TrustPolicyEntry, _ trust: ServerTrust, _ host: String) async -> [TrustCheck] {
         let name = entry.kind.rawValue
+        reports.withLock { $0 = [] }
+        revocation.forget()
         do {
-            reports.withLock { $0 = [] }
             try await entry.evaluator.evaluateOnline(trust, forHost: host)
         } catch {
-            return TrustCheck(name, .failed, "\(error.reason)")
+            return [TrustCheck(name, .failed, "\(error.reason)")] + unknown(besides: error.reason)
         }
         if reports.withLock({ !$0.isEmpty }) {
-            return TrustCheck(
-                name,
-                .note,
-                "none of the pins is on the chain, and that is only reported: \(entry.summary)"
-            )
+            return [
+                TrustCheck(
+                    name,
+                    .note,
+                    "none of the pins is on the chain, and that is only reported: \(entry.summary)"
+                )
+            ]
         }
-        return TrustCheck(name, entry.kind == .disabled ? .note : .ok, entry.summary)
+        return [TrustCheck(name, entry.kind == .disabled ? .note : .ok, entry.summary)] + unknown()
+    }
+
+    /// Of which certificates it is not known whether they are revoked, and why.
+    private func unknown(besides told: TrustFailure? = nil) -> [TrustCheck] {
+        revocation.doubts.compactMap { certificate, doubt in
+            if case .revocationUnknown(certificate.description, doubt)? = told { return nil }
+            return TrustCheck("revocation", .note, "not known of \(certificate): \(doubt)")
+        }
     }
 }

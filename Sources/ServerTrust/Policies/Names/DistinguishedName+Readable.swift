@@ -1,9 +1,9 @@
 import SwiftASN1
-import X509
+package import X509
 
 extension DistinguishedName {
     /// `CN=Root,O=Forge`, the most specific first (RFC 4514), whatever string types its texts have.
-    var readable: String {
+    package var readable: String {
         reversed().map { part in
             part.map { "\(Self.key($0.type))=\(Self.escaped(AttributeText($0.value)))" }.joined(separator: "+")
         }.joined(separator: ",")
