@@ -67,4 +67,33 @@ extension Subject {
             return .refused(by: error)
         }
     }
+
+    /// A certificate whose RSA algorithms lack the NULL that belongs there. Its key may be pinned where no chain is asked for; no chain
+    /// may be valid with it.
+    static let withoutParameters = Subject(
+        name: "certificate without parameters",
+        seeds: LackingParameters.allCases.map { World.rsaLeaf.lacking($0, signedBy: World.rsaIntermediate.key).der }
+    ) { bytes in
+        do {
+            let trust = try Good.trust([bytes] + Good.intermediates)
+            let certificate = trust.leaf
+            guard certificate.derRepresentation == bytes else { return .forbidden("it was read as other bytes") }
+            if case .passed = Good.judge(trust) { return .forbidden("it is part of a valid chain") }
+            let key = certificate.publicKey.subjectPublicKeyInfo
+            guard bytes.indices.contains(where: { bytes[$0...].starts(with: key) }) else {
+                return .forbidden("its key is not in its bytes")
+            }
+            try PublicKeysTrustEvaluator(keys: pinned, performDefaultValidation: false, validateHost: false)
+                .evaluate(trust, forHost: World.host)
+            return .passed
+        } catch let error as ServerTrustError {
+            return .refused(by: error.reason)
+        } catch {
+            return .refused(by: error)
+        }
+    }
+
+    private static let pinned = LackingParameters.allCases.map {
+        World.rsaLeaf.lacking($0, signedBy: World.rsaIntermediate.key).certificate.publicKey
+    }
 }

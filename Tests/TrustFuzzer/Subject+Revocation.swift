@@ -1,5 +1,6 @@
 import ServerTrust
 import TrustForge
+import X509
 
 extension Subject {
     /// A stapled response.
@@ -32,6 +33,36 @@ extension Subject {
     static let signedList = Subject(name: "revocation list, signed again", seeds: lists.map { $0.body() }) {
         judge(list: ForgedList().signed($0))
     }
+
+    /// A list as it is fetched: its frame is read, and its entries when the signature has been checked. What may pass is the same.
+    static let fetchedList = Subject(name: "fetched list", seeds: goodLists + [manyEntries.der()]) { bytes in
+        let finding = judge(fetched: bytes)
+        guard case .passed = finding, !goodLists.contains(bytes), bytes != manyEntries.der() else { return finding }
+        return .forbidden("a fetched list that was not forged so says good")
+    }
+
+    /// Damage that the authority has signed may pass: it gets to the entries.
+    static let signedFetchedList = Subject(
+        name: "fetched list, signed again",
+        seeds: lists.map { $0.body() } + [manyEntries.body()]
+    ) {
+        judge(fetched: ForgedList().signed($0))
+    }
+
+    private static let manyEntries: ForgedList = {
+        let others = [World.strangeLeaf, World.leaf, World.intermediate, World.rsaLeaf]
+        let invalid = Certificate.Extension(
+            oid: [2, 5, 29, 24],
+            critical: false,
+            value: Encoded.time(World.now)[...]
+        )
+        return ForgedList(
+            entries: others.enumerated().map { index, other in
+                let extensions = index == 3 ? [invalid] : []
+                return ForgedList.Entry(certificate: other, reason: index == 0 ? nil : index, extensions: extensions)
+            }
+        )
+    }()
 
     private static let goodResponses: [ForgedResponse] = {
         var delegated = ForgedResponse()
@@ -72,6 +103,15 @@ extension Subject {
     private static func judge(list bytes: [UInt8]) -> Finding {
         do {
             let checker = RevocationChecker(lists: [try RevocationList(derEncoded: bytes, name: "damaged")])
+            return judge(.crl) { $0.revocation = checker }
+        } catch {
+            return .refused(by: error)
+        }
+    }
+
+    private static func judge(fetched bytes: [UInt8]) -> Finding {
+        do {
+            let checker = RevocationChecker(lists: [try RevocationList(bytes: bytes, name: "damaged")])
             return judge(.crl) { $0.revocation = checker }
         } catch {
             return .refused(by: error)

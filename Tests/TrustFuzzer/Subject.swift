@@ -9,7 +9,7 @@ struct Subject: Sendable {
     static let all = [
         leaf, intermediate, chain, anchor, signedLeaf, signedIntermediate, response, signedResponse, list, signedList,
         file,
-        text,
+        text, fetchedList, signedFetchedList, withoutParameters,
     ]
 
     /// An input for libFuzzer, and of what is kept: which subject, and its bytes.

@@ -52,7 +52,7 @@ public struct RevocationList: Sendable {
     }
 
     /// One list in DER or PEM, from somebody whose signature has not been checked: its entries are not looked at before it is.
-    init(bytes: [UInt8], name: String) throws(RevocationProblem) {
+    package init(bytes: [UInt8], name: String) throws(RevocationProblem) {
         guard let first = try Self.lists(in: bytes, name: name, checksEntries: false).first else {
             throw .malformed("there is no list")
         }
