@@ -1,4 +1,5 @@
 import Glibc
+import NIOCore
 import NIOPosix
 import Testing
 
@@ -81,5 +82,19 @@ import Testing
             let failure = try await task.value
             #expect(failure == .connectionClosed(.head))
         }
+    }
+
+    /// With IPv4 inside of IPv6, as a name service or a translator (RFC 6052) gives it, too.
+    @Test(arguments: [
+        ("127.0.0.1", true), ("127.255.255.254", true), ("0.0.0.0", true), ("169.254.169.254", true),
+        ("224.0.0.1", true), ("255.255.255.255", true), ("10.0.0.1", false), ("192.168.1.1", false),
+        ("126.255.255.255", false), ("169.253.0.1", false), ("::", true), ("::1", true), ("::127.0.0.1", true),
+        ("::ffff:127.0.0.1", true), ("::ffff:169.254.169.254", true), ("::ffff:10.0.0.1", false),
+        ("64:ff9b::7f00:1", true), ("64:ff9b::169.254.169.254", true), ("64:ff9b::192.0.2.1", false),
+        ("fe80::1", true), ("febf::1", true), ("fec0::1", false), ("ff02::1", true), ("fd00::1", false),
+        ("2001:db8::1", false),
+    ])
+    func `which addresses are local`(text: String, isLocal: Bool) throws {
+        #expect(LocalAddressGuard.isLocal(try SocketAddress(ipAddress: text, port: 80)) == isLocal)
     }
 }

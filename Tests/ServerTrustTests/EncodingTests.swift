@@ -133,4 +133,17 @@ import TrustForge
         #expect(log.lines.count == 3)
         #expect(log.lines[2].contains("No such file or directory"))
     }
+
+    @Test func `why a certificate cannot be read is told in words`() throws {
+        let damaged: [[UInt8]] = [
+            [], [0x30], [0x30, 0x03, 0x61, 0x62, 0x63], Array(World.leaf.der.dropLast(9)),
+            World.leaf.der.map { $0 == 0x17 ? 0x16 : $0 }, World.leaf.der + [0],
+        ]
+        for bytes in damaged {
+            let error = #expect(throws: TrustCertificateError.self) { try TrustCertificate(derEncoded: bytes) }
+            let text = error.map { "\($0)" } ?? ""
+            #expect(text.hasPrefix("cannot read the certificate: "))
+            #expect(!text.contains("Error.") && !text.contains(".swift") && !text.hasSuffix(": "), "\(text)")
+        }
+    }
 }

@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import Netlink
 import ServerTrust
 
 extension TrustedHTTPFailure {
@@ -20,14 +21,14 @@ extension TrustedHTTPFailure {
             NIOSSLError.uncleanShutdown:
             self = .connectionClosed(stage)
         case _ where stage == .connecting:
-            self = .unreachable(host: target.host, port: target.port, cause: "\(error)")
+            self = .unreachable(host: target.host, port: target.port, cause: Self.cause(error))
         case _ where stage == .handshake: self = .handshakeFailed(cause: "\(error)")
         default: self = .connectionFailed(stage, cause: "\(error)")
         }
     }
 
     private init(_ error: NIOConnectionError, _ target: FlightTarget) {
-        let failures = error.connectionErrors.map { "\($0.target): \($0.error)" }
+        let failures = error.connectionErrors.map { "\($0.target): \(Self.cause($0.error))" }
         let lookup = error.dnsAAAAError ?? error.dnsAError
         if failures.isEmpty, let lookup {
             let cause = (lookup as? SocketAddressError.UnknownHost)?.errorDescription ?? "\(lookup)"
@@ -43,6 +44,11 @@ extension TrustedHTTPFailure {
         case .headerOverflow: self = .headersTooLarge(limit: target.settings.maximumHeaderBytes)
         default: self = Self.malformed("\(error)", stage)
         }
+    }
+
+    /// What the system said, without the call that the event loop adds.
+    private static func cause(_ error: any Error) -> String {
+        (error as? IOError).map { "\(SystemError(rawValue: $0.errnoCode))" } ?? "\(error)"
     }
 
     private static func malformed(_ problem: String, _ stage: TrustedHTTPStage) -> TrustedHTTPFailure {
