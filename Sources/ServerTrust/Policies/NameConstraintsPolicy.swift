@@ -1,3 +1,4 @@
+import Netlink
 import SwiftASN1
 import X509
 
@@ -47,7 +48,8 @@ struct NameConstraintsPolicy: TrustPolicy {
         switch name {
         case .dnsName(let text), .rfc822Name(let text), .uniformResourceIdentifier(let text): text
         case .directoryName(let name): name.readable
-        case .ipAddress(let bytes): "address \(bytes.bytes.map(String.init).joined(separator: "."))"
+        case .ipAddress(let octets):
+            "address \(WireAddress(bytes: octets.bytes)?.description ?? "of \(octets.bytes.count) bytes")"
         default: "of a form that is not supported"
         }
     }

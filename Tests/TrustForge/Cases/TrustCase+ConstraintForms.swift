@@ -104,7 +104,7 @@ extension TrustCase {
             )
             $0.host = "::ffff:192.0.2.7"
             $0.openSSL = .differs("to whoever connects it is the excluded one")
-            $0.refuse(excluded("address 0.0.0.0.0.0.0.0.0.0.255.255.192.0.2.7"))
+            $0.refuse(excluded("address ::ffff:192.0.2.7"))
         },
         TrustCase("a mailbox that is excluded, in other letters") {
             $0.constrain(
