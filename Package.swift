@@ -11,67 +11,109 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Not in `Netlink`: a structure of libc that both Glibc and CNetlink declare belongs to the one the compiler happens to read
-/// first, so which import its members need would change from build to build.
-let visible: [SwiftSetting] = [.enableUpcomingFeature("MemberImportVisibility")]
+/// Not on the lowest floors, where unsafe code lives. There, too, a structure of libc that both Glibc and CLinux declare belongs to
+/// the one the compiler happens to read first, so which import its members need would change from build to build.
+let safe = strict + [.enableUpcomingFeature("MemberImportVisibility"), .strictMemorySafety()]
 
-/// Everywhere but in `Netlink`, the one room where unsafe code lives.
-let safe = strict + visible + [.strictMemorySafety()]
-
-/// Only with the trait of this name.
-let metrics = Target.Dependency.product(
-    name: "CoreMetrics",
-    package: "swift-metrics",
-    condition: .when(traits: ["Metrics"])
-)
-
-/// Only with the trait of this name.
-let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Outbox"]))
-
-/// Only with the trait of this name: what reads arguments, and starts programs.
-let commandLine: [Target.Dependency] = [
-    .product(
-        name: "ArgumentParser",
-        package: "swift-argument-parser",
-        condition: .when(traits: ["CommandLineTool"])
-    ),
-    .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["CommandLineTool"])),
-    .product(name: "SystemPackage", package: "swift-system", condition: .when(traits: ["CommandLineTool"])),
-]
-/// Only with the trait HTTP.
-let asyncHTTPClient = Target.Dependency.product(
-    name: "AsyncHTTPClient",
-    package: "async-http-client",
-    condition: .when(traits: ["HTTP"])
-)
-
-/// Only with the trait HTTP; what async-http-client is built on, in the versions it asks for.
-let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1"].map {
-    .product(name: $0, package: "swift-nio", condition: .when(traits: ["HTTP"]))
+/// A product of somebody else's package, used only with a trait of ours.
+func with(_ trait: String, _ products: [String], of package: String) -> [Target.Dependency] {
+    products.map { .product(name: $0, package: package, condition: .when(traits: [trait])) }
 }
-let nioTLS = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["HTTP"]))
-let nioHTTP2 = Target.Dependency.product(
-    name: "NIOHTTP2",
-    package: "swift-nio-http2",
-    condition: .when(traits: ["HTTP"])
-)
 
-/// Only with the trait `ServerTrust`.
-func trust(_ product: String, of package: String) -> Target.Dependency {
-    .product(name: product, package: package, condition: .when(traits: ["ServerTrust"]))
-}
+let logging: [Target.Dependency] = [.product(name: "Logging", package: "swift-log")]
+let metrics = with("Metrics", ["CoreMetrics"], of: "swift-metrics")
+let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
+
+/// What reads arguments, and starts programs.
+let commandLine =
+    with("CommandLineTool", ["ArgumentParser"], of: "swift-argument-parser")
+    + with("CommandLineTool", ["Subprocess"], of: "swift-subprocess")
+    + with("CommandLineTool", ["SystemPackage"], of: "swift-system")
+
+/// async-http-client, and what it is built on, in the versions it asks for.
+let asyncHTTPClient =
+    with("HTTP", ["AsyncHTTPClient"], of: "async-http-client")
+    + with("HTTP", ["NIOCore", "NIOPosix", "NIOHTTP1"], of: "swift-nio")
+    + with("HTTP", ["NIOSSL"], of: "swift-nio-ssl")
+    + with("HTTP", ["NIOHTTP2"], of: "swift-nio-http2")
 
 /// X.509, its encoding, and the algorithms below.
-let certificates = [
-    trust("X509", of: "swift-certificates"),
-    trust("SwiftASN1", of: "swift-asn1"),
-    trust("Crypto", of: "swift-crypto"),
-    trust("CryptoExtras", of: "swift-crypto"),
-]
+let certificates =
+    with("ServerTrust", ["X509"], of: "swift-certificates")
+    + with("ServerTrust", ["SwiftASN1"], of: "swift-asn1")
+    + with("ServerTrust", ["Crypto", "CryptoExtras"], of: "swift-crypto")
 
-/// What its clients speak TLS with.
+/// What the clients of server trust speak TLS with.
 let trustNIO =
-    ["NIOCore", "NIOPosix", "NIOTLS"].map { trust($0, of: "swift-nio") } + [trust("NIOSSL", of: "swift-nio-ssl")]
+    with("ServerTrust", ["NIOCore", "NIOPosix", "NIOTLS"], of: "swift-nio")
+    + with("ServerTrust", ["NIOSSL"], of: "swift-nio-ssl")
+let trustHTTP1 = with("ServerTrust", ["NIOHTTP1"], of: "swift-nio")
+
+extension Target {
+    /// A floor of the house, a folder of `Sources`. Who lives on one uses those on the same floor and below.
+    enum Floor: String {
+        case linux = "Linux"
+        case kernel = "Kernel"
+        case core = "Core"
+        case trust = "Trust"
+        case requests = "Requests"
+        case programs = "Programs"
+
+        var settings: [SwiftSetting] { self == .linux || self == .kernel ? strict : safe }
+    }
+
+    static func library(_ name: String, on floor: Floor, uses rooms: [String], _ others: [Dependency] = []) -> Target {
+        .target(
+            name: name,
+            dependencies: rooms.map { .init(stringLiteral: $0) } + others,
+            path: "Sources/\(floor.rawValue)/\(name)",
+            swiftSettings: floor.settings
+        )
+    }
+
+    static func program(_ name: String, uses rooms: [String], _ others: [Dependency] = []) -> Target {
+        .executableTarget(
+            name: name,
+            dependencies: rooms.map { .init(stringLiteral: $0) } + commandLine + others,
+            path: "Sources/Programs/\(name)",
+            swiftSettings: safe
+        )
+    }
+
+    /// What tests use, in `Tests`.
+    static func support(_ name: String, uses rooms: [String], _ others: [Dependency] = []) -> Target {
+        .target(
+            name: name,
+            dependencies: rooms.map { .init(stringLiteral: $0) } + others,
+            path: "Tests/\(name)",
+            swiftSettings: strict
+        )
+    }
+
+    /// A program that tests run, in `Tests`.
+    static func tested(_ name: String, uses rooms: [String], _ others: [Dependency] = []) -> Target {
+        .executableTarget(
+            name: name,
+            dependencies: rooms.map { .init(stringLiteral: $0) } + others,
+            path: "Tests/\(name)",
+            swiftSettings: strict
+        )
+    }
+
+    static func tests(
+        _ name: String,
+        uses rooms: [String],
+        _ others: [Dependency] = [],
+        exclude: [String] = []
+    ) -> Target {
+        .testTarget(
+            name: name,
+            dependencies: rooms.map { .init(stringLiteral: $0) } + others,
+            exclude: exclude,
+            swiftSettings: strict
+        )
+    }
+}
 
 let package = Package(
     name: "network-reachability",
@@ -124,243 +166,200 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
     targets: [
+        // The system's headers, and what Swift cannot import of them.
+        .systemLibrary(name: "CLinux", path: "Sources/Linux/CLinux"),
+        .library("LinuxPrimitives", on: .linux, uses: ["CLinux"]),
+
         .systemLibrary(
             name: "CNetlink",
+            path: "Sources/Kernel/CNetlink",
             pkgConfig: "libnl-route-3.0",
             providers: [.apt(["libnl-3-dev", "libnl-route-3-dev", "pkg-config"])]
         ),
-        .target(name: "Netlink", dependencies: ["CNetlink"], swiftSettings: strict),
-        .target(
-            name: "NetworkReachability",
-            dependencies: ["Netlink", .product(name: "Logging", package: "swift-log")],
-            swiftSettings: safe
+        .library("RouteFilter", on: .kernel, uses: ["LinuxPrimitives", "CLinux"]),
+        .library("Netlink", on: .kernel, uses: ["RouteFilter", "LinuxPrimitives", "CNetlink", "CLinux"]),
+
+        .library("NetworkReachability", on: .core, uses: ["Netlink", "RouteFilter", "LinuxPrimitives"], logging),
+        .library(
+            "NetworkReachabilityTesting",
+            on: .core,
+            uses: ["NetworkReachability", "Netlink", "RouteFilter", "LinuxPrimitives"]
         ),
-        .target(
-            name: "NetworkReachabilityTesting",
-            dependencies: ["NetworkReachability", "Netlink"],
-            swiftSettings: safe
+        .library("NetworkReachabilityMetrics", on: .core, uses: ["NetworkReachability", "LinuxPrimitives"], metrics),
+        .library(
+            "ReachabilityRecording",
+            on: .core,
+            uses: ["NetworkReachability", "Netlink", "RouteFilter", "LinuxPrimitives"]
         ),
-        .target(
-            name: "NetworkReachabilityMetrics",
-            dependencies: ["NetworkReachability", "Netlink", metrics],
-            swiftSettings: safe
+
+        // With the trait ServerTrust; none of it needs libnl.
+        .library("ServerTrust", on: .trust, uses: ["LinuxPrimitives"], logging + certificates),
+        .library("ServerTrustNIO", on: .trust, uses: ["ServerTrust", "LinuxPrimitives"], logging + trustNIO),
+        .library(
+            "ServerTrustHTTP",
+            on: .trust,
+            uses: ["ServerTrust", "ServerTrustNIO", "LinuxPrimitives"],
+            trustNIO + trustHTTP1
         ),
-        .target(
-            name: "ReachabilityRecording",
-            dependencies: ["NetworkReachability", "Netlink"],
-            swiftSettings: safe
+        // With the trait HTTP, too.
+        .library(
+            "ServerTrustAsyncHTTPClient",
+            on: .trust,
+            uses: ["ServerTrust", "LinuxPrimitives"],
+            logging + asyncHTTPClient
         ),
-        .target(name: "ReachabilityRetry", dependencies: ["NetworkReachability", "Netlink"], swiftSettings: safe),
-        .target(
-            name: "ServerTrust",
-            dependencies: ["Netlink", .product(name: "Logging", package: "swift-log")] + certificates,
-            swiftSettings: safe
-        ),
-        .target(
-            name: "ServerTrustNIO",
-            dependencies: ["ServerTrust", "Netlink", .product(name: "Logging", package: "swift-log")] + trustNIO,
-            swiftSettings: safe
-        ),
-        .target(
-            name: "ServerTrustHTTP",
-            dependencies: ["ServerTrust", "ServerTrustNIO", "Netlink", trust("NIOHTTP1", of: "swift-nio")] + trustNIO,
-            swiftSettings: safe
-        ),
-        .target(
-            name: "ReachabilityHTTP",
-            dependencies: ["ReachabilityRetry", "NetworkReachability", "Netlink", asyncHTTPClient, nioTLS, nioHTTP2]
-                + nio,
-            swiftSettings: safe
-        ),
-        // With the traits HTTP and ServerTrust.
-        .target(
-            name: "ServerTrustAsyncHTTPClient",
-            dependencies: [
-                "ServerTrust", "Netlink", .product(name: "Logging", package: "swift-log"), asyncHTTPClient, nioTLS,
-                nioHTTP2,
-            ] + nio,
-            swiftSettings: safe
+
+        .library("ReachabilityRetry", on: .requests, uses: ["NetworkReachability", "LinuxPrimitives"]),
+        // With the trait HTTP.
+        .library(
+            "ReachabilityHTTP",
+            on: .requests,
+            uses: ["ReachabilityRetry", "NetworkReachability", "LinuxPrimitives"],
+            asyncHTTPClient
         ),
         // Without a trait: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
-        .target(
-            name: "ReachabilityURLSession",
-            dependencies: ["ReachabilityRetry", "NetworkReachability", "Netlink"],
-            swiftSettings: safe
+        .library("ReachabilityURLSession", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"]),
+        // With the trait Outbox.
+        .library(
+            "ReachabilityOutbox",
+            on: .requests,
+            uses: ["ReachabilityRetry", "NetworkReachability", "LinuxPrimitives"],
+            logging + database
         ),
-        .target(
-            name: "ReachabilityOutbox",
-            dependencies: [
-                "NetworkReachability", "ReachabilityRetry", "Netlink", database,
-                .product(name: "Logging", package: "swift-log"),
+
+        .library(
+            "CommandLineSupport",
+            on: .programs,
+            uses: ["NetworkReachability", "Netlink", "LinuxPrimitives"],
+            commandLine
+        ),
+        .program(
+            "reachability",
+            uses: [
+                "CommandLineSupport", "NetworkReachability", "ReachabilityRecording", "ReachabilityRetry", "Netlink",
+                "LinuxPrimitives",
             ],
-            swiftSettings: safe
+            logging
         ),
-        .target(
-            name: "CommandLineSupport",
-            dependencies: ["NetworkReachability", "Netlink"] + commandLine,
-            swiftSettings: safe
+        .program(
+            "reachability-outbox",
+            uses: ["CommandLineSupport", "ReachabilityOutbox", "ReachabilityRetry", "LinuxPrimitives"]
         ),
-        .executableTarget(
-            name: "reachability",
-            dependencies: [
-                "CommandLineSupport", "NetworkReachability", "ReachabilityRecording", "ReachabilityRetry",
-                "Netlink",
-                .product(name: "Logging", package: "swift-log"),
-            ] + commandLine,
-            swiftSettings: safe
-        ),
-        .executableTarget(
-            name: "reachability-outbox",
-            dependencies: ["CommandLineSupport", "ReachabilityOutbox", "ReachabilityRetry", "Netlink"] + commandLine,
-            swiftSettings: safe
-        ),
-        .executableTarget(
-            name: "reachability-trust",
-            dependencies: [
+        .program(
+            "reachability-trust",
+            uses: [
                 "CommandLineSupport", "NetworkReachability", "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP",
-                "Netlink",
-                .product(name: "Logging", package: "swift-log"),
-            ] + commandLine + trustNIO + [trust("X509", of: "swift-certificates")],
-            swiftSettings: safe
+                "Netlink", "LinuxPrimitives",
+            ],
+            logging + certificates + trustNIO
         ),
+
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
-        .target(
-            name: "NetworkLab",
-            dependencies: ["CNetworkLab", "Netlink"],
-            path: "Tests/NetworkLab",
-            swiftSettings: strict
+        .support("NetworkLab", uses: ["CNetworkLab", "Netlink", "LinuxPrimitives"]),
+        .support("TestSupport", uses: []),
+        .support("TrustForge", uses: ["ServerTrust", "TestSupport"], certificates),
+        .tested("EmbeddingProgram", uses: ["NetworkReachability"]),
+        .tested("OutboxVictim", uses: ["ReachabilityOutbox", "ReachabilityRetry"]),
+        .tested(
+            "ReadmeClient",
+            uses: ["ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry"],
+            asyncHTTPClient
         ),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-        .testTarget(
-            name: "NetlinkTests",
-            dependencies: ["Netlink", "NetworkLab", "TestSupport"],
-            swiftSettings: strict
+
+        .tests("LinuxPrimitivesTests", uses: ["LinuxPrimitives", "NetworkLab", "TestSupport"]),
+        .tests(
+            "NetlinkTests",
+            uses: ["Netlink", "RouteFilter", "LinuxPrimitives", "CLinux", "NetworkLab", "TestSupport"]
         ),
-        .testTarget(
-            name: "NetworkReachabilityTests",
-            dependencies: [
-                "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab", "TestSupport",
+        .tests(
+            "NetworkReachabilityTests",
+            uses: [
+                "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives", "CNetlink", "CLinux",
+                "NetworkLab", "TestSupport",
+            ]
+        ),
+        .tests(
+            "NetworkReachabilityMetricsTests",
+            uses: [
+                "NetworkReachability", "NetworkReachabilityMetrics", "NetworkReachabilityTesting", "Netlink",
+                "LinuxPrimitives",
             ],
-            swiftSettings: strict
+            metrics
         ),
-        .testTarget(
-            name: "NetworkReachabilityMetricsTests",
-            dependencies: [
-                "NetworkReachability", "NetworkReachabilityMetrics", "NetworkReachabilityTesting", "Netlink", metrics,
+        .tests(
+            "RecordingTests",
+            uses: ["ReachabilityRecording", "NetworkReachability", "Netlink", "LinuxPrimitives", "TestSupport"]
+        ),
+        .tests(
+            "ConformanceTests",
+            uses: [
+                "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "RouteFilter", "LinuxPrimitives",
+                "NetworkLab",
             ],
-            swiftSettings: strict
+            logging
         ),
-        .executableTarget(
-            name: "OutboxVictim",
-            dependencies: ["ReachabilityOutbox", "ReachabilityRetry"],
-            path: "Tests/OutboxVictim",
-            swiftSettings: strict
+        .tests("ScenarioTests", uses: ["Netlink", "LinuxPrimitives", "NetworkLab", "TestSupport", "reachability"]),
+
+        .tests(
+            "ServerTrustTests",
+            uses: ["ServerTrust", "TrustForge", "LinuxPrimitives", "NetworkLab", "TestSupport"],
+            logging + certificates
         ),
-        .testTarget(
-            name: "ReachabilityOutboxTests",
-            dependencies: [
-                "ReachabilityOutbox", "ReachabilityRetry", "Netlink", "NetworkLab", "TestSupport", "OutboxVictim",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "RecordingTests",
-            dependencies: ["ReachabilityRecording", "NetworkReachability", "Netlink", "TestSupport"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "ReachabilityRetryTests",
-            dependencies: [
-                "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
+        .tests(
+            "ServerTrustNIOTests",
+            uses: [
+                "ServerTrustNIO", "ServerTrustHTTP", "ServerTrust", "TrustForge", "LinuxPrimitives", "NetworkLab",
                 "TestSupport",
             ],
-            swiftSettings: strict
+            logging + trustNIO + certificates
         ),
-        .executableTarget(
-            name: "ReadmeClient",
-            dependencies: ["ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry", asyncHTTPClient],
-            path: "Tests/ReadmeClient",
-            swiftSettings: strict
+        .tests(
+            "ServerTrustHTTPTests",
+            uses: [
+                "ServerTrustHTTP", "ServerTrustNIO", "ServerTrust", "TrustForge", "LinuxPrimitives", "NetworkLab",
+                "TestSupport",
+            ],
+            trustNIO + trustHTTP1 + certificates + with("ServerTrust", ["NIOEmbedded"], of: "swift-nio")
         ),
-        .testTarget(
-            name: "ReachabilityHTTPTests",
-            dependencies: [
+        .tests(
+            "ServerTrustAsyncHTTPClientTests",
+            uses: ["ServerTrustAsyncHTTPClient", "ServerTrust", "TrustForge", "LinuxPrimitives", "TestSupport"],
+            asyncHTTPClient + certificates
+        ),
+
+        .tests(
+            "ReachabilityRetryTests",
+            uses: [
+                "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
+                "NetworkLab", "TestSupport",
+            ]
+        ),
+        .tests(
+            "ReachabilityHTTPTests",
+            uses: [
                 "ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry", "NetworkReachability",
-                "NetworkReachabilityTesting", "Netlink", "NetworkLab", "TestSupport", "ReadmeClient", asyncHTTPClient,
-                nioTLS, nioHTTP2,
-            ] + nio,
-            swiftSettings: strict
-        ),
-        .target(
-            name: "TrustForge",
-            dependencies: ["ServerTrust", "TestSupport"] + certificates,
-            path: "Tests/TrustForge",
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "ServerTrustTests",
-            dependencies: [
-                "ServerTrust", "TrustForge", "Netlink", "NetworkLab", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
-            ]
-                + certificates,
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "ServerTrustHTTPTests",
-            dependencies: [
-                "ServerTrustHTTP", "ServerTrustNIO", "ServerTrust", "TrustForge", "Netlink", "NetworkLab",
-                "TestSupport", trust("NIOHTTP1", of: "swift-nio"), trust("NIOEmbedded", of: "swift-nio"),
-            ]
-                + trustNIO + certificates,
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "ServerTrustNIOTests",
-            dependencies: [
-                "ServerTrustNIO", "ServerTrustHTTP", "ServerTrust", "TrustForge", "Netlink", "NetworkLab",
-                "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
-            ]
-                + trustNIO + certificates,
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "ServerTrustAsyncHTTPClientTests",
-            dependencies: [
-                "ServerTrustAsyncHTTPClient", "ServerTrust", "TrustForge", "Netlink", "TestSupport", asyncHTTPClient,
-                nioTLS, nioHTTP2,
-            ] + nio + certificates,
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "ConformanceTests",
-            dependencies: [
-                "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "NetworkLab",
-                .product(name: "Logging", package: "swift-log"),
+                "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives", "NetworkLab", "TestSupport",
+                "ReadmeClient",
             ],
-            swiftSettings: strict
+            asyncHTTPClient
         ),
-        .testTarget(
-            name: "ScenarioTests",
-            dependencies: ["Netlink", "NetworkLab", "TestSupport", "reachability"],
-            swiftSettings: strict
+        .tests(
+            "ReachabilityOutboxTests",
+            uses: [
+                "ReachabilityOutbox", "ReachabilityRetry", "Netlink", "LinuxPrimitives", "NetworkLab", "TestSupport",
+                "OutboxVictim",
+            ],
+            logging
         ),
-        .executableTarget(
-            name: "EmbeddingProgram",
-            dependencies: ["NetworkReachability"],
-            path: "Tests/EmbeddingProgram",
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "CommandTests",
-            dependencies: [
-                "CommandLineSupport", "NetworkLab", "TestSupport", "TrustForge", "ServerTrust", "reachability",
-                "reachability-outbox", "reachability-trust", "EmbeddingProgram",
-            ] + certificates,
-            exclude: ["Help"],
-            swiftSettings: strict
+        .tests(
+            "CommandTests",
+            uses: [
+                "CommandLineSupport", "NetworkReachability", "LinuxPrimitives", "NetworkLab", "TestSupport",
+                "TrustForge", "ServerTrust",
+                "reachability", "reachability-outbox", "reachability-trust", "EmbeddingProgram",
+            ],
+            certificates,
+            exclude: ["Help"]
         ),
     ]
 )
@@ -368,12 +367,7 @@ let package = Package(
 // What Scripts/mutate and Scripts/fuzz run; nobody else builds it.
 if Context.environment["FUZZER"] != nil {
     package.targets.append(
-        .executableTarget(
-            name: "TrustFuzzer",
-            dependencies: ["ServerTrust", "TrustForge", "TestSupport"] + certificates,
-            path: "Tests/TrustFuzzer",
-            swiftSettings: strict
-        )
+        .tested("TrustFuzzer", uses: ["ServerTrust", "TrustForge", "TestSupport"], certificates)
     )
 }
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import Netlink
+import LinuxPrimitives
 import NetworkLab
 
 /// An HTTP server on loopback that gives the answers it was told to, one for each request, and the last again and again.

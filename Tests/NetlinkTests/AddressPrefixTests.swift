@@ -1,6 +1,5 @@
+import LinuxPrimitives
 import Testing
-
-@testable import Netlink
 
 @Suite struct AddressPrefixTests {
     @Test func `bits beyond the length are ignored`() throws {

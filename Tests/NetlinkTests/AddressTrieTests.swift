@@ -1,6 +1,8 @@
 import Testing
 
+@testable import LinuxPrimitives
 @testable import Netlink
+@testable import RouteFilter
 
 /// The trie against a dictionary that is searched from end to end.
 @Suite struct AddressTrieTests {

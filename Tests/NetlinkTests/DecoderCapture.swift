@@ -1,4 +1,4 @@
-import CNetlink
+import CLinux
 import NetworkLab
 
 @testable import Netlink

@@ -1,6 +1,8 @@
 import Glibc
 
+@testable import LinuxPrimitives
 @testable import Netlink
+@testable import RouteFilter
 
 /// What came out of datagrams that were given to every decoder.
 struct DecoderCounts: Sendable {

@@ -3,6 +3,7 @@ import NetworkLab
 import Testing
 
 @testable import Netlink
+@testable import RouteFilter
 
 /// The decoders against messages that no kernel sends: whatever comes, they neither trap nor read too far.
 ///

@@ -1,7 +1,9 @@
-import CNetlink
+import CLinux
 import Testing
 
+@testable import LinuxPrimitives
 @testable import Netlink
+@testable import RouteFilter
 
 /// What a burst tells of the routes it heard of.
 @Suite struct EventBurstTests {

@@ -1,6 +1,7 @@
 import NetworkLab
 import Testing
 
+@testable import LinuxPrimitives
 @testable import Netlink
 
 /// Rules, neighbours and entries as the real kernel tells them.

@@ -1,6 +1,7 @@
 import NetworkLab
 import Testing
 
+@testable import LinuxPrimitives
 @testable import Netlink
 
 /// Addresses and default routes of the real kernel.

@@ -1,6 +1,7 @@
 import NetworkLab
 import Testing
 
+@testable import LinuxPrimitives
 @testable import Netlink
 
 /// What the thread of a listener asks of the scheduler.

@@ -1,5 +1,6 @@
-import CNetlink
+import CLinux
 
+@testable import LinuxPrimitives
 @testable import Netlink
 
 /// Messages of neighbours, as the kernel sends them.

@@ -2,6 +2,7 @@ import NetworkLab
 import Testing
 
 @testable import Netlink
+@testable import RouteFilter
 
 /// What a real kernel does to a reader who is too slow.
 @Suite(.enabled(if: TestNamespace.isPermitted)) struct OverrunKernelTests {

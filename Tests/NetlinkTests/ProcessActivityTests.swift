@@ -2,6 +2,7 @@ import Foundation
 import NetworkLab
 import Testing
 
+@testable import LinuxPrimitives
 @testable import Netlink
 
 /// What `/proc` tells of real processes.

@@ -1,4 +1,6 @@
+@testable import LinuxPrimitives
 @testable import Netlink
+@testable import RouteFilter
 
 /// Addresses and prefixes by chance that can be repeated: some alone, some close together, some at the edges.
 struct RandomPrefixes {

@@ -1,9 +1,11 @@
-import CNetlink
+import CLinux
 import Glibc
 import NetworkLab
 import Testing
 
+@testable import LinuxPrimitives
 @testable import Netlink
+@testable import RouteFilter
 
 /// The filter in the real kernel, in a namespace: what is asked to be left out does not arrive, and the rest does.
 @Suite(.enabled(if: TestNamespace.isPermitted)) struct RouteFilterKernelTests {

@@ -1,7 +1,9 @@
-import CNetlink
+import CLinux
 import Testing
 
+@testable import LinuxPrimitives
 @testable import Netlink
+@testable import RouteFilter
 
 /// The program of the filter, run by an interpreter and compared with what overlaps in plain sight.
 @Suite struct RouteFilterTests {

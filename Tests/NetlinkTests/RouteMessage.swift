@@ -1,5 +1,6 @@
-import CNetlink
+import CLinux
 
+@testable import LinuxPrimitives
 @testable import Netlink
 
 /// Messages about routes as the kernel writes them, and as it does not.

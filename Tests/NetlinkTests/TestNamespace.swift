@@ -2,6 +2,7 @@ import Foundation
 import NetworkLab
 
 @testable import Netlink
+@testable import RouteFilter
 
 /// A network namespace, and a mount namespace with it, that lives as long as a child process which does nothing else.
 final class TestNamespace {

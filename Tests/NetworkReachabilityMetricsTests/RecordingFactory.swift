@@ -1,5 +1,5 @@
 import CoreMetrics
-import Netlink
+import LinuxPrimitives
 
 /// Makes metrics that write down what they are told.
 final class RecordingFactory: MetricsFactory {

@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 import NetworkReachabilityTesting
 
 /// A clock on which whoever sleeps is woken by the test, one sleep at a time.

@@ -1,4 +1,5 @@
 import Glibc
+import LinuxPrimitives
 import Netlink
 import Testing
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import Netlink
+import LinuxPrimitives
 import NetworkLab
 import Testing
 

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
 import Netlink

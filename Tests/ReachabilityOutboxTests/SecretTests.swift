@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import Logging
 import Netlink
 import ReachabilityOutbox

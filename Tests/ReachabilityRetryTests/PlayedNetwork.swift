@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 import NetworkReachability
 import ReachabilityRetry
 

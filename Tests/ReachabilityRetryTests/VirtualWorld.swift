@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 import ReachabilityRetry
 
 /// A thread of its own in which asynchronous code runs, with time that jumps to the next sleeper as soon as nothing is left

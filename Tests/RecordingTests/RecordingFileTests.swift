@@ -1,4 +1,5 @@
 import Foundation
+import LinuxPrimitives
 import Netlink
 import Testing
 

@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import Netlink
 import TestSupport
 import Testing

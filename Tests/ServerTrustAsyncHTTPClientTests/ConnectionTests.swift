@@ -1,7 +1,7 @@
 import AsyncHTTPClient
+import LinuxPrimitives
 import NIOCore
 import NIOSSL
-import Netlink
 import ServerTrust
 import ServerTrustAsyncHTTPClient
 import SwiftASN1

@@ -1,6 +1,6 @@
+import LinuxPrimitives
 import NIOCore
 import NIOSSL
-import Netlink
 import ServerTrust
 import ServerTrustNIO
 import Testing

@@ -1,5 +1,5 @@
+import LinuxPrimitives
 import NIOSSL
-import Netlink
 import ServerTrust
 import ServerTrustNIO
 import Testing

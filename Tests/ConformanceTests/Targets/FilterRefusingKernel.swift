@@ -1,7 +1,9 @@
 import Dispatch
+import LinuxPrimitives
 import Netlink
 import NetworkReachability
 import NetworkReachabilityTesting
+import RouteFilter
 
 /// A fake kernel whose sockets take no filter, or not any more.
 struct FilterRefusingKernel: Kernel {

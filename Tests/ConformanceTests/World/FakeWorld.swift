@@ -1,5 +1,5 @@
 import Dispatch
-import Netlink
+import LinuxPrimitives
 
 @testable import NetworkReachability
 @testable import NetworkReachabilityTesting

@@ -1,8 +1,8 @@
 import Glibc
+import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import Netlink
 
 /// A server of HTTP/1.1 that does with each request what the request asks for, and counts what it has done.
 final class FaultServer: Sendable {

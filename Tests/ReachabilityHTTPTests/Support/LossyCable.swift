@@ -1,5 +1,5 @@
 import Glibc
-import Netlink
+import LinuxPrimitives
 import NetworkLab
 
 /// A client and a server in two network namespaces, with a cable between them and an address behind it that the client has a route to.

@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import NIOCore
 import NIOHPACK
 import NIOHTTP1

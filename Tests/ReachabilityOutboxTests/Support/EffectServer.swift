@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import LinuxPrimitives
 import Netlink
 import NetworkLab
 import TestSupport

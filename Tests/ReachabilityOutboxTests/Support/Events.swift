@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 import ReachabilityOutbox
 
 /// What an outbox reported, in few words.

@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 import ReachabilityOutbox
 
 /// Time that passes when a test says so.

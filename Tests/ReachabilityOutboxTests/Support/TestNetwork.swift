@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 import ReachabilityOutbox
 
 /// Hosts that can be reached when a test says so; all can at first.

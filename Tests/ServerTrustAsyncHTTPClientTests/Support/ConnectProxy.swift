@@ -1,6 +1,6 @@
+import LinuxPrimitives
 import NIOCore
 import NIOPosix
-import Netlink
 
 /// A proxy that answers every CONNECT with a tunnel to one port of the loopback.
 final class ConnectProxy: Sendable {

@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 import ServerTrust
 
 /// Counts the evaluations of hosts, and does what it is told when it has.

@@ -1,9 +1,9 @@
+import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
-import Netlink
 import TrustForge
 
 /// A server of HTTP/1.1 and HTTP/2 on the loopback, which remembers all it was told.

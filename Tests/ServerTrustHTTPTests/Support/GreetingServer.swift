@@ -1,6 +1,6 @@
+import LinuxPrimitives
 import NIOCore
 import NIOPosix
-import Netlink
 
 /// Says something to everybody who connects, and closes; nothing if there is nothing to say.
 final class GreetingServer: Sendable {

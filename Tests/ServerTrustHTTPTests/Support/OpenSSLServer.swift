@@ -1,5 +1,5 @@
 import Foundation
-import Netlink
+import LinuxPrimitives
 import NetworkLab
 import TrustForge
 import X509

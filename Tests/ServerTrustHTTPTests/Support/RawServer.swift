@@ -1,7 +1,7 @@
+import LinuxPrimitives
 import NIOCore
 import NIOPosix
 import NIOSSL
-import Netlink
 
 /// A server on a loopback address that answers each request with bytes of the test's.
 final class RawServer: Sendable {

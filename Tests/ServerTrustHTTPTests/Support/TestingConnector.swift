@@ -1,6 +1,6 @@
+import LinuxPrimitives
 import NIOCore
 import NIOEmbedded
-import Netlink
 import Testing
 
 @testable import ServerTrustHTTP

@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 
 /// Closed until it is opened, for any number who wait.
 final class Gate: Sendable {

@@ -1,8 +1,8 @@
+import LinuxPrimitives
 import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
-import Netlink
 import TrustForge
 
 /// A TLS server on 127.0.0.1 that says `hello` when the handshake is done, and keeps the names that clients ask for and what they say.

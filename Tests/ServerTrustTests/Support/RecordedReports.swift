@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 import ServerTrust
 
 /// What a reporter of pins has heard.

@@ -1,5 +1,5 @@
+import LinuxPrimitives
 import Logging
-import Netlink
 
 /// Keeps what is logged.
 final class RecordingLog: Sendable {

@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 import ServerTrust
 
 /// Plays responders and the servers of lists.

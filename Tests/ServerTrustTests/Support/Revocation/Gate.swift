@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 
 /// Closed until it is opened, for any number who wait; who is cancelled goes on.
 final class Gate: Sendable {

@@ -1,0 +1,55 @@
+package import LinuxPrimitives
+
+/// An IPv4 or IPv6 address, with the zone that link-local IPv6 ones need (RFC 4007).
+///
+/// Any other address may have a zone too: it then means the address as packets get to it that are bound to this interface or
+/// VRF, as with `ping -I`.
+///
+/// An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) is the IPv4 address it stands for, for that is where packets go.
+public struct IPAddress: Hashable, Sendable {
+    package let wire: WireAddress
+
+    private let scope: Zone
+
+    /// The name or the index of an interface; nil where none is needed.
+    public var zone: String? { scope == .none ? nil : scope.text }
+
+    /// - Parameter zone: of an IPv6 address; what is known of IPv4 addresses by their sockets has none.
+    package init(_ wire: WireAddress, zone: String? = nil) {
+        let wire = wire.unmapped
+        self.init(wire, scope: wire.family == .ipv6 ? zone.map { Zone($0) } ?? .none : .none)
+    }
+
+    private init(_ wire: WireAddress, scope: Zone) {
+        (self.wire, self.scope) = (wire.unmapped, scope)
+    }
+
+    /// Reads an address literal: `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`, `192.0.2.1%red`. Brackets, ports, prefix lengths, shortened
+    /// IPv4 forms and everything else are nil.
+    public init?(_ text: String) {
+        guard let percent = text.firstIndex(of: "%") else {
+            guard let wire = WireAddress(text) else { return nil }
+            self.init(wire)
+            return
+        }
+        let zone = text[text.index(after: percent)...]
+        guard let wire = WireAddress(String(text[..<percent])), Zone.isValid(zone) else { return nil }
+        self.init(wire, scope: Zone(zone))
+    }
+
+    /// Whether this is an IPv6 address.
+    public var isIPv6: Bool { wire.family == .ipv6 }
+
+    /// Whether the address is good on one link only: 169.254.0.0/16 (RFC 3927), fe80::/10 (RFC 4291).
+    public var isLinkLocal: Bool { wire.isLinkLocal }
+
+    /// Whether this is `0.0.0.0` or `::`, which stands for the network at large.
+    public var isUnspecified: Bool { wire.isUnspecified }
+}
+
+extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
+    /// The canonical text (RFC 5952), with `%` and the zone where there is one.
+    public var description: String {
+        zone.map { "\(wire)%\($0)" } ?? wire.description
+    }
+}

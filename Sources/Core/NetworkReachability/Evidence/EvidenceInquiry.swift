@@ -1,0 +1,27 @@
+import LinuxPrimitives
+import Netlink
+
+/// What is known before the kernel is asked to explain a path.
+struct EvidenceInquiry {
+    /// The family to explain; nil for both.
+    var family: AddressFamily?
+    /// Where names are looked for; nil for a target that is none, and where that is not known.
+    var configuration: ResolverConfiguration?
+    var isInHostsFile = false
+    /// What servers said, where they have been asked.
+    var answers: [IPAddress: NameServerQuestion.Answer] = [:]
+
+    init(of record: TargetRecord, over family: AddressFamily?) {
+        self.family = family
+        guard case .name(let name, _) = record.target.destination else { return }
+        let resolver = record.monitor.surroundings.resolver
+        configuration = resolver.configuration
+        isInHostsFile = configuration?.sources.contains("files") == true && !resolver.localAddresses(of: name).isEmpty
+    }
+
+    /// The addresses that are meant.
+    func chosen(_ addresses: [IPAddress]) -> [IPAddress] {
+        guard let family else { return addresses }
+        return addresses.filter { $0.wire.family == family }
+    }
+}

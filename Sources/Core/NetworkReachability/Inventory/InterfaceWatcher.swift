@@ -1,0 +1,51 @@
+import LinuxPrimitives
+import Netlink
+
+/// Looks at the interfaces whenever a bell rings, but not too often, and tells what is new. All of it runs on the monitor's
+/// queue.
+final class InterfaceWatcher: Sendable {
+    private typealias Outcome = Result<[InterfaceDetails], NetlinkError>
+
+    private struct State {
+        var last: Outcome?
+        /// When to look again at the earliest, on the monotonic clock.
+        var next = Duration.zero
+        var timer: Cancellation?
+    }
+
+    /// From one look to the next: each asks for a whole table.
+    static let pause = Duration.milliseconds(200)
+
+    private let inspector: NetworkInspector
+    private let changed: @Sendable (Result<[InterfaceDetails], NetlinkError>) -> Void
+    private let state = Locked(State())
+
+    init(
+        _ inspector: NetworkInspector,
+        _ changed: @escaping @Sendable (Result<[InterfaceDetails], NetlinkError>) -> Void
+    ) {
+        self.inspector = inspector
+        self.changed = changed
+    }
+
+    /// Something may have changed.
+    func ring() {
+        let clock = inspector.monitor.surroundings.clock
+        let (isPlanned, wait) = state.withLock { ($0.timer != nil, $0.next - clock.monotonic) }
+        if isPlanned { return }
+        if wait <= .zero { return look() }
+        let timer = clock.schedule(after: wait, on: inspector.monitor.queue) { [weak self] in self?.look() }
+        state.withLock { $0.timer = timer }
+    }
+
+    private func look() {
+        let outcome = Outcome { () throws(NetlinkError) in try inspector.interfaces() }
+        let next = inspector.monitor.surroundings.clock.monotonic + Self.pause
+        let (isNews, timer) = state.withLock { state in
+            defer { state = State(last: outcome, next: next) }
+            return (state.last != outcome, state.timer)
+        }
+        timer?.cancel()
+        if isNews { changed(outcome) }
+    }
+}

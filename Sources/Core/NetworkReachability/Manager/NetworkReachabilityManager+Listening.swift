@@ -1,0 +1,134 @@
+public import Dispatch
+import LinuxPrimitives
+import Netlink
+
+extension NetworkReachabilityManager {
+    /// What is called when the flags change, in Alamofire 4's way: set it, then call ``startListening()``. It may be set and
+    /// replaced at any time.
+    @preconcurrency public var listener: Listener? {
+        get { listening.state.withLock { $0.listener } }
+        set {
+            let previous = listening.state.withLock { state in
+                defer { state.listener = newValue }
+                return state.listener
+            }
+            withExtendedLifetime(previous) {}
+        }
+    }
+
+    /// The queue ``listener`` is called on; the main queue unless told otherwise. A change counts from the next call on.
+    public var listenerQueue: DispatchQueue {
+        get { listening.state.withLock { $0.queue } }
+        set { listening.state.withLock { $0.queue = newValue } }
+    }
+
+    /// Whether a listener is being served.
+    public var isListening: Bool { listening.state.withLock { $0.subscription != nil } }
+
+    /// Begins to call ``listener`` on ``listenerQueue``: first with the current status, then exactly when the flags change.
+    /// Listening that was under way ends before.
+    ///
+    /// - Returns: Always true: where netlink is denied, the listener hears ``NetworkReachabilityStatus/unknown`` and, when it
+    ///   works at last, the status.
+    @discardableResult
+    public func startListening() -> Bool {
+        let listening = listening
+        let calls = DeliveryQueue(.flags)
+        let subscription = subscribe(.flags, settle: .immediate) { [weak listening] path, subscription, noticed in
+            guard calls.put(path, since: noticed) else { return }
+            listening?.deliver(calls, of: subscription)
+        }
+        listening.replaceSubscription(with: subscription)
+        begin(subscription)
+        return true
+    }
+
+    /// Begins to call `listener` on `queue`, in Alamofire 5's way: first with the current status, then exactly when the flags
+    /// change. Listening that was under way ends before.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the listener is called; a serial queue keeps the calls in order.
+    ///   - listener: What is called with the status.
+    /// - Returns: Always true, see ``startListening()``.
+    @preconcurrency @discardableResult
+    public func startListening(
+        onQueue queue: DispatchQueue = .main,
+        onUpdatePerforming listener: @escaping Listener
+    ) -> Bool {
+        stopListening()
+        self.listener = listener
+        listenerQueue = queue
+        return startListening()
+    }
+
+    /// Ends what `startListening` began. It may be called at any time, also inside the listener, and never waits.
+    ///
+    /// Called on the listener's own serial queue, no call of the listener follows. Called elsewhere, a call that is just
+    /// starting may still finish.
+    public func stopListening() {
+        listening.replaceSubscription(with: nil)
+    }
+
+    /// Adds a listener beside all others, in AFNetworking's way: called on `queue` first with the current status, then exactly
+    /// when the flags change, until the token is let go or cancelled. It does not depend on `startListening`.
+    ///
+    /// - Parameters:
+    ///   - policy: Whether a change is told at once, or only when it has lasted.
+    ///   - queue: Where the listener is called; a serial queue keeps the calls in order.
+    ///   - listener: What is called with the status.
+    /// - Returns: What keeps the listener alive.
+    public func addListener(
+        settle policy: SettlePolicy = .immediate,
+        onQueue queue: DispatchQueue = .main,
+        _ listener: @escaping Listener
+    ) -> NetworkReachabilityToken {
+        addPathListener(for: .flags, settle: policy, onQueue: queue) { listener($0.status) }
+    }
+
+    /// Adds a listener that is told the whole path, with its reason: first as it is now, then whenever the part of it changes
+    /// that the listener is interested in.
+    ///
+    /// - Parameters:
+    ///   - interest: What counts as a change.
+    ///   - policy: Whether a change is told at once, or only when it has lasted.
+    ///   - queue: Where the listener is called. With nil it is called at once by the monitor itself, which saves a wake-up
+    ///     and holds every other listener up until it returns; what changes meanwhile is told as one change.
+    ///   - listener: What is called with the path.
+    /// - Returns: What keeps the listener alive.
+    public func addPathListener(
+        for interest: NetworkReachabilityInterest = .path,
+        settle policy: SettlePolicy = .immediate,
+        onQueue queue: DispatchQueue? = .main,
+        _ listener: @escaping @Sendable (NetworkPath) -> Void
+    ) -> NetworkReachabilityToken {
+        let calls = DeliveryQueue(interest)
+        let subscription = subscribe(interest, settle: policy) { path, subscription, noticed in
+            guard let queue else { return subscription.call(since: noticed) { listener(path.value) } }
+            guard calls.put(path, since: noticed) else { return }
+            queue.async { [weak subscription] in
+                guard let call = calls.take(), let subscription, !subscription.hasEnded else { return }
+                subscription.call(since: call.noticed) { listener(call.path.value) }
+            }
+        }
+        begin(subscription)
+        return NetworkReachabilityToken(Cancellation { subscription.end() })
+    }
+
+    /// A subscription to the target that logs what it delivers, not begun yet.
+    func subscribe(
+        _ interest: NetworkReachabilityInterest,
+        settle policy: SettlePolicy,
+        _ deliver: @escaping Subscription.Delivery
+    ) -> Subscription {
+        let target = record.target
+        let logger = options.logger
+        return Subscription(to: record, interest: interest, settle: policy) { path, subscription, noticed in
+            logger?.log(path.value, of: target)
+            deliver(path, subscription, noticed)
+        }
+    }
+
+    func begin(_ subscription: Subscription) {
+        subscription.record.add(subscription)
+    }
+}

@@ -1,0 +1,45 @@
+import Dispatch
+import LinuxPrimitives
+import Netlink
+
+/// A thread that waits for the event socket and runs the listener's work, on the listener's queue, by itself.
+///
+/// A Dispatch source would wake a thread of Dispatch's, which wakes another for the queue: measured, that alone doubles the
+/// time from a change to its news. `sync` runs on the thread that calls it, so here one wake-up is enough.
+final class EventThread: Sendable {
+    private let events: EventSocket
+    private let hasEnded = Locked(false)
+
+    init(_ events: EventSocket) {
+        self.events = events
+    }
+
+    /// Runs `ring` on `queue` for each burst, until `end()`.
+    func start(on queue: DispatchQueue, _ ring: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
+        do {
+            // The thread holds the socket: its descriptor is closed when both the connection and the thread are done with it.
+            try Thread.detach { [self] in
+                EventSocket.prepareThread()
+                while !hasEnded.withLock({ $0 }) {
+                    events.wait()
+                    let noticed = SystemClock.monotonic
+                    queue.sync { [self] in
+                        if hasEnded.withLock({ $0 }) { return }
+                        var burst = events.drain()
+                        if burst.isEmpty { return }
+                        burst.noticed = noticed
+                        ring(burst)
+                    }
+                }
+            }
+        } catch {
+            throw NetlinkError("start a thread to listen", error)
+        }
+    }
+
+    /// Ends the thread soon, without waiting for it.
+    func end() {
+        hasEnded.withLock { $0 = true }
+        events.interruptWait()
+    }
+}

@@ -1,0 +1,37 @@
+import Dispatch
+import LinuxPrimitives
+import Netlink
+
+/// A thread that waits for changes of a directory of namespaces. Dispatch cannot wait for the mount table: it is always
+/// readable, and what is urgent about a change is gone once somebody has asked.
+final class NamespaceDirectoryThread: Sendable {
+    private let watch: NamespaceDirectoryWatch
+    private let hasEnded = Locked(false)
+
+    init(_ directory: String) throws(SystemError) {
+        watch = try NamespaceDirectoryWatch(directory: directory)
+    }
+
+    /// Runs `ring` on `queue` for each change, until `end()`.
+    func start(on queue: DispatchQueue, _ ring: @escaping @Sendable () -> Void) throws(SystemError) {
+        try Thread.detach { [self] in
+            while !hasEnded.withLock({ $0 }) {
+                let concernsMounts = watch.wait()
+                queue.sync { [self] in
+                    if hasEnded.withLock({ $0 }) { return }
+                    let concernsNames = watch.drain()
+                    if concernsMounts || concernsNames { ring() }
+                }
+            }
+        }
+    }
+
+    /// Watches what is there now, on the queue; false when the kernel refuses.
+    func renew() -> Bool { watch.renew() }
+
+    /// Ends the thread soon, without waiting for it.
+    func end() {
+        hasEnded.withLock { $0 = true }
+        watch.interrupt()
+    }
+}

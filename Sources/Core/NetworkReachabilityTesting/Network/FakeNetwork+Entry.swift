@@ -1,0 +1,34 @@
+import LinuxPrimitives
+import Netlink
+
+extension FakeNetwork {
+    /// A route as it stands in a table.
+    struct Entry: Hashable, Sendable {
+        var prefix: Prefix
+        var table: UInt32
+        /// The lower, the better (RTA_PRIORITY).
+        var metric: UInt32
+        var kind: RouteKind
+        /// Empty where a next hop object says where to go, and for IPv4 routes that go nowhere.
+        var legs: [Leg]
+        /// The next hop object, 0 for none.
+        var object: UInt32 = 0
+        /// The source its packets get (RTA_PREFSRC).
+        var source: WireAddress?
+        /// When it ends, on the monotonic clock; IPv6 only.
+        var end: Duration?
+        /// IPv4 only.
+        var scope: Scope = .universe
+
+        var family: AddressFamily { prefix.family }
+
+        func hasEnded(at now: Duration) -> Bool {
+            end.map { $0 <= now } ?? false
+        }
+
+        /// Whether some leg of its own leaves through the device.
+        func uses(_ interface: UInt32) -> Bool {
+            legs.contains { $0.interface == interface }
+        }
+    }
+}

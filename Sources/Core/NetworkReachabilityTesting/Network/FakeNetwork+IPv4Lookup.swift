@@ -1,0 +1,168 @@
+import LinuxPrimitives
+import Netlink
+
+extension FakeNetwork {
+    /// C counterpart: `inet_rtm_getroute`, `ip_route_output_key_hash_rcu`.
+    func ipv4Answer(_ query: RouteQuery) throws(SystemError) -> Answer {
+        if let source = query.source, !isOwn(source) { throw .networkUnreachable }
+        let output = try query.outputInterface.map { index throws(SystemError) in try usableOutput(index) }
+        let destination = query.destination
+        if destination.isUnspecified { return try ownAnswer(query, output) }
+        if let output, destination.isLinkLocalMulticast || destination.isLimitedBroadcast {
+            return try onLinkAnswer(query, output)
+        }
+        if output == nil, destination.isMulticast || destination.isLimitedBroadcast,
+            let home = addresses.first(where: { $0.address == query.source }), let device = device(home.interface)
+        {
+            return try onLinkAnswer(query, device)
+        }
+        let finding: Finding
+        do throws(SystemError) {
+            finding = try ipv4Finding(query)
+        } catch {
+            // IPv4 takes a destination without a route to be on the link that was asked for.
+            guard let output else { throw error }
+            return try onLinkAnswer(query, output)
+        }
+        let kind = self.kind(of: finding.entry)
+        if kind == .local {
+            let loopback = Leg(interface: 1)
+            return try ipv4Answer(
+                query,
+                finding,
+                kind,
+                loopback,
+                source: finding.entry.source ?? destination,
+                showsGateway: false
+            )
+        }
+        let source = finding.entry.source ?? ipv4Source(for: finding.leg, scope: finding.entry.scope)
+        if destination.isLimitedBroadcast {
+            return try ipv4Answer(query, finding, .broadcast, finding.leg, source: source, showsGateway: false)
+        }
+        if destination.isMulticast {
+            let showsGateway = finding.entry.prefix.length >= 4
+            return try ipv4Answer(query, finding, .multicast, finding.leg, source: source, showsGateway: showsGateway)
+        }
+        return try ipv4Answer(query, finding, kind, finding.leg, source: source, showsGateway: kind != .broadcast)
+    }
+
+    /// Longest prefix, then metric, then age; one table after the other.
+    private func ipv4Finding(_ query: RouteQuery) throws(SystemError) -> Finding {
+        try walkRules(query) { table throws(SystemError) in
+            // Without rules of one's own, both share a tree that is called `main`.
+            if !hasHadRules, table == RoutingTable.local {
+                return try ipv4Finding(query, in: [RoutingTable.local, RoutingTable.main], calling: RoutingTable.main)
+            }
+            return try ipv4Finding(query, in: [table], calling: table)
+        }
+    }
+
+    private func ipv4Finding(
+        _ query: RouteQuery,
+        in tables: [UInt32],
+        calling name: UInt32
+    ) throws(SystemError) -> Finding? {
+        let fitting = entries.enumerated().filter {
+            $0.element.family == .ipv4 && tables.contains($0.element.table)
+                && $0.element.prefix.covers(query.destination)
+        }
+        let ordered = fitting.sorted { one, other in
+            let (a, b) = (one.element, other.element)
+            // The local table (255) stands before the main one (254).
+            return (b.prefix.length, b.table, a.metric, one.offset) < (a.prefix.length, a.table, b.metric, other.offset)
+        }
+        for (_, entry) in ordered {
+            let kind = self.kind(of: entry)
+            if kind == .throwing { return nil }
+            if let error = FakeNetwork.error(of: kind) { throw error }
+            let usable = usableLegs(of: entry).filter { leg in
+                query.outputInterface == nil || query.outputInterface == leg.interface
+            }
+            let preferred = usable.filter { leg in
+                query.source != nil && query.source == ipv4Source(for: leg, scope: entry.scope)
+            }
+            let chosen =
+                query.outputInterface == nil
+                ? FakeNetwork.choose(query, among: preferred.isEmpty ? usable : preferred) : usable.first
+            if let chosen { return Finding(entry: entry, leg: chosen, table: name) }
+        }
+        return nil
+    }
+
+    private func ipv4Answer(
+        _ query: RouteQuery,
+        _ finding: Finding,
+        _ kind: RouteKind,
+        _ leg: Leg,
+        source: WireAddress?,
+        showsGateway: Bool
+    ) throws(SystemError) -> Answer {
+        if query.wantsEntry {
+            let entry = Route(
+                kind: kind,
+                table: finding.table,
+                prefixLength: UInt8(finding.entry.prefix.length),
+                metric: finding.entry.metric,
+                nextHopID: finding.entry.object,
+                source: finding.entry.source
+            )
+            return Answer(entry: entry, legs: legs(of: finding.entry).map(\.answer))
+        }
+        let gateway = showsGateway ? leg.gateway : nil
+        return Answer(
+            way: Route(
+                kind: kind,
+                table: finding.table,
+                prefixLength: 32,
+                nextHop: NextHop(interface: leg.interface, gateway: gateway),
+                // A source that was given is not given back.
+                source: query.source == nil ? source : nil
+            )
+        )
+    }
+
+    /// 0.0.0.0 is this very host (RFC 1122), whatever the routes are.
+    private func ownAnswer(_ query: RouteQuery, _ output: Device?) throws(SystemError) -> Answer {
+        if query.wantsEntry { throw .hostUnreachable }
+        let own = output.flatMap { ipv4Source(for: Leg(interface: $0.link.index), scope: .host) }
+        return Answer(
+            way: Route(
+                kind: .local,
+                prefixLength: 32,
+                nextHop: NextHop(interface: 1),
+                source: query.source == nil ? own ?? WireAddress(ipv4: 0x7f00_0001) : nil
+            )
+        )
+    }
+
+    private func onLinkAnswer(_ query: RouteQuery, _ device: Device) throws(SystemError) -> Answer {
+        if query.wantsEntry { throw .hostUnreachable }
+        let destination = query.destination
+        let kind: RouteKind =
+            destination.isLimitedBroadcast ? .broadcast : destination.isMulticast ? .multicast : .unicast
+        let leg = Leg(interface: device.link.index)
+        return Answer(
+            way: Route(
+                kind: kind,
+                prefixLength: 32,
+                nextHop: leg.answer,
+                source: query.source == nil ? ipv4Source(for: leg, scope: .link) : nil
+            )
+        )
+    }
+
+    private func usableOutput(_ index: UInt32) throws(SystemError) -> Device {
+        guard let device = device(index) else { throw .noDevice }
+        guard device.isUp else { throw .networkUnreachable }
+        return device
+    }
+}
+
+extension WireAddress {
+    /// 224.0.0.0/24, which no router forwards (RFC 5771).
+    fileprivate var isLinkLocalMulticast: Bool { family == .ipv4 && bits >> 8 == 0xe0_0000 }
+
+    /// 255.255.255.255 (RFC 919).
+    fileprivate var isLimitedBroadcast: Bool { family == .ipv4 && bits == 0xffff_ffff }
+}

@@ -1,0 +1,137 @@
+import LinuxPrimitives
+import Netlink
+
+extension FakeNetwork {
+    mutating func addLink(_ specification: LinkSpecification) throws(Refusal) {
+        guard !specification.name.isEmpty, specification.name.utf8.count < 16 else {
+            throw Refusal("\"\(specification.name)\" is no name of a link: 1 to 15 bytes")
+        }
+        guard device(named: specification.name) == nil else {
+            throw Refusal("there is a link \"\(specification.name)\" already")
+        }
+        let lower = try specification.lower.map { name throws(Refusal) in try index(of: name) }
+        let controller = try specification.controller.map { name throws(Refusal) in try index(of: name) }
+        var device = Device(specification, index: makeIndex())
+        device.link.lowerIndex = lower
+        device.link.controllerIndex = controller
+        devices.append(device)
+        hear(.configuration, count: 2)
+        hear(.link)
+        if device.isUp { bringUp(device.link.index) }
+        settleUppers()
+    }
+
+    /// The device and all that leads through it goes away.
+    mutating func removeLink(_ name: String) throws(Refusal) {
+        let index = try index(of: name)
+        takeDown(index)
+        hear([.address, .removal], count: addresses.count { $0.interface == index })
+        for entry in entries where entry.family == .ipv4 && entry.table == RoutingTable.local && entry.uses(index) {
+            hear(entry, removed: true)
+        }
+        addresses.removeAll { $0.interface == index }
+        // IPv4 loses a route of several legs as a whole, IPv6 only the leg.
+        entries.removeAll { $0.family == .ipv4 && $0.uses(index) }
+        removeIPv6Legs { $0.interface == index }
+        devices.removeAll { $0.link.index == index }
+        hear(.configuration, count: 2)
+        hear(.link)
+        for device in devices where device.link.lowerIndex == index || device.link.controllerIndex == index {
+            update(device.link.index) { device in
+                if device.link.controllerIndex == index { device.link.controllerIndex = nil }
+            }
+            // What runs over a device goes with it.
+            if device.link.lowerIndex == index { try removeLink(device.link.name) }
+        }
+        settleUppers()
+    }
+
+    mutating func rename(_ name: String, to other: String) throws(Refusal) {
+        let index = try index(of: name)
+        guard device(named: other) == nil else { throw Refusal("there is a link \"\(other)\" already") }
+        update(index) { $0.link.name = other }
+        hear(.link)
+        hear([.address, .addition], count: addresses.count { $0.interface == index && $0.family == .ipv4 })
+        hear(.configuration, count: 4)
+    }
+
+    mutating func setUp(_ name: String, _ isUp: Bool) throws(Refusal) {
+        let index = try index(of: name)
+        guard let device = device(index), device.isUp != isUp else { return }
+        if isUp {
+            update(index) { $0.isUp = true }
+            hear(.link)
+            bringUp(index)
+        } else {
+            takeDown(index)
+        }
+        settleUppers()
+    }
+
+    /// The driver sees a carrier, or does not any more. The kernel says so when it is announced.
+    mutating func setCarrier(_ name: String, _ isPlugged: Bool) throws(Refusal) {
+        update(try index(of: name)) { $0.isPlugged = isPlugged }
+    }
+
+    /// What the kernel does when it takes note of a change of the carrier: tell, and let go of next hop objects.
+    mutating func announceCarrier(_ index: UInt32) {
+        guard let device = device(index), device.isAnnouncedDown == device.isPlugged else { return }
+        update(index) { $0.isAnnouncedDown = !device.isPlugged }
+        guard device.isUp else { return }
+        hear(.link)
+        if device.isPlugged {
+            makeLinkLocalAddress(index)
+        } else {
+            dropObjects(on: index)
+            forgetNeighbours(on: index, keepingPermanent: true)
+        }
+        settleUppers()
+    }
+
+    mutating func setDormant(_ name: String, _ isDormant: Bool) throws(Refusal) {
+        let index = try index(of: name)
+        guard device(index)?.isDormant != isDormant else { return }
+        update(index) { device in
+            device.isDormant = isDormant
+            device.link.waitsForProgram = isDormant
+        }
+        hear(.link)
+        makeLinkLocalAddress(index)
+    }
+
+    mutating func setController(_ name: String, _ controller: String?, isActive: Bool) throws(Refusal) {
+        let index = try index(of: name)
+        let previous = device(index)?.link.controllerIndex
+        let controllerIndex = try controller.map { name throws(Refusal) in try self.index(of: name) }
+        update(index) { $0.link.controllerIndex = controllerIndex }
+        if let previous {
+            update(previous) { if $0.link.activePortIndex == index { $0.link.activePortIndex = nil } }
+        }
+        if let controllerIndex, isActive { update(controllerIndex) { $0.link.activePortIndex = index } }
+        hear(.link, count: 2)
+        settleUppers()
+    }
+
+    /// Routes come back that follow from addresses; no others do.
+    private mutating func bringUp(_ index: UInt32) {
+        hear(.link)
+        addMulticastRoute(index)
+        for address in addresses where address.interface == index { addRoutes(of: address) }
+        reviveLegs(on: index, families: AddressFamily.allCases)
+        if device(index)?.link.isLoopback == true { addLoopbackIPv6(index) }
+        makeLinkLocalAddress(index)
+    }
+
+    /// IPv4 keeps its addresses and drops routes without a word; IPv6 drops both and tells of each.
+    private mutating func takeDown(_ index: UInt32) {
+        guard device(index)?.isUp == true else { return }
+        update(index) { $0.isUp = false }
+        hear(.link)
+        dropObjects(on: index)
+        forgetNeighbours(on: index)
+        killIPv6Legs(on: index)
+        hear([.address, .removal], count: addresses.count { $0.interface == index && $0.family == .ipv6 })
+        addresses.removeAll { $0.interface == index && $0.family == .ipv6 }
+        killIPv4Legs(on: index, keepingLocal: true)
+    }
+}

@@ -1,0 +1,157 @@
+import LinuxPrimitives
+import Netlink
+
+extension FakeNetwork {
+    /// How a route meets one that is there already.
+    enum Placement: Sendable {
+        /// It must be the only one of its prefix and metric (NLM_F_EXCL).
+        case add
+        /// It takes the place of the first of its prefix and metric, or is added (NLM_F_REPLACE).
+        case replace
+        /// It stands behind the others of its prefix and metric; IPv6 makes one route of all legs (NLM_F_APPEND).
+        case append
+    }
+
+    mutating func place(_ request: RouteRequest, _ placement: Placement) throws(Refusal) {
+        let entry = try makeEntry(request)
+        let same = entries.firstIndex {
+            $0.prefix == entry.prefix && $0.table == entry.table && $0.metric == entry.metric
+        }
+        switch (placement, same) {
+        case (.add, _?):
+            throw Refusal("there is a route \(entry.prefix.text) of metric \(entry.metric) already")
+        case (.replace, let position?):
+            entries[position] = entry
+        case (.append, let position?) where entry.family == .ipv6 && entries[position].legs.first?.gateway != nil:
+            entries[position].legs += entry.legs
+        default:
+            entries.append(entry)
+        }
+        hear(entry)
+    }
+
+    /// Removes the first route that fits what is given.
+    mutating func removeRoute(_ request: RouteRequest) throws(Refusal) {
+        let gateway = request.legs.first?.gateway
+        let index = try request.legs.first?.link.map { name throws(Refusal) in try self.index(of: name) }
+        let fitting = entries.indices.filter { position in
+            let entry = entries[position]
+            guard entry.prefix == request.prefix.network, entry.table == request.table else { return false }
+            if let metric = request.metric, metric != entry.metric { return false }
+            if request.kind != .unicast, request.kind != entry.kind { return false }
+            return (gateway == nil || entry.legs.contains { $0.gateway == gateway })
+                && (index == nil || entry.legs.contains { $0.interface == index })
+        }
+        guard let position = fitting.min(by: { entries[$0].metric < entries[$1].metric }) else {
+            throw Refusal("there is no such route \(request.prefix.text) in table \(request.table)")
+        }
+        hear(entries[position], removed: true)
+        if entries[position].family == .ipv6, entries[position].legs.count > 1, let gateway {
+            // Naming a router takes one leg out of an IPv6 route, and all of an IPv4 one.
+            entries[position].legs.removeAll { $0.gateway == gateway }
+        } else {
+            entries.remove(at: position)
+        }
+    }
+
+    /// Removes what has ended, as the kernel's collector does long after the fact.
+    mutating func collectEndedRoutes(at now: Duration) {
+        removeLoudly { $0.hasEnded(at: now) }
+    }
+
+    private func makeEntry(_ request: RouteRequest) throws(Refusal) -> Entry {
+        let family = request.prefix.family
+        if family == .ipv4, request.end != nil { throw Refusal("only IPv6 routes expire") }
+        if request.object != 0, objects[request.object] == nil {
+            throw Refusal("there is no next hop object \(request.object)")
+        }
+        guard request.table > 0 else { throw Refusal("0 is no routing table") }
+        if let source = request.source, !isOwn(source) { throw Refusal("\(source) is not an address of ours") }
+        var legs: [Leg] = []
+        for leg in request.legs { legs.append(try makeLeg(leg.gateway, leg.link, family: family, request.table)) }
+        if request.kind == .unicast || request.kind == .local {
+            guard !legs.isEmpty || request.object != 0 else {
+                throw Refusal("a route needs a router, a link or a next hop object")
+            }
+        } else if family == .ipv6 {
+            // IPv6 lets a route to nowhere end at the loopback device.
+            legs = [Leg(interface: 1)]
+        } else {
+            legs = []
+        }
+        let metric = request.metric.flatMap { $0 == 0 && family == .ipv6 ? nil : $0 } ?? (family == .ipv4 ? 0 : 1024)
+        var entry = Entry(
+            prefix: request.prefix.network,
+            table: request.table,
+            metric: metric,
+            kind: request.kind,
+            legs: legs,
+            object: request.object,
+            source: request.source,
+            end: request.end
+        )
+        if request.kind == .local {
+            entry.scope = .host
+        } else if request.kind == .unicast, legs.allSatisfy({ $0.gateway == nil }), request.object == 0 {
+            entry.scope = .link
+        }
+        return entry
+    }
+
+    private func makeLeg(
+        _ gateway: WireAddress?,
+        _ link: String?,
+        family: AddressFamily,
+        _ table: UInt32
+    ) throws(Refusal) -> Leg {
+        let index = try link.map { name throws(Refusal) in try self.index(of: name) }
+        guard let gateway else {
+            guard let index else { throw Refusal("a leg needs a router or a link") }
+            let leg = Leg(interface: index)
+            try checkLeg(leg, family: family, table: table)
+            return leg
+        }
+        if family == .ipv6, gateway.family == .ipv4 { throw Refusal("an IPv4 router forwards no IPv6") }
+        if let index {
+            let leg = Leg(interface: index, gateway: gateway)
+            try checkLeg(leg, family: family, table: table)
+            return leg
+        }
+        guard let way = wayOnLink(to: gateway, through: nil, table: table) else {
+            throw Refusal("the router \(gateway) is on no link")
+        }
+        let leg = Leg(interface: way, gateway: gateway)
+        try checkLeg(leg, family: family, table: table)
+        return leg
+    }
+
+    /// Refuses a leg through a link that is down, or to a router that is not on it.
+    func checkLeg(_ leg: Leg, family: AddressFamily, table: UInt32) throws(Refusal) {
+        guard let device = device(leg.interface), device.isUp else {
+            throw Refusal("the link of a new route must be up")
+        }
+        guard let gateway = leg.gateway else { return }
+        if gateway.family == .ipv6, gateway.isLinkLocal { return }
+        guard wayOnLink(to: gateway, through: leg.interface, table: table) == leg.interface else {
+            throw Refusal("the router \(gateway) is not on \(device.link.name)")
+        }
+    }
+
+    /// The link a router is directly on: no route to a router may need another router.
+    private func wayOnLink(to gateway: WireAddress, through index: UInt32?, table: UInt32) -> UInt32? {
+        let tables = [table, RoutingTable.main]
+        let fitting = entries.filter { entry in
+            entry.kind == .unicast && tables.contains(entry.table) && entry.prefix.covers(gateway)
+                && entry.legs.contains { $0.gateway == nil && (index == nil || $0.interface == index) }
+        }
+        let best = fitting.max { one, other in
+            (one.prefix.length, other.metric) < (other.prefix.length, one.metric)
+        }
+        return best?.legs.first { index == nil || $0.interface == index }?.interface
+    }
+}
+
+extension Prefix {
+    /// As `ip route` writes it.
+    var text: String { length == 0 ? "default" : "\(address)/\(length)" }
+}

@@ -1,0 +1,77 @@
+import LinuxPrimitives
+import Netlink
+
+extension ByteEncoder {
+    /// A list of addresses: the bytes of each, and its zone, 0 for none.
+    mutating func add(_ addresses: [NameLookup.Address]) {
+        add(number: UInt64(addresses.count))
+        for address in addresses {
+            add(address.address.bytes)
+            add(number: UInt64(address.zone ?? 0))
+        }
+    }
+
+    mutating func add(_ hardware: LinkHardware) {
+        add(number: hardware.wireless.map { UInt64($0.rawValue) + 1 } ?? 0)
+        add(hardware.deviceType ?? "")
+        add(hardware.driver ?? "")
+    }
+
+    /// What became of an attempt: 0 and what it brought, or 1 and why it failed.
+    mutating func add(_ outcome: Result<[UInt8], NetlinkError>) {
+        switch outcome {
+        case .success(let answer):
+            add(0)
+            add(rest: answer)
+        case .failure(let error):
+            add(1)
+            add(error.attempt)
+            add(number: UInt64(UInt32(bitPattern: error.cause.rawValue)))
+            switch error.stage {
+            case .namespace: add(0)
+            case .socket: add(1)
+            case .filter: add(2)
+            }
+        }
+    }
+}
+
+extension ByteDecoder {
+    mutating func addresses() throws(Malformed) -> [NameLookup.Address] {
+        let count = try number(Int.self)
+        guard count <= rest.count else { throw Malformed() }
+        var addresses: [NameLookup.Address] = []
+        for _ in 0..<count {
+            guard let address = WireAddress(bytes: try block()) else { throw Malformed() }
+            let zone = try number(UInt32.self)
+            addresses.append(NameLookup.Address(address, zone: zone == 0 ? nil : zone))
+        }
+        return addresses
+    }
+
+    mutating func hardware() throws(Malformed) -> LinkHardware {
+        let role = try number(UInt32.self)
+        let (deviceType, driver) = (try text(), try text())
+        return LinkHardware(
+            wireless: role == 0 ? nil : WirelessRole(rawValue: role - 1),
+            deviceType: deviceType.isEmpty ? nil : deviceType,
+            driver: driver.isEmpty ? nil : driver
+        )
+    }
+
+    mutating func outcome() throws(Malformed) -> Result<[UInt8], NetlinkError> {
+        if try flag() {
+            let attempt = try text()
+            let cause = SystemError(rawValue: CInt(bitPattern: try number(UInt32.self)))
+            let stage: NetlinkError.Stage =
+                switch try byte() {
+                case 0: .namespace
+                case 1: .socket
+                case 2: .filter
+                default: throw Malformed()
+                }
+            return .failure(NetlinkError(attempt, cause, stage: stage))
+        }
+        return .success(remainder())
+    }
+}

@@ -1,0 +1,14 @@
+/* libnl-3, by its own headers. */
+#ifndef CNETLINK_SHIM_H
+#define CNETLINK_SHIM_H
+
+#include <netinet/in.h> /* before the kernel headers, which then leave in6_addr to it */
+
+#include <netlink/attr.h>
+#include <netlink/errno.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <netlink/route/route.h>
+#include <netlink/socket.h>
+
+#endif

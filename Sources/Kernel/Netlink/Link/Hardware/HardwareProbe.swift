@@ -1,0 +1,89 @@
+import CLinux
+import LinuxPrimitives
+
+/// Asks the devices of one network namespace what they are, from any thread.
+///
+/// Wi-Fi and drivers answer only to sockets of the device's own namespace. None is kept for that: an answer is remembered,
+/// and the rare new question opens sockets for as long as it takes, on the calling thread if that is at home in the
+/// namespace, else on a thread of its own that goes there first.
+package final class HardwareProbe: Sendable {
+    /// What makes an answer stale when it changes. The role of a Wi-Fi interface may change without any of it.
+    private struct Identity: Hashable {
+        let name: String
+        let hardwareType: HardwareType
+        let kind: String?
+    }
+
+    private static let capacity = 256
+
+    private let home = NamespaceIdentity.current
+    private let answers = Locked<[UInt32: (identity: Identity, hardware: LinkHardware)]>([:])
+
+    /// Belongs to the namespace of the calling thread.
+    package init() {}
+
+    /// What the device behind `link` tells; what it does not tell is nil.
+    ///
+    /// - Parameter socket: An open socket of the same namespace, which shows the way there.
+    package func hardware(of link: Link, besides socket: EventSocket) -> LinkHardware {
+        let identity = Identity(name: link.name, hardwareType: link.hardwareType, kind: link.kind)
+        let known = answers.withLock { answers in
+            answers[link.index].flatMap { $0.identity == identity ? $0.hardware : nil }
+        }
+        if let known { return known }
+        // Outside the lock: two threads may ask the same, which does no harm.
+        var hardware = LinkHardware(
+            deviceType: DeviceType.verified(of: link),
+            lowerIndex: DeviceType.lowerIndex(of: link)
+        )
+        guard ask(link, besides: socket, into: &hardware) else { return hardware }
+        answers.withLock { answers in
+            // Devices that are gone leave their answers behind; indices are not used again soon.
+            if answers.count >= Self.capacity { answers.removeAll() }
+            answers[link.index] = (identity, hardware)
+        }
+        return hardware
+    }
+
+    /// Says whether the answer is final; one that failed for want of descriptors or memory is worth another try.
+    private func ask(_ link: Link, besides socket: EventSocket, into hardware: inout LinkHardware) -> Bool {
+        if let home, home == .current { return hardware.ask(link) }
+        let number = clinux_siocgskns(socket.descriptor)
+        // Without CAP_NET_ADMIN the namespace stays closed, now and later.
+        guard number >= 0 else { return SystemError.current == .notPermitted }
+        let namespace = Descriptor(owning: number)
+        let before = hardware
+        let answer = try? Thread.run { [namespace] in
+            var hardware = before
+            do throws(SystemError) {
+                try NamespaceEntry.enter(namespace)
+            } catch {
+                return (hardware, error == .notPermitted)
+            }
+            let isFinal = hardware.ask(link)
+            return (hardware, isFinal)
+        }
+        guard let answer else { return false }
+        hardware = answer.0
+        return answer.1
+    }
+}
+
+extension LinkHardware {
+    /// Adds what only sockets in the calling thread's network namespace can learn, and says whether all could be asked.
+    fileprivate mutating func ask(_ link: Link) -> Bool {
+        var isComplete = true
+        do throws(NetlinkError) {
+            var generic = try GenericSocket()
+            wireless = try generic.wirelessRole(ofInterface: link.index)
+        } catch {
+            isComplete = false
+        }
+        do throws(SystemError) {
+            driver = try Driver.name(ofLink: link.name)
+        } catch {
+            isComplete = false
+        }
+        return isComplete
+    }
+}

@@ -1,0 +1,82 @@
+package import LinuxPrimitives
+
+/// What the kernel says of one network device.
+///
+/// C counterpart: `ifinfomsg` and `IFLA_*`, `rtnetlink(7)`.
+package struct Link: Hashable, Sendable {
+    /// The interface index, unique in its network namespace.
+    package var index: UInt32
+    package var name: String
+    package var flags: LinkFlags
+    package var operationalState: OperationalState
+    /// Whether a program, not the carrier, says when the link is operational (IFLA_LINKMODE): `wpa_supplicant`, 802.1X.
+    package var waitsForProgram: Bool
+    package var hardwareType: HardwareType
+    /// Maximum transmission unit in bytes.
+    package var mtu: UInt32
+    /// The link-layer address as sent, empty where there is none.
+    package var hardwareAddress: [UInt8]
+    /// The driver's kind of a software device (`bridge`, `veth`, `tun` ...); nil for hardware (IFLA_INFO_KIND).
+    package var kind: String?
+    /// The device this one runs over or is paired with (IFLA_LINK).
+    package var lowerIndex: UInt32?
+    /// Whether `lowerIndex` counts in another network namespace (IFLA_LINK_NETNSID).
+    package var lowerIsElsewhere: Bool
+    /// The bridge, bond or VRF this device is a port of (IFLA_MASTER).
+    package var controllerIndex: UInt32?
+    /// The active port of a bond (IFLA_BOND_ACTIVE_SLAVE).
+    package var activePortIndex: UInt32?
+    /// The other end of a tunnel, where the device has a single one.
+    package var tunnelRemote: WireAddress?
+    /// The bus of the hardware behind the device, for example `usb` (IFLA_PARENT_DEV_BUS_NAME).
+    package var parentBus: String?
+
+    package init(
+        index: UInt32,
+        name: String,
+        flags: LinkFlags,
+        operationalState: OperationalState = .unknown,
+        waitsForProgram: Bool = false,
+        hardwareType: HardwareType = .ethernet,
+        mtu: UInt32 = 1500,
+        hardwareAddress: [UInt8] = [],
+        kind: String? = nil,
+        lowerIndex: UInt32? = nil,
+        lowerIsElsewhere: Bool = false,
+        controllerIndex: UInt32? = nil,
+        activePortIndex: UInt32? = nil,
+        tunnelRemote: WireAddress? = nil,
+        parentBus: String? = nil
+    ) {
+        self.index = index
+        self.name = name
+        self.flags = flags
+        self.operationalState = operationalState
+        self.waitsForProgram = waitsForProgram
+        self.hardwareType = hardwareType
+        self.mtu = mtu
+        self.hardwareAddress = hardwareAddress
+        self.kind = kind
+        self.lowerIndex = lowerIndex
+        self.lowerIsElsewhere = lowerIsElsewhere
+        self.controllerIndex = controllerIndex
+        self.activePortIndex = activePortIndex
+        self.tunnelRemote = tunnelRemote
+        self.parentBus = parentBus
+    }
+}
+
+extension Link {
+    package var isUp: Bool { flags.contains(.up) }
+    package var hasCarrier: Bool { flags.contains(.carrier) }
+    /// Where a program says when the link is operational, the kernel calls it dormant some milliseconds after the carrier has
+    /// come (seen when Wi-Fi roams): until the program has said `up` it waits, whatever the operational state is meanwhile.
+    package var isDormant: Bool {
+        flags.contains(.dormant) || operationalState == .dormant || waitsForProgram && operationalState != .up
+    }
+
+    package var isLoopback: Bool { flags.contains(.loopback) || hardwareType == .loopback }
+
+    /// Whether the hardware address of the next router is asked for before packets leave (ARP, RFC 4861).
+    package var asksForNeighbours: Bool { !isLoopback && flags.isDisjoint(with: [.noARP, .pointToPoint]) }
+}

@@ -1,0 +1,144 @@
+import CLinux
+import Glibc
+package import LinuxPrimitives
+
+/// One question of DNS to several servers at once, to learn what each of them says. Blocks: call it on a thread of its own.
+///
+/// Source: RFC 1035, section 4. C counterpart: `udp(7)`, `poll(2)`.
+package enum NameServerQuestion {
+    /// What a server said.
+    package enum Answer: Hashable, Sendable {
+        /// It answered with this response code (RFC 1035, section 4.1.1; IANA's DNS RCODEs).
+        case code(UInt8)
+        /// It said nothing within the time.
+        case silence
+        /// Nobody serves names there (ICMP port unreachable).
+        case closed
+        /// The question could not be sent.
+        case unsent(SystemError)
+    }
+
+    private static let port: UInt16 = 53
+
+    /// The answers of `servers`, in their order, to the question for the IPv4 address of `name`.
+    ///
+    /// - Parameters:
+    ///   - servers: each with the name of its interface, where its address is link-local.
+    ///   - limit: how long all of it may take.
+    ///   - namespace: the network namespace to ask in; the calling thread must end afterwards.
+    package static func ask(
+        _ servers: [(address: WireAddress, zone: String?)],
+        for name: String,
+        within limit: Duration,
+        inside namespace: NamespaceReference? = nil
+    ) -> [Answer] {
+        if let namespace {
+            do throws(NetlinkError) {
+                try NamespaceEntry.enter(namespace)
+            } catch {
+                return servers.map { _ in .unsent(error.cause) }
+            }
+        }
+        let identifier = UInt16.random(in: 0 ... .max)
+        let message = question(for: name, identifier)
+        var answers: [Answer?] = []
+        var polled: [pollfd] = []
+        defer { for entry in polled where entry.fd >= 0 { close(entry.fd) } }
+        for server in servers {
+            do throws(SystemError) {
+                let descriptor = try connect(server.address, zone: server.zone)
+                polled.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+                let isSent = message.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, 0) } == message.count
+                answers.append(isSent ? nil : .unsent(.current))
+            } catch {
+                polled.append(pollfd(fd: -1, events: 0, revents: 0))
+                answers.append(.unsent(error))
+            }
+        }
+        let end = ContinuousClock.now + limit
+        while answers.contains(nil) {
+            let left = end - ContinuousClock.now
+            guard left > .zero else { break }
+            // Those that have answered are passed over.
+            var waiting = polled
+            for index in waiting.indices where answers[index] != nil { waiting[index].fd = -1 }
+            let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
+            guard poll(&waiting, nfds_t(waiting.count), CInt(clamping: milliseconds)) >= 0 || errno == EINTR else {
+                break
+            }
+            for index in waiting.indices where waiting[index].fd >= 0 && waiting[index].revents != 0 {
+                answers[index] = receive(waiting[index].fd, identifier)
+            }
+        }
+        return answers.map { $0 ?? .silence }
+    }
+
+    /// The answer that is there; nil for a message that is none.
+    private static func receive(_ descriptor: CInt, _ identifier: UInt16) -> Answer? {
+        var message = [UInt8](repeating: 0, count: 1500)
+        let count = recv(descriptor, &message, message.count, CInt(MSG_DONTWAIT))
+        if count < 0 { return errno == ECONNREFUSED ? .closed : errno == EAGAIN ? nil : .unsent(.current) }
+        let isAnswer = count >= 12 && message[2] & 0x80 != 0
+        guard isAnswer, UInt16(message[0]) << 8 | UInt16(message[1]) == identifier else { return nil }
+        return .code(message[3] & 0x0f)
+    }
+
+    /// A connected socket hears of nobody but the server.
+    private static func connect(_ address: WireAddress, zone: String?) throws(SystemError) -> CInt {
+        let type = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(CInt(address.family.rawValue), type, 0)
+        guard descriptor >= 0 else { throw .current }
+        let result: CInt
+        switch address.family {
+        case .ipv4:
+            var place = sockaddr_in()
+            place.sin_family = sa_family_t(AF_INET)
+            place.sin_port = port.bigEndian
+            withUnsafeMutableBytes(of: &place.sin_addr) { $0.copyBytes(from: address.bytes) }
+            result = withUnsafeBytes(of: &place) { Self.connect(descriptor, $0) }
+        case .ipv6:
+            var place = sockaddr_in6()
+            place.sin6_family = sa_family_t(AF_INET6)
+            place.sin6_port = port.bigEndian
+            withUnsafeMutableBytes(of: &place.sin6_addr) { $0.copyBytes(from: address.bytes) }
+            if let zone { place.sin6_scope_id = UInt32(zone) ?? if_nametoindex(zone) }
+            result = withUnsafeBytes(of: &place) { Self.connect(descriptor, $0) }
+        }
+        guard result == 0 else {
+            let cause = SystemError.current
+            close(descriptor)
+            throw cause
+        }
+        return descriptor
+    }
+
+    private static func connect(_ descriptor: CInt, _ place: UnsafeRawBufferPointer) -> CInt {
+        guard let address = place.baseAddress else { return -1 }
+        return Glibc.connect(descriptor, address.assumingMemoryBound(to: sockaddr.self), socklen_t(place.count))
+    }
+
+    /// One question, recursion desired: type A, class IN. Labels that are too long are cut, as no server has them.
+    private static func question(for name: String, _ identifier: UInt16) -> [UInt8] {
+        var bytes = [UInt8(identifier >> 8), UInt8(identifier & 0xff), 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+        for label in name.split(separator: ".") {
+            let text = label.utf8.prefix(63)
+            bytes.append(UInt8(text.count))
+            bytes += text
+        }
+        return bytes + [0, 0, 1, 0, 1]
+    }
+}
+
+extension NameServerQuestion.Answer: CustomStringConvertible {
+    /// A response code by its name, for example `SERVFAIL`; else `silence`, `closed`, or what the system said.
+    package var description: String {
+        switch self {
+        case .code(let code):
+            ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"].dropFirst(Int(code)).first
+                ?? "RCODE \(code)"
+        case .silence: "silence"
+        case .closed: "closed"
+        case .unsent(let cause): cause.description
+        }
+    }
+}

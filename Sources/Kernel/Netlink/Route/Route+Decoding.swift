@@ -1,0 +1,90 @@
+import CLinux
+import Glibc
+import LinuxPrimitives
+
+extension Route {
+    /// Reads an RTM_NEWROUTE body; nil when it is truncated or of a family other than IPv4 and IPv6.
+    init?(body: UnsafeRawBufferPointer) {
+        guard let head = body.load(rtmsg.self, at: 0), AddressFamily(rawValue: head.rtm_family) != nil else {
+            return nil
+        }
+        self.init(
+            kind: RouteKind(rawValue: head.rtm_type),
+            table: head.rtm_table == 0 ? nil : UInt32(head.rtm_table),
+            prefixLength: head.rtm_dst_len
+        )
+        var leg = NextHop(interface: 0)
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) {
+            switch rtattr_type_t(UInt32(type)) {
+            case RTA_OIF: leg.interface = value.word ?? 0
+            case RTA_GATEWAY: leg.gateway = WireAddress(bytes: value)
+            case RTA_VIA: leg.gateway = WireAddress(via: value)
+            case RTA_PREFSRC: source = WireAddress(bytes: value)
+            case RTA_TABLE: table = value.word.flatMap { $0 == 0 ? nil : $0 }
+            case RTA_PRIORITY: metric = value.word ?? 0
+            case RTA_NH_ID: nextHopID = value.word ?? 0
+            case RTA_METRICS: readMetrics(value)
+            case RTA_MULTIPATH:
+                let legs = NextHop.legs(value)
+                nextHop = legs.first
+                hasOtherLegs = legs.count > 1
+            case RTA_CACHEINFO: readCacheInformation(value)
+            default: break
+            }
+        }
+        if nextHop == nil, leg.interface != 0 { nextHop = leg }
+    }
+
+    /// Every leg of the route in an RTM_NEWROUTE body.
+    static func legs(body: UnsafeRawBufferPointer) -> [NextHop] {
+        guard let route = Route(body: body) else { return [] }
+        guard route.hasOtherLegs else { return route.nextHop.map { [$0] } ?? [] }
+        let multipath = Int(RTA_MULTIPATH.rawValue)
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == multipath {
+            return NextHop.legs(value)
+        }
+        return []
+    }
+
+    private mutating func readMetrics(_ nest: UnsafeRawBufferPointer) {
+        for (type, value) in Attributes(nest) where type == RTAX_MTU { mtu = value.word ?? 0 }
+    }
+
+    private mutating func readCacheInformation(_ value: UnsafeRawBufferPointer) {
+        guard let information = value.load(rta_cacheinfo.self, at: 0), information.rta_expires != 0 else { return }
+        let ticksPerSecond = max(1, sysconf(CInt(_SC_CLK_TCK)))
+        lifetime = max(.zero, .nanoseconds(Int64(information.rta_expires) * (1_000_000_000 / Int64(ticksPerSecond))))
+    }
+}
+
+extension NextHop {
+    /// The legs of RTA_MULTIPATH, each a `rtnexthop` with attributes of its own.
+    static func legs(_ value: UnsafeRawBufferPointer) -> [NextHop] {
+        var legs: [NextHop] = []
+        var rest = value
+        while let head = rest.load(rtnexthop.self, at: 0), Int(head.rtnh_len) >= MemoryLayout<rtnexthop>.size,
+            Int(head.rtnh_len) <= rest.count
+        {
+            let length = Int(head.rtnh_len)
+            var leg = NextHop(interface: UInt32(max(0, head.rtnh_ifindex)))
+            let size = MemoryLayout<rtnexthop>.size
+            for (type, value) in Attributes(rest.bytes(from: size, length: length - size)) {
+                switch rtattr_type_t(UInt32(type)) {
+                case RTA_GATEWAY: leg.gateway = WireAddress(bytes: value)
+                case RTA_VIA: leg.gateway = WireAddress(via: value)
+                default: break
+                }
+            }
+            legs.append(leg)
+            rest = rest.bytes(from: length.alignedToAttribute)
+        }
+        return legs
+    }
+}
+
+extension WireAddress {
+    /// RTA_VIA: the family of a router that is not of the route's own, then its address.
+    init?(via value: UnsafeRawBufferPointer) {
+        self.init(bytes: value.bytes(from: MemoryLayout<UInt16>.size))
+    }
+}

@@ -1,0 +1,30 @@
+package import LinuxPrimitives
+
+/// A question to the kernel: which way would a packet go?
+///
+/// C counterpart: RTM_GETROUTE, `rtnetlink(7)`.
+package struct RouteQuery: Hashable, Sendable {
+    package var destination: WireAddress
+    /// Ask as a packet that already has this source (RTA_SRC).
+    package var source: WireAddress?
+    /// Ask as a packet bound to this interface (RTA_OIF). IPv4 then answers "on-link" even without a route.
+    package var outputInterface: UInt32?
+    /// Ask as a packet with this firewall mark (RTA_MARK); 0 is none.
+    package var mark: UInt32
+    /// Ask for the routing entry itself instead of the way taken: its legs, expiry and prefix (RTM_F_FIB_MATCH).
+    package var wantsEntry: Bool
+
+    package init(
+        destination: WireAddress,
+        source: WireAddress? = nil,
+        outputInterface: UInt32? = nil,
+        mark: UInt32 = 0,
+        wantsEntry: Bool = false
+    ) {
+        self.destination = destination
+        self.source = source
+        self.outputInterface = outputInterface
+        self.mark = mark
+        self.wantsEntry = wantsEntry
+    }
+}

@@ -1,0 +1,34 @@
+package import LinuxPrimitives
+
+/// A netlink socket that could not be used: what was tried and what the system said.
+package struct NetlinkError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What stood in the way.
+    package enum Stage: Hashable, Sendable {
+        /// The network namespace could not be entered: it is missing, or entering it is not permitted.
+        case namespace
+        /// The socket could not be opened, or did not answer.
+        case socket
+        /// The kernel took no filter; the socket hears everything.
+        case filter
+    }
+
+    /// What was tried, as it follows "cannot", for example `open a netlink socket`.
+    package let attempt: String
+
+    /// What the system said.
+    package let cause: SystemError
+
+    package let stage: Stage
+
+    /// What the attempt would have needed, where that is known to be missing.
+    package let capability: Capability?
+
+    package init(_ attempt: String, _ cause: SystemError, stage: Stage = .socket, capability: Capability? = nil) {
+        self.capability = capability
+        self.attempt = attempt
+        self.cause = cause
+        self.stage = stage
+    }
+
+    package var description: String { "cannot \(attempt): \(cause)" }
+}

@@ -1,0 +1,124 @@
+package import CLinux
+
+/// One instruction of a classic BPF program: an accumulator A, an index register X and sixteen words of memory.
+///
+/// What is loaded from a message is read in network order. Reading beyond its end ends the program and drops the message.
+///
+/// C counterpart: `sock_filter`, `BPF_*` in `<linux/bpf_common.h>`, `SKF_*` in `<linux/filter.h>`.
+package enum FilterInstruction: Hashable, Sendable {
+    /// How much of a message is loaded.
+    package enum Width: Hashable, Sendable { case byte, half, word }
+
+    /// What is done to A.
+    package enum Operation: Hashable, Sendable { case add, subtract, and, or, xor, shiftLeft, shiftRight }
+
+    /// How A is compared, without a sign.
+    package enum Condition: Hashable, Sendable { case equal, greater, greaterOrEqual }
+
+    /// The other side of a calculation or comparison.
+    package enum Operand: Hashable, Sendable {
+        case constant(UInt32)
+        case index
+    }
+
+    /// A becomes the message's length.
+    case loadLength
+    /// A becomes what stands at a fixed offset.
+    case load(Width, at: UInt32)
+    /// A becomes what stands at the offset plus X.
+    case loadIndexed(Width, at: UInt32)
+    case loadConstant(UInt32)
+    case loadMemory(UInt32)
+    case loadIndexConstant(UInt32)
+    case loadIndexMemory(UInt32)
+    case store(UInt32)
+    case moveToIndex
+    case moveFromIndex
+    case calculate(Operation, Operand)
+    case negate
+    /// A, the offset to begin at, becomes that of the first netlink attribute of type X; 0 when there is none.
+    case findAttribute
+    /// Passes over this many instructions.
+    case jump(UInt32)
+    /// Passes over one of two numbers of instructions.
+    case branch(Condition, Operand, then: UInt8, else: UInt8)
+    /// Ends the program: the message is delivered whole.
+    case accept
+    /// Ends the program: the message is not delivered.
+    case drop
+}
+
+extension FilterInstruction {
+    /// As the kernel wants it.
+    package var encoded: sock_filter {
+        switch self {
+        case .loadLength: .make(BPF_LD | BPF_W | BPF_LEN)
+        case .load(let width, let offset): .make(BPF_LD | width.code | BPF_ABS, offset)
+        case .loadIndexed(let width, let offset): .make(BPF_LD | width.code | BPF_IND, offset)
+        case .loadConstant(let value): .make(BPF_LD | BPF_IMM, value)
+        case .loadMemory(let slot): .make(BPF_LD | BPF_MEM, slot)
+        case .loadIndexConstant(let value): .make(BPF_LDX | BPF_IMM, value)
+        case .loadIndexMemory(let slot): .make(BPF_LDX | BPF_MEM, slot)
+        case .store(let slot): .make(BPF_ST, slot)
+        case .moveToIndex: .make(BPF_MISC | BPF_TAX)
+        case .moveFromIndex: .make(BPF_MISC | BPF_TXA)
+        case .calculate(let operation, let operand): .make(BPF_ALU | operation.code | operand.code, operand.value)
+        case .negate: .make(BPF_ALU | BPF_NEG)
+        case .findAttribute: .make(BPF_LD | BPF_W | BPF_ABS, UInt32(bitPattern: SKF_AD_OFF + SKF_AD_NLATTR))
+        case .jump(let distance): .make(BPF_JMP | BPF_JA, distance)
+        case .branch(let condition, let operand, let then, let other):
+            .make(BPF_JMP | condition.code | operand.code, operand.value, then, other)
+        case .accept: .make(BPF_RET | BPF_K, .max)
+        case .drop: .make(BPF_RET | BPF_K, 0)
+        }
+    }
+}
+
+extension FilterInstruction.Width {
+    fileprivate var code: CInt {
+        switch self {
+        case .byte: BPF_B
+        case .half: BPF_H
+        case .word: BPF_W
+        }
+    }
+}
+
+extension FilterInstruction.Operation {
+    fileprivate var code: CInt {
+        switch self {
+        case .add: BPF_ADD
+        case .subtract: BPF_SUB
+        case .and: BPF_AND
+        case .or: BPF_OR
+        case .xor: BPF_XOR
+        case .shiftLeft: BPF_LSH
+        case .shiftRight: BPF_RSH
+        }
+    }
+}
+
+extension FilterInstruction.Condition {
+    fileprivate var code: CInt {
+        switch self {
+        case .equal: BPF_JEQ
+        case .greater: BPF_JGT
+        case .greaterOrEqual: BPF_JGE
+        }
+    }
+}
+
+extension FilterInstruction.Operand {
+    fileprivate var code: CInt { self == .index ? BPF_X : BPF_K }
+
+    fileprivate var value: UInt32 {
+        if case .constant(let value) = self { value } else { 0 }
+    }
+}
+
+extension sock_filter {
+    /// C counterpart: `BPF_STMT`, `BPF_JUMP`.
+    fileprivate static func make(_ code: CInt, _ k: UInt32 = 0, _ jt: UInt8 = 0, _ jf: UInt8 = 0) -> sock_filter {
+        sock_filter(code: UInt16(code), jt: jt, jf: jf, k: k)
+    }
+}

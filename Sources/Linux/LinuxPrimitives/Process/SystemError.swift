@@ -1,0 +1,40 @@
+import Glibc
+
+/// An error number of the kernel, open ended as the kernel's own list.
+///
+/// C counterpart: `errno(3)`.
+package struct SystemError: RawRepresentable, Error, Hashable, Sendable {
+    package let rawValue: CInt
+
+    package init(rawValue: CInt) {
+        self.rawValue = rawValue
+    }
+
+    package static let notPermitted = SystemError(rawValue: EPERM)
+    package static let noSuchProcess = SystemError(rawValue: ESRCH)
+    package static let noEntry = SystemError(rawValue: ENOENT)
+    package static let interrupted = SystemError(rawValue: EINTR)
+    package static let tryAgain = SystemError(rawValue: EAGAIN)
+    package static let accessDenied = SystemError(rawValue: EACCES)
+    package static let noDevice = SystemError(rawValue: ENODEV)
+    package static let invalidArgument = SystemError(rawValue: EINVAL)
+    package static let networkDown = SystemError(rawValue: ENETDOWN)
+    package static let networkUnreachable = SystemError(rawValue: ENETUNREACH)
+    package static let hostUnreachable = SystemError(rawValue: EHOSTUNREACH)
+    package static let noMemory = SystemError(rawValue: ENOMEM)
+    package static let notSupported = SystemError(rawValue: EOPNOTSUPP)
+    package static let noBufferSpace = SystemError(rawValue: ENOBUFS)
+    package static let noSpace = SystemError(rawValue: ENOSPC)
+    package static let fileExists = SystemError(rawValue: EEXIST)
+    package static let fileTooLarge = SystemError(rawValue: EFBIG)
+    package static let messageTooLong = SystemError(rawValue: EMSGSIZE)
+    package static let badMessage = SystemError(rawValue: EBADMSG)
+
+    /// The error of the calling thread's last C call.
+    package static var current: SystemError { SystemError(rawValue: errno) }
+}
+
+extension SystemError: CustomStringConvertible {
+    /// The system's own words, for example `Permission denied`.
+    package var description: String { String(cString: strerror(rawValue)) }
+}

@@ -1,0 +1,76 @@
+import Glibc
+import LinuxPrimitives
+import Netlink
+
+/// The moment a line is written.
+package struct Timestamp {
+    /// Nanoseconds of CLOCK_MONOTONIC, for comparing with other clocks of the machine.
+    package let monotonicNanoseconds: Int64
+    private let seconds: Int64
+    private let milliseconds: Int64
+
+    package init() {
+        let real = Self.read(CLOCK_REALTIME)
+        seconds = Int64(real.tv_sec)
+        milliseconds = Int64(real.tv_nsec) / 1_000_000
+        let monotonic = Self.read(CLOCK_MONOTONIC)
+        monotonicNanoseconds = Int64(monotonic.tv_sec) * 1_000_000_000 + Int64(monotonic.tv_nsec)
+    }
+
+    /// Another moment: since 1970, and on CLOCK_MONOTONIC, where that is known.
+    package init(real: Duration, monotonic: Duration = .zero) {
+        (seconds, milliseconds) = (real.components.seconds, real.components.attoseconds / 1_000_000_000_000_000)
+        monotonicNanoseconds = monotonic.nanoseconds
+    }
+
+    private static func read(_ clock: clockid_t) -> timespec {
+        var time = timespec()
+        _ = unsafe clock_gettime(clock, &time)
+        return time
+    }
+
+    /// UTC with milliseconds, for example `2026-11-21T08:15:30.123Z` (RFC 3339).
+    package var text: String {
+        var text: [UInt8] = []
+        append(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Adds the same as UTF-8.
+    func append(to text: inout [UInt8]) {
+        let (days, second) = seconds.quotientAndRemainder(dividingBy: 86400)
+        let date = Self.civilDate(daysSince1970: days)
+        text.append(addingCapacity: 24) { output in
+            output.append(date.year, unit: 1000, then: "-")
+            output.append(date.month, unit: 10, then: "-")
+            output.append(date.day, unit: 10, then: "T")
+            output.append(second / 3600, unit: 10, then: ":")
+            output.append(second / 60 % 60, unit: 10, then: ":")
+            output.append(second % 60, unit: 10, then: ".")
+            output.append(milliseconds, unit: 100, then: "Z")
+        }
+    }
+
+    /// The proleptic Gregorian date: years of 365.2425 days, counted from March so that the leap day comes last.
+    private static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = daysSince1970 + 719_468
+        let (era, dayOfEra) = shifted.quotientAndRemainder(dividingBy: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// - Parameter unit: what the first digit counts.
+    @inline(never) fileprivate mutating func append(_ number: Int64, unit: Int64, then end: Unicode.Scalar) {
+        var unit = unit
+        while unit > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / unit % 10))
+            unit /= 10
+        }
+        append(UInt8(ascii: end))
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import CommandLineSupport
+import Glibc
+import LinuxPrimitives
+import ReachabilityOutbox
+
+/// `reachability outbox flush`: sends what can be sent now.
+struct Flush: AsyncParsableCommand {
+    static let configuration = OutboxFlushArguments.configuration
+
+    @OptionGroup var arguments: OutboxFlushArguments
+
+    func run() async throws {
+        let limit = try arguments.timeout?.value ?? .seconds(60)
+        var options = OutboxOptions()
+        if let attempts = arguments.attempts { options.maximumAttempts = attempts }
+        let program = Program(name: arguments.with)
+        let sender: any OutboxSender =
+            program.name.split(separator: "/").last == "curl"
+            ? CurlSender(program: program, limit: limit) : ProgramSender(program: program, limit: limit)
+        let (hasLost, isSilent) = (Locked(false), Locked(true))
+        let left = try await arguments.outbox.withExisting(options) { outbox in
+            let left = try await EndSignals.cancelling {
+                try await outbox.flush(sender: sender) { event in
+                    isSilent.withLock { $0 = false }
+                    switch event {
+                    // What is lost must not go unseen where only the results are thrown away.
+                    case .expired: StandardError.write("reachability: \(event.line)")
+                    default: StandardOutput.write(text: event.line)
+                    }
+                    switch event {
+                    case .expired, .rejected: hasLost.withLock { $0 = true }
+                    default: break
+                    }
+                }
+            }
+            if isSilent.withLock({ $0 }), left == 0 {
+                let dead = try await outbox.deadLetters().count
+                let hint = dead == 0 ? "" : "; dead letters: \(dead), see `reachability outbox list`"
+                StandardOutput.write(text: "nothing to send\(hint)")
+            }
+            return left
+        }
+        if hasLost.withLock({ $0 }) { throw ExitCode(ExitMessage.Status.dataError.rawValue) }
+        if left > 0 { throw ExitCode(ExitMessage.Status.temporaryFailure.rawValue) }
+    }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import CommandLineSupport
+import LinuxPrimitives
+import Netlink
+import ServerTrust
+
+/// `reachability pin`: looks, and refuses nobody.
+struct Pin: AsyncParsableCommand, ServerAsking {
+    static let configuration = PinArguments.configuration
+
+    @OptionGroup var arguments: PinArguments
+
+    var options: ServerOptions { arguments.options }
+
+    func run() async throws {
+        let limit = try TimeLimit(arguments.timeLimit)
+        let server = try ServerAddress(arguments.server)
+        let anchors = try options.anchors.map { try AnchorFile.read($0) }
+        let look = ServerLook(server: server, destination: try options.destination(server))
+        var shown: ShownServer
+        do {
+            shown = try await limit.enforce(waitingFor: "the certificates of \(server)") { try await look.shown() }
+        } catch let error as ServerTrustError {
+            throw ExitMessage("cannot pin \(server): \("\(error.reason)".printable)", .unavailable)
+        }
+        shown.trust.anchors = anchors ?? .system
+        let output = PinOutput(server: server, shown: shown, anchors: options.anchors)
+        if arguments.json { StandardOutput.write(output.json.bytes) } else { Table.write(output.lines) }
+    }
+}

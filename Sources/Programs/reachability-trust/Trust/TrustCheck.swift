@@ -1,0 +1,36 @@
+import CommandLineSupport
+import LinuxPrimitives
+import ServerTrust
+
+/// One thing that was looked at, and what came of it.
+struct TrustCheck: Sendable {
+    enum State: String, Sendable {
+        case ok, failed
+        /// Worth knowing; it does not decide.
+        case note
+    }
+
+    let name: String
+    let state: State
+    let text: String
+
+    init(_ name: String, _ state: State, _ text: String) {
+        self.name = name
+        self.state = state
+        self.text = text.printable
+    }
+
+    /// Under a word of eight columns as those of `reachability why`.
+    var lines: [String] {
+        let word = state.rawValue
+        return [word + String(repeating: " ", count: 8 - word.count) + Table.lines(name, [text])[0]]
+    }
+
+    var json: JSONObject {
+        var object = JSONObject()
+        object.add("check", name)
+        object.add("state", state.rawValue)
+        object.add("text", text)
+        return object
+    }
+}

@@ -1,0 +1,30 @@
+import LinuxPrimitives
+
+/// Lets work go on for a while after its task was cancelled.
+enum Drain {
+    /// Runs `work` in a task that is cancelled so long after the current one. Returns when it has ended; nothing is left
+    /// behind.
+    static func run<Value: Sendable>(
+        for limit: Duration,
+        clock: any OutboxClock,
+        _ work: @escaping @Sendable () async -> Value
+    ) async -> Value {
+        // Children of the current task would be cancelled with it at once.
+        let working = Task { await work() }
+        let timer: Locked<Task<Void, Never>?> = Locked(nil)
+        let value = await withTaskCancellationHandler {
+            await working.value
+        } onCancel: {
+            let task = Task {
+                await clock.sleep(for: limit)
+                working.cancel()
+            }
+            timer.withLock { $0 = task }
+        }
+        if let timer = timer.withLock({ $0 }) {
+            timer.cancel()
+            await timer.value
+        }
+        return value
+    }
+}

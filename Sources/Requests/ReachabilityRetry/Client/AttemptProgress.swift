@@ -1,0 +1,67 @@
+import LinuxPrimitives
+import NetworkReachability
+
+/// How far the attempt under way has got, as its client tells. One object serves all attempts of a request.
+///
+/// A client that cannot tell when its request is sent says so with `isSent()` as it begins: then no attempt is cut.
+package final class AttemptProgress: Sendable {
+    private struct State {
+        var isSent = false
+        var isRedirected = false
+        /// How many attempts were ended before they had sent anything.
+        var cuts = 0
+        /// The generation of the path that was first seen to be there during the attempt.
+        var generation: UInt64?
+    }
+
+    private let state = Locked(State())
+
+    package init() {}
+
+    /// Something of the request has left, or may have.
+    package var hasSent: Bool { state.withLock { $0.isSent } }
+
+    /// A hop has answered with a redirect: whatever fails from now on, the request has reached a server.
+    package var isRedirected: Bool { state.withLock { $0.isRedirected } }
+
+    /// How many attempts were ended before they had sent anything: each may have left a connection behind that is still being made.
+    package var cuts: Int { state.withLock { $0.cuts } }
+
+    /// Something of the request leaves now.
+    package func send() {
+        state.withLock { $0.isSent = true }
+    }
+
+    /// A hop has answered with a redirect.
+    package func redirect() {
+        state.withLock { state in
+            state.isSent = true
+            state.isRedirected = true
+        }
+    }
+
+    /// Another attempt begins.
+    func begin() {
+        state.withLock { $0 = State(cuts: $0.cuts) }
+    }
+
+    /// The attempt was ended before it had sent anything.
+    func cut() {
+        state.withLock { $0.cuts += 1 }
+    }
+
+    /// The generation of the path when it was first seen during the attempt; nil where nobody has looked yet.
+    var generation: UInt64? { state.withLock { $0.generation } }
+
+    /// Takes what the monitor says while nothing was sent. Returns whether the path is another than the one first seen.
+    func hasNewPath(by verdict: RetryVerdict) -> Bool {
+        guard verdict.status.isReachable else { return false }
+        return state.withLock { state in
+            guard let generation = state.generation else {
+                state.generation = verdict.generation
+                return false
+            }
+            return verdict.generation > generation
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import LinuxPrimitives
+
+extension RetryCoordinator {
+    /// The verdict a host's retries go by; nil while nobody watches it.
+    func knownVerdict(of host: String?) -> RetryVerdict? {
+        state.withLock { state in
+            guard let lane = state.lanes[host], lane.watch != nil else { return nil }
+            return lane.verdict
+        }
+    }
+
+    /// Somebody failed at this host for the first time: it is watched until `leave(_:)`.
+    func enter(_ host: String?) {
+        let now = timeline.now
+        let isWatched = state.withLock { state in
+            if state.lanes[host] == nil, state.lanes.count >= Self.keptHosts { state.forgetUnused(at: now) }
+            state.lanes[host, default: HostLane(limits)].users += 1
+            return state.lanes[host]?.watch != nil
+        }
+        if isWatched { return }
+        // Made outside the lock: others may do the same, and one of them will be kept.
+        let watch = source.watch(host) { [weak self] in self?.hear($0, of: host) }
+        let unwanted = state.withLock { state -> (any VerdictWatch)? in
+            guard state.lanes[host]?.watch == nil else { return watch }
+            state.lanes[host]?.watch = watch
+            return nil
+        }
+        withExtendedLifetime(unwanted) {}
+    }
+
+    /// Whoever entered is at its end.
+    func leave(_ host: String?) {
+        let now = timeline.now
+        let watch = state.withLock { state in
+            let watch = state.lanes[host]?.leave()
+            if state.lanes[host]?.isIdle(at: now) == true { state.lanes[host] = nil }
+            return watch
+        }
+        withExtendedLifetime(watch) {}
+    }
+
+    /// Asks what is so at this moment, for somebody who has entered.
+    func ask(_ host: String?) -> RetryVerdict {
+        guard let watch = state.withLock({ $0.lanes[host]?.watch }) else { return .unknown }
+        let verdict = watch.ask()
+        hear(verdict, of: host)
+        return verdict
+    }
+
+    func hear(_ verdict: RetryVerdict, of host: String?) {
+        let now = timeline.now
+        let bells = state.withLock { state in
+            let opening = now + limits.spread * state.chance()
+            return state.lanes[host]?.hear(verdict, opening: opening) ?? []
+        }
+        for bell in bells { bell.ring() }
+    }
+
+    /// An attempt that has sent nothing wants to hear of changes of the path; its host is watched.
+    func listen(_ sleeper: UInt64, to host: String?, _ bell: Bell) {
+        state.withLock { $0.lanes[host]?.connecting[sleeper] = bell }
+    }
+
+    func stopListening(_ sleeper: UInt64, to host: String?) {
+        state.withLock { _ = $0.lanes[host]?.connecting.removeValue(forKey: sleeper) }
+    }
+
+    /// Asks what is so at this moment, for somebody who has perhaps not entered. Nothing is watched for it.
+    func askOnce(_ host: String?) -> RetryVerdict {
+        guard state.withLock({ $0.lanes[host]?.watch }) == nil else { return ask(host) }
+        return source.ask(host)
+    }
+
+    /// Asks what is so at this moment, and tells whether somebody in line whose turn has come may go.
+    func isOpen(_ host: String?) -> Bool {
+        _ = ask(host)
+        return state.withLock { $0.lanes[host]?.queue.isOpen ?? true }
+    }
+
+    /// Takes what an attempt shows of somebody who has entered, see ``HostLane/learn(from:begunAt:opening:)``.
+    func learn(from stage: FailureStage, begunAt generation: UInt64?, of host: String?) {
+        let now = timeline.now
+        let bell = state.withLock { state in
+            let opening = now + limits.spread * state.chance()
+            return state.lanes[host]?.learn(from: stage, begunAt: generation, opening: opening)
+        }
+        bell?.ring()
+    }
+
+    /// Pays for a retry; false if the budget is used up.
+    func withdraw(from host: String?) -> Bool {
+        state.withLock { $0.lanes[host]?.bucket.withdraw(limits.budget.retryCost) ?? true }
+    }
+
+    /// A success puts tokens back: those of the last retry, or of none.
+    func deposit(forSuccessAt host: String?, afterPaying hasPaid: Bool) {
+        deposit(hasPaid ? limits.budget.retryCost : limits.budget.successDeposit, for: host)
+    }
+
+    /// A retry that was paid for is not made.
+    func refund(to host: String?) {
+        deposit(limits.budget.retryCost, for: host)
+    }
+
+    private func deposit(_ count: Int, for host: String?) {
+        let now = timeline.now
+        state.withLock { state in
+            guard state.lanes[host] != nil else { return }
+            state.lanes[host]?.bucket.deposit(count)
+            if state.lanes[host]?.isIdle(at: now) == true { state.lanes[host] = nil }
+        }
+    }
+}
+
+extension RetryCoordinator.State {
+    fileprivate mutating func forgetUnused(at now: Duration) {
+        let unused = lanes.filter { $0.value.users == 0 && $0.value.queue.nextTurn <= now }.keys
+        for host in unused { lanes[host] = nil }
+    }
+}

@@ -1,0 +1,53 @@
+import LinuxPrimitives
+
+extension RetryCoordinator {
+    /// Ends the coordinator for good, and returns when nothing is under way any more, or when the task is cancelled.
+    ///
+    /// From now on `withRetry` throws ``RetryError/Ending/shutDown`` without an attempt. A drain can be followed by a cancel:
+    /// to give it a time limit, cancel the task that drains and call it again.
+    public func shutDown(_ mode: RetryShutdown) async {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let bells = state.withLock { state -> [Bell] in
+            if state.shutdown != .cancel { state.shutdown = mode }
+            if state.active == 0 { end.finish() } else { state.observers.append(end) }
+            guard mode == .cancel else { return [] }
+            return Array(state.attempts.values) + state.lanes.values.flatMap(\.queue.bells)
+        }
+        for bell in bells { bell.ring() }
+        for await _ in ends {}
+    }
+
+    /// Counts one more call; false if there are to be none.
+    func begin() -> Bool {
+        state.withLock { state in
+            guard state.shutdown == nil else { return false }
+            state.active += 1
+            return true
+        }
+    }
+
+    /// One of the calls is at its end.
+    func end() {
+        let observers = state.withLock { state -> [AsyncStream<Void>.Continuation] in
+            state.active -= 1
+            guard state.active == 0 else { return [] }
+            defer { state.observers = [] }
+            return state.observers
+        }
+        for observer in observers { observer.finish() }
+    }
+
+    /// An attempt begins, which a shutdown rings the bell of; nil if that is over already.
+    func beginAttempt(_ bell: Bell) -> UInt64? {
+        state.withLock { state in
+            guard state.shutdown != .cancel else { return nil }
+            state.lastAttempt += 1
+            state.attempts[state.lastAttempt] = bell
+            return state.lastAttempt
+        }
+    }
+
+    func endAttempt(_ number: UInt64) {
+        state.withLock { $0.attempts[number] = nil }
+    }
+}

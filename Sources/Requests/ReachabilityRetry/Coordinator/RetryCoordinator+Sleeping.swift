@@ -1,0 +1,85 @@
+import LinuxPrimitives
+
+/// Those that sleep, in line or beside an attempt.
+extension RetryCoordinator {
+    /// A number for somebody who will sleep, until `leave(_:)`.
+    func makeSleeper() -> UInt64 {
+        state.withLock { $0.alarms.makeID() }
+    }
+
+    func leave(_ sleeper: UInt64) {
+        let wake = state.withLock { $0.alarms.leave(sleeper) }
+        wake?.ring()
+    }
+
+    /// Waits for what cuts an attempt short; nil when the task was cancelled.
+    ///
+    /// - Parameters:
+    ///   - connecting: The attempt, as long as it has sent nothing; nil for one that does not tell.
+    ///   - host: Whose path it needs.
+    ///   - deadline: The latest time on `clock`; nil for none.
+    ///   - clock: What measures the deadline.
+    ///   - bell: What a shutdown rings, and a change of the path.
+    func cut(
+        of connecting: ConnectingAttempt?,
+        at host: String?,
+        until deadline: Duration?,
+        on clock: Timeline,
+        _ bell: Bell
+    ) async -> AttemptCut? {
+        let sleeper = makeSleeper()
+        defer {
+            leave(sleeper)
+            stopListening(sleeper, to: host)
+        }
+        while !Task.isCancelled {
+            if state.withLock({ $0.shutdown == .cancel }) { return .end(.shutDown) }
+            if let deadline, clock.now >= deadline { return .end(.deadlineExpired) }
+            let step = connecting?.step(of: host, at: self, now: clock.now) { listen(sleeper, to: host, bell) }
+            switch step {
+            case .end(let failure): return .unsent(failure)
+            case .sleep(let time): await sleep(sleeper, until: Self.earlier(time, deadline), on: clock, bell)
+            case nil: await sleep(sleeper, until: deadline, on: clock, bell)
+            }
+        }
+        return nil
+    }
+
+    private static func earlier(_ one: Duration?, _ other: Duration?) -> Duration? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+
+    /// Sleeps until the bell rings, the time is up, or the task is cancelled.
+    func sleep(_ sleeper: UInt64, until time: Duration?, on clock: Timeline, _ bell: Bell) async {
+        if let time, keepsTime(sleeper, until: time, on: clock, bell) {
+            await keepTime(until: time, on: clock, bell)
+        } else {
+            if time == nil { leave(sleeper) }
+            await bell.heard()
+        }
+    }
+
+    /// Sleeps with a timer, for all that sleep.
+    @inline(never)
+    private func keepTime(until time: Duration, on clock: Timeline, _ bell: Bell) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                // A timer that is no longer wanted rings no bell.
+                guard (try? await clock.sleep(until: time)) != nil else { return }
+                bell.ring()
+            }
+            await bell.heard()
+            group.cancelAll()
+        }
+    }
+
+    /// Whether nobody else will ring the bell at that time.
+    private func keepsTime(_ sleeper: UInt64, until time: Duration, on clock: Timeline, _ bell: Bell) -> Bool {
+        // The other clock may be any.
+        let time = timeline.now + (time - clock.now)
+        let (keepsTime, wake) = state.withLock { $0.alarms.sleep(sleeper, until: time, bell: bell) }
+        wake?.ring()
+        return keepsTime
+    }
+}

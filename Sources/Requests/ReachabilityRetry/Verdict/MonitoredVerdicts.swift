@@ -1,0 +1,109 @@
+import LinuxPrimitives
+public import NetworkReachability
+
+/// The verdicts of `NetworkReachabilityManager`: one manager and one listener for each host that retries wait for.
+public struct MonitoredVerdicts: VerdictSource {
+    private let makeManager: @Sendable (String?) -> NetworkReachabilityManager?
+    /// Of the network at large, made when first asked, and kept: so the monitor all managers share is kept, too.
+    private let kept = Locked<NetworkReachabilityManager?>(nil)
+
+    /// Asks the kernel.
+    ///
+    /// - Parameter options: How to watch. Its `nameResolutionWait` does not matter: nothing here waits for the name service.
+    public init(options: NetworkReachabilityOptions = NetworkReachabilityOptions()) {
+        var options = options
+        options.nameResolutionWait = .zero
+        self.init { [options] host in
+            guard let host else { return try? NetworkReachabilityManager(options: options) }
+            return try? NetworkReachabilityManager(host: host, options: options)
+        }
+    }
+
+    /// Asks managers that are made elsewhere: those of a fake kernel, for example.
+    ///
+    /// - Parameter makeManager: Makes a manager for a host, for the network at large where that is nil. Where it makes none
+    ///   the verdict is unknown, so retries wait by the clock.
+    public init(makeManager: @escaping @Sendable (_ host: String?) -> NetworkReachabilityManager?) {
+        self.makeManager = makeManager
+    }
+
+    /// Begins to follow a host.
+    public func watch(
+        _ host: String?,
+        _ listener: @escaping @Sendable (RetryVerdict) -> Void
+    ) -> any VerdictWatch {
+        ManagerWatch(makeManager(host), listener)
+    }
+
+    /// Asks the kernel, and no name service: of a name it says what is so of the network at large where that is not reachable, else
+    /// unknown.
+    public func ask(_ host: String?) -> RetryVerdict {
+        let atLarge = atLarge()
+        if let host, IPAddress(host) != nil { return makeManager(host).map { RetryVerdict($0.path) } ?? .unknown }
+        guard let path = atLarge?.path, host == nil || path.status == .notReachable else { return .unknown }
+        return RetryVerdict(path)
+    }
+
+    private func atLarge() -> NetworkReachabilityManager? {
+        if let manager = kept.withLock({ $0 }) { return manager }
+        let manager = makeManager(nil)
+        return kept.withLock { kept in
+            if kept == nil { kept = manager }
+            return kept
+        }
+    }
+}
+
+/// A manager and its listener.
+private final class ManagerWatch: VerdictWatch {
+    private struct State {
+        var token: NetworkReachabilityToken?
+        /// What the latest subscription told last; nil while it has not told what is so.
+        var told: NetworkReachabilityStatus?
+        /// Which of the subscriptions is the latest: what others tell comes too late.
+        var number = 0
+    }
+
+    private let manager: NetworkReachabilityManager?
+    private let listener: @Sendable (RetryVerdict) -> Void
+    private let state: Locked<State> = Locked(State())
+
+    init(_ manager: NetworkReachabilityManager?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) {
+        self.manager = manager
+        self.listener = listener
+        subscribe()
+    }
+
+    /// A listener hears only of what is news to it. Where a loss was seen by asking, and may be over before the listener
+    /// would have heard of it, its end would be no news: a new listener is told what is so in any case.
+    func ask() -> RetryVerdict {
+        guard let manager else { return .unknown }
+        let path = manager.path
+        if let told = state.withLock({ $0.told }), told != path.status { subscribe() }
+        return RetryVerdict(path)
+    }
+
+    private func subscribe() {
+        let number = state.withLock { state in
+            state.number += 1
+            state.told = nil
+            return state.number
+        }
+        let token = manager?.addPathListener(for: .way, onQueue: nil) { [weak self] path in self?.hear(path, number) }
+        let previous = state.withLock { state in
+            guard state.number == number else { return token }
+            defer { state.token = token }
+            return state.token
+        }
+        previous?.cancel()
+    }
+
+    private func hear(_ path: NetworkPath, _ number: Int) {
+        let isLatest = state.withLock { state in
+            guard state.number == number else { return false }
+            state.told = path.status
+            return true
+        }
+        if isLatest { listener(RetryVerdict(path)) }
+    }
+}
