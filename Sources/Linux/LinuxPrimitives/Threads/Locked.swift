@@ -28,10 +28,10 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
         storage.withUnsafeMutablePointerToElements { $0 }.initialize(to: value)
     }
 
-    /// Runs `body` with exclusive access; others wait.
+    /// Runs `body` with exclusive access; others wait. What others can reach from elsewhere cannot be put in.
     @inlinable @inline(__always)
     public func withLock<Result, Failure: Error>(
-        _ body: (inout Value) throws(Failure) -> sending Result
+        _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         let (mutex, value) = storage.withUnsafeMutablePointers { ($0, $1) }
         pthread_mutex_lock(mutex)
