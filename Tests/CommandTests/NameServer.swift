@@ -9,6 +9,8 @@ final class NameServer: Sendable {
         case address([UInt8])
         /// A response code: 2 is SERVFAIL, 3 NXDOMAIN, 5 REFUSED.
         case code(UInt8)
+        /// Cut off: the bit TC.
+        case truncated
         case silence
     }
 
@@ -79,6 +81,7 @@ final class NameServer: Sendable {
         switch answer {
         case .silence: return nil
         case .code(let code): message[3] |= code
+        case .truncated: message[2] |= 0x02
         case .address(let address):
             guard question[end - 3] == 1 else { break }
             message[7] = 1

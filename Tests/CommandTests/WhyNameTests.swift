@@ -65,6 +65,9 @@ import Testing
     @Test(arguments: [
         (NameServer.Answer.code(2), "answered SERVFAIL", "192.0.2.53 answers, but could not find out"),
         (.code(5), "answered REFUSED", "192.0.2.53 answers, but not to this machine"),
+        (.code(1), "answered FORMERR", "192.0.2.53 answers, but does not understand the question"),
+        (.code(4), "answered NOTIMP", "192.0.2.53 answers, but does not understand the question"),
+        (.truncated, "its answer is cut off, it wants to be asked over TCP", "let TCP port 53 of 192.0.2.53 through"),
         (.silence, "there is a path, but no answer", "start the name server at 192.0.2.53"),
     ])
     func `a server that says no, or nothing, is quoted`(
@@ -97,7 +100,10 @@ import Testing
         let result = try await world.run("why a.example")
         #expect(server.questions > 0)
         #expect(result.status == 1)
+        let answered = "ok      server     192.0.2.53 over u0: answered NXDOMAIN, there is no such name"
+        #expect(result.lines.contains { $0 == answered })
         #expect(result.output.contains("broken  name       a.example: there is no such name, or it has no address"))
+        #expect(result.output.contains("-> check how a.example is spelled"))
         #expect(result.output.contains("broken  verdict    not reachable, name not resolved"))
     }
 
@@ -134,6 +140,14 @@ import Testing
         #expect(result.status == 1)
         #expect(result.output.contains("no server in /etc/resolv.conf"), "\(result.output)")
         #expect(result.output.contains("broken  verdict    not reachable, no carrier"), "\(result.output)")
+    }
+
+    @Test func `no server at all, and nothing else is wrong`() async throws {
+        let world = try await NameWorld.make()
+        let result = try await world.run("why a.example", resolv: "# none\\n")
+        #expect(result.status == 1)
+        #expect(result.output.contains("no server in /etc/resolv.conf, so 127.0.0.1 is asked"), "\(result.output)")
+        #expect(result.output.contains("-> name a server in /etc/resolv.conf\n"), "\(result.output)")
     }
 
     @Test func `-4 and -6 explain one family`() async throws {

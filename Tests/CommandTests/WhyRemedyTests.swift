@@ -167,6 +167,51 @@ import Testing
         )
     }
 
+    @Test func `a bridge without a port that carries is told to get one`() async throws {
+        let namespace = try await LabThread.detached {
+            let namespace = try LabNamespace()
+            try namespace.ip(
+                "link add br0 type bridge",
+                "link set br0 up",
+                "link add p0 type veth peer name p1",
+                "link set p0 master br0",
+                "link set p0 up",
+                "addr add 192.0.2.2/24 dev br0",
+                "route add default via 192.0.2.1"
+            )
+            return namespace
+        }
+        let result = try await Command.run(["why"], in: namespace)
+        #expect(result.status == 1)
+        let remedy = "br0 has no carrier, for none of its ports has one: mend a port, or add one with"
+        #expect(result.output.contains("-> \(remedy) `ip link set PORT master br0`"), "\(result.output)")
+    }
+
+    @Test(arguments: [
+        (["rule add pref 50 lookup 77", "route add throw 203.0.113.0/24 table 77"], "throw", "203.0.113.0/24", 50),
+        (
+            ["rule add pref 50 fwmark 9 lookup 77", "route add default via 10.1.0.1 table 77"], "notAsked", "0.0.0.0/0",
+            50
+        ),
+        (["route add default via 10.1.0.1 table 77"], "notAsked", "0.0.0.0/0", nil),
+    ])
+    func `JSON names the route that is passed over`(
+        commands: [String],
+        cause: String,
+        prefix: String,
+        rule: Int?
+    ) async throws {
+        let topology = try await LabThread.detached { try Topology() }
+        try await Self.run(["route del default"] + commands, in: topology.client)
+        let output = try await Command.run(["why", "--json", Self.four], in: topology.client).output
+        let passedOver = try #require(try JSONLine(output).members["passedOver"] as? [String: Any], "\(output)")
+        #expect(passedOver["cause"] as? String == cause)
+        #expect((passedOver["route"] as? [String: Any])?["prefix"] as? String == prefix)
+        #expect((passedOver["route"] as? [String: Any])?["table"] as? Int == 77)
+        let named = passedOver[cause == "throw" ? "rule" : "ruleForOthers"] as? [String: Any]
+        #expect(named?["priority"] as? Int == rule)
+    }
+
     @Test func `a rule that passes over short prefixes says so`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("-4 rule add pref 70 lookup main suppress_prefixlength 0")

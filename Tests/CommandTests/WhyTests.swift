@@ -23,7 +23,7 @@ import Testing
                 ok      link       u0 (wired-virtual) up, carrier
                 note    neighbour  gateway 192.0.2.1 not asked for lately, which is normal
                 ok      source     192.0.2.2
-                ok      verdict    reachable (ethernet or Wi-Fi)
+                ok      verdict    reachable (ethernet or Wi-Fi), over IPv4 and IPv6
 
                 """
         )

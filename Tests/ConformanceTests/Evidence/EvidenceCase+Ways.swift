@@ -13,7 +13,8 @@ extension EvidenceCase {
             chain: [
                 "ok vote: IPv4 8 of 8, 5 needed; IPv6 5 of 5, 3 needed", "ok address: 1.1.1.1 stands for the others",
                 main,
-                "ok route: default via 10.1.0.1 dev c0 table main", cable, router, "ok source: 10.1.0.2", verdict,
+                "ok route: default via 10.1.0.1 dev c0 table main", cable, router, "ok source: 10.1.0.2",
+                verdict + ", over IPv4 and IPv6",
             ]
         ),
         EvidenceCase(

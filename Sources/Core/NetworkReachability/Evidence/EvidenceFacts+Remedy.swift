@@ -31,6 +31,9 @@ extension EvidenceFacts {
 
     private var nameRemedy: String {
         if let serverRemedy { return serverRemedy }
+        if let resolver, resolver.namesNoServer, nameFailure != .noSuchName {
+            return "name a server in \(resolver.file)"
+        }
         if path.reason == .resolving { return "wait for the name service, or check the servers in /etc/resolv.conf" }
         if case .unavailable? = nameFailure {
             return "check the servers in /etc/resolv.conf, and whether they can be reached"
@@ -45,8 +48,8 @@ extension EvidenceFacts {
     private var serverRemedy: String? {
         let servers = resolver?.servers ?? []
         let file = resolver?.file ?? ResolverConfiguration.serverFile
-        let asked = servers.first { $0.reason == nil && $0.answer != nil }
-        guard nameFailure != .noSuchName, let asked else { return nil }
+        guard let asked = servers.first(where: { $0.reason == nil && $0.answer != nil }) else { return nil }
+        if nameFailure == .noSuchName, asked.deniesName { return nil }
         let address = asked.address
         switch asked.answer {
         case "REFUSED"?:
@@ -58,6 +61,10 @@ extension EvidenceFacts {
         case "silence"?:
             return "start the name server at \(address), let its answers through the firewall (UDP port 53),"
                 + " or name another one in \(file)"
+        case "truncated"?:
+            return "let TCP port 53 of \(address) through the firewall, or name another server in \(file)"
+        case "FORMERR"?, "NOTIMP"?:
+            return "\(address) answers, but does not understand the question: name another server in \(file)"
         case "closed"?: return "start the name server at \(address), or name another one in \(file)"
         case "NOERROR"?, "NXDOMAIN"?: return "ask again: \(address) answers now"
         default: return "check the name server at \(address), or name another one in \(file)"
@@ -108,6 +115,9 @@ extension EvidenceFacts {
             return "\(name) is dormant: it waits for the keys of its Wi-Fi network"
         case .dormant:
             return "\(name) is dormant: it waits for something outside, such as a login to the switch (802.1X)"
+        case _ where link.hasPorts:
+            return "\(name) has no carrier, for none of its ports has one: mend a port, or add one with"
+                + " `ip link set PORT master \(name.shellWord)`"
         default: return "\(name) has no carrier: \(Self.carrierAdvice(link.interface.type))"
         }
     }

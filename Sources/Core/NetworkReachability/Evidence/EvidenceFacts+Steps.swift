@@ -26,7 +26,7 @@ extension EvidenceFacts {
         let first = NetworkEvidence.Step(kind: .resolver, state: .ok, summary: resolver.summary)
         return [first]
             + resolver.servers.map { server in
-                let isGood = server.reason == nil && [nil, "NOERROR", "NXDOMAIN"].contains(server.answer)
+                let isGood = server.reason == nil && (server.answer == nil || server.deniesName)
                 return NetworkEvidence.Step(
                     kind: .server,
                     state: isGood ? .ok : .informational,

@@ -24,7 +24,10 @@ extension EvidenceFacts {
         let isExplained = resolver?.servers.contains { $0.answer != nil } ?? false
         if path.reason == .resolving, !isExplained { return "\(target): no answer yet" }
         switch nameFailure {
-        case .noSuchName?: return "\(target): there is no such name, or it has no address"
+        case .noSuchName?:
+            // getaddrinfo(3) says so of some answers that mean something else.
+            if let unclearServer { return "\(target): not known, for \(unclearServer) did not say" }
+            return "\(target): there is no such name, or it has no address"
         case .unavailable(let text)?: return "\(target): the name service cannot be asked: \(text)"
         case nil: break
         }
@@ -36,6 +39,12 @@ extension EvidenceFacts {
         let shown = candidates.prefix(8).map { "\($0.address) \($0.reason?.description ?? "reachable")" }
         let rest = candidates.count > 8 ? ["\(candidates.count - 8) more"] : []
         return "\(target): \((shown + rest).joined(separator: "; "))"
+    }
+
+    /// The first server that was asked, if it answered something else than that there is no such name.
+    private var unclearServer: String? {
+        let asked = resolver?.servers.first { $0.reason == nil && $0.answer != nil }
+        return asked.flatMap { $0.deniesName || $0.answer == "silence" ? nil : "\($0.address)" }
     }
 
     private var addressSummary: String {

@@ -38,7 +38,7 @@ struct EvidenceFacts {
     /// Whether what refuses may be there to keep packets from leaving beside a VPN.
     var mayBeKillSwitch = false
     /// The route that would do if the kernel took it.
-    var passedOver: PassedOver?
+    var passedOver: NetworkEvidence.PassedOver?
     /// What keeps IPv6 off the link.
     var ipv6Trouble: IPv6Trouble?
     /// The tables that were asked.
@@ -80,6 +80,7 @@ struct EvidenceFacts {
         evidence.resolver = resolver
         evidence.rule = rule
         evidence.route = route
+        evidence.passedOver = route == nil ? passedOver : nil
         evidence.links = links
         evidence.neighbour = neighbour
         evidence.steps = steps

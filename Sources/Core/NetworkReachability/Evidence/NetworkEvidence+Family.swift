@@ -27,8 +27,9 @@ extension EvidenceFacts {
         return families.count == 2 ? families : []
     }
 
-    /// What is to be said where one family is dead and the other lives; nil elsewhere.
+    /// Over which families the target can be reached, where it has addresses of both; nil elsewhere, and where it cannot be.
     var familyNote: String? {
+        if families.count == 2, families.allSatisfy(\.isReachable) { return "over IPv4 and IPv6" }
         guard let alive = families.first(where: \.isReachable), let dead = families.first(where: { !$0.isReachable }),
             let reason = dead.reason
         else { return nil }

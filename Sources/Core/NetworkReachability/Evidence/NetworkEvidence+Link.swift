@@ -18,7 +18,11 @@ extension NetworkEvidence {
         /// The far end of a tunnel that has a single one.
         public var tunnelRemote: IPAddress?
 
+        /// Whether its carrier is that of its ports.
+        let hasPorts: Bool
+
         init(_ interface: NetworkInterface, _ link: Netlink.Link) {
+            hasPorts = ["bridge", "batadv", "bond", "team"].contains(link.kind)
             self.interface = interface
             isUp = link.isUp
             hasCarrier = link.hasCarrier

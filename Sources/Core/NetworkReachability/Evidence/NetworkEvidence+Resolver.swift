@@ -13,7 +13,7 @@ extension NetworkEvidence {
             public var reason: NetworkPath.UnsatisfiedReason?
 
             /// What it said when it was asked to explain a name without addresses: the response code by its name (`NOERROR`,
-            /// `SERVFAIL`, `REFUSED` ..., RFC 6895), `silence`, `closed` for a port nobody listens on, or what the system
+            /// `NXDOMAIN`, `SERVFAIL`, `REFUSED` ..., RFC 6895), `truncated` where it wants to be asked over TCP, `silence`, `closed` for a port nobody listens on, or what the system
             /// said. Nil where it was not asked.
             public var answer: String?
         }
@@ -36,6 +36,11 @@ extension NetworkEvidence {
 }
 
 extension NetworkEvidence.Resolver {
+    /// Whether servers are to be asked, and none is named: the C library asks this machine then (`resolv.conf(5)`).
+    var namesNoServer: Bool {
+        !isInHostsFile && servers.isEmpty && (sources.contains("dns") || sources.contains("resolve"))
+    }
+
     /// The order, and what the hosts file says.
     var summary: String {
         let order = sources.joined(separator: ", ")
@@ -43,10 +48,14 @@ extension NetworkEvidence.Resolver {
         if sources.contains("files") { parts.append(isInHostsFile ? "it is in /etc/hosts" : "it is not in /etc/hosts") }
         if isInHostsFile { return parts.joined(separator: "; ") }
         if let stub { parts.append("systemd-resolved at \(stub) asks the servers in \(file)") }
-        let asks = sources.contains("dns") || sources.contains("resolve")
-        if asks, servers.isEmpty { parts.append("no server in \(file)") }
+        if namesNoServer { parts.append("no server in \(file)" + (stub == nil ? ", so 127.0.0.1 is asked" : "")) }
         return parts.joined(separator: "; ")
     }
+}
+
+extension NetworkEvidence.Resolver.Server {
+    /// Whether it says that there is no such name, or that it has no address.
+    var deniesName: Bool { answer == "NXDOMAIN" || answer == "NOERROR" }
 }
 
 extension NetworkEvidence.Resolver.Server: CustomStringConvertible {
@@ -57,6 +66,9 @@ extension NetworkEvidence.Resolver.Server: CustomStringConvertible {
         switch answer {
         case nil: return "\(name): there is a path"
         case "silence"?: return "\(name): there is a path, but no answer"
+        case "truncated"?: return "\(name): its answer is cut off, it wants to be asked over TCP"
+        case "NOERROR"?: return "\(name): answered NOERROR, the name has no IPv4 address"
+        case "NXDOMAIN"?: return "\(name): answered NXDOMAIN, there is no such name"
         case "closed"?: return "\(name): nobody serves names there (port 53 is closed)"
         case let answer?: return "\(name): answered \(answer)"
         }

@@ -36,6 +36,9 @@ public struct NetworkEvidence: Hashable, Sendable {
     /// The route that packets take, or would take; nil where there is none.
     public internal(set) var route: Route?
 
+    /// Where there is no route: the best one that covers the destination and is not taken; nil for none.
+    public internal(set) var passedOver: PassedOver?
+
     /// The interface packets leave through and what it runs over, the next layer first. Where the links themselves are the
     /// reason that no route is left, all of them but the loopback.
     public internal(set) var links: [Link] = []

@@ -40,28 +40,32 @@ extension PathEvaluator {
     private mutating func passedOver(
         _ covering: [TableRoute],
         _ walk: RuleWalk
-    ) throws(NetlinkError) -> EvidenceFacts.PassedOver? {
+    ) throws(NetlinkError) -> NetworkEvidence.PassedOver? {
         let asked = walk.asked
         for found in covering {
             let rule = asked.first { $0.table == found.route.table }
-            let cause: EvidenceFacts.PassedOver.Cause
+            var ruleForOthers: RoutingRule?
+            let cause: NetworkEvidence.PassedOver.Cause
             if found.route.kind == .throwing, rule != nil {
-                cause = .isThrown
+                cause = .thrown
             } else if found.route.kind != .unicast {
                 continue
             } else if found.route.lifetime == .zero {
-                cause = .hasExpired
+                cause = .expired
             } else if let rule, let limit = rule.suppressedLength, found.prefix.length <= limit {
-                cause = .isSuppressed
+                cause = .suppressed
             } else if rule == nil, let table = found.route.table, !walk.rules.contains(where: \.asksVRF) {
-                let other = walk.rules.first { $0.action == .lookUp && $0.table == table }
-                cause = .isNotAsked(other.map { NetworkEvidence.Rule($0).description })
+                ruleForOthers = walk.rules.first { $0.action == .lookUp && $0.table == table }
+                cause = .notAsked
             } else {
                 continue
             }
-            let description = try description(of: found)
-            let rulePriority = rule?.priority
-            return EvidenceFacts.PassedOver(route: description, cause: cause, rulePriority: rulePriority)
+            return NetworkEvidence.PassedOver(
+                route: try description(of: found),
+                cause: cause,
+                rule: rule.map { NetworkEvidence.Rule($0) },
+                ruleForOthers: ruleForOthers.map { NetworkEvidence.Rule($0) }
+            )
         }
         return nil
     }

@@ -32,14 +32,13 @@ extension PathMonitor {
         return evidence
     }
 
-    /// What the servers say that could be asked and have not answered the name service; nil where there is none.
+    /// What the servers that can be reached say to a name without addresses; nil where there is none.
     private func answers(
         to evidence: NetworkEvidence,
         of record: TargetRecord
     ) -> [IPAddress: NameServerQuestion.Answer]? {
-        guard case .name(let name, _) = record.target.destination, record.name?.missingServers != nil else {
-            return nil
-        }
+        guard case .name(let name, _) = record.target.destination, let answer = record.name?.answer else { return nil }
+        if case .addresses = answer { return nil }
         let servers = evidence.resolver?.servers.filter { $0.reason == nil }.map(\.address) ?? []
         guard !servers.isEmpty,
             let answers = surroundings.resolver.answers(of: servers, to: name, within: Self.answerLimit)

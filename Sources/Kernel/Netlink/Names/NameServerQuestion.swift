@@ -10,6 +10,8 @@ package enum NameServerQuestion {
     package enum Answer: Hashable, Sendable {
         /// It answered with this response code (RFC 1035, section 4.1.1; IANA's DNS RCODEs).
         case code(UInt8)
+        /// Its answer did not fit (the bit TC): it wants to be asked over TCP.
+        case truncated
         /// It said nothing within the time.
         case silence
         /// Nobody serves names there (ICMP port unreachable).
@@ -80,7 +82,7 @@ package enum NameServerQuestion {
         if count < 0 { return errno == ECONNREFUSED ? .closed : errno == EAGAIN ? nil : .unsent(.current) }
         let isAnswer = count >= 12 && message[2] & 0x80 != 0
         guard isAnswer, UInt16(message[0]) << 8 | UInt16(message[1]) == identifier else { return nil }
-        return .code(message[3] & 0x0f)
+        return message[2] & 0x02 != 0 ? .truncated : .code(message[3] & 0x0f)
     }
 
     /// A connected socket hears of nobody but the server.
@@ -130,12 +132,13 @@ package enum NameServerQuestion {
 }
 
 extension NameServerQuestion.Answer: CustomStringConvertible {
-    /// A response code by its name, for example `SERVFAIL`; else `silence`, `closed`, or what the system said.
+    /// A response code by its name, for example `SERVFAIL`; else `truncated`, `silence`, `closed`, or what the system said.
     package var description: String {
         switch self {
         case .code(let code):
             ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"].dropFirst(Int(code)).first
                 ?? "RCODE \(code)"
+        case .truncated: "truncated"
         case .silence: "silence"
         case .closed: "closed"
         case .unsent(let cause): cause.description

@@ -21,6 +21,7 @@ struct EvidenceObject {
         object.add("resolver", evidence.resolver.map(Self.object))
         object.add("rule", evidence.rule.map(Self.object))
         object.add("route", evidence.route.map(Self.object))
+        object.add("passedOver", evidence.passedOver.map(Self.object))
         object.add("links", evidence.links.map(Self.object))
         object.add("neighbour", evidence.neighbour.map(Self.object))
         object.add("steps", evidence.steps.map(Self.object))
@@ -101,6 +102,15 @@ struct EvidenceObject {
             }
         )
         object.add("secondsLeft", optional: route.lifetime?.components.seconds)
+        return object
+    }
+
+    private static func object(_ passedOver: NetworkEvidence.PassedOver) -> JSONObject {
+        var object = JSONObject()
+        object.add("route", Self.object(passedOver.route))
+        object.add("cause", passedOver.cause.rawValue)
+        object.add("rule", passedOver.rule.map(Self.object))
+        object.add("ruleForOthers", passedOver.ruleForOthers.map(Self.object))
         return object
     }
 
