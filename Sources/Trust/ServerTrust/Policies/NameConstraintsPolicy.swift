@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 import SwiftASN1
 import X509
 

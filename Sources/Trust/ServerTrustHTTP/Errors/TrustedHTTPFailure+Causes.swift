@@ -1,8 +1,8 @@
+import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import LinuxPrimitives
 import ServerTrust
 
 extension TrustedHTTPFailure {
