@@ -193,6 +193,10 @@ import Testing
             ["rule add pref 50 fwmark 9 lookup 77", "route add default via 10.1.0.1 table 77"], "notAsked", "0.0.0.0/0",
             50
         ),
+        (
+            ["rule add pref 50 lookup 77 suppress_prefixlength 0", "route add default via 10.1.0.1 table 77"],
+            "suppressed", "0.0.0.0/0", 50
+        ),
         (["route add default via 10.1.0.1 table 77"], "notAsked", "0.0.0.0/0", nil),
     ])
     func `JSON names the route that is passed over`(
@@ -208,7 +212,7 @@ import Testing
         #expect(passedOver["cause"] as? String == cause)
         #expect((passedOver["route"] as? [String: Any])?["prefix"] as? String == prefix)
         #expect((passedOver["route"] as? [String: Any])?["table"] as? Int == 77)
-        let named = passedOver[cause == "throw" ? "rule" : "ruleForOthers"] as? [String: Any]
+        let named = passedOver[cause == "notAsked" ? "ruleForOthers" : "rule"] as? [String: Any]
         #expect(named?["priority"] as? Int == rule)
     }
 
