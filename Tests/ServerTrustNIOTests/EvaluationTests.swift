@@ -64,6 +64,25 @@ import TrustForge
         try await server.close()
     }
 
+    /// Of which there are as few as processors.
+    @Test func `evaluators that block leave the threads of Swift's tasks to others`() async throws {
+        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let count = 2 * System.coreCount
+        let evaluator = BlockingEvaluator(count: count)
+        let factory = try Self.factory(evaluator)
+        let outcomes = try await withThrowingTaskGroup(of: TrustClient.Outcome.self) { group in
+            for _ in 0..<count {
+                group.addTask { try await TrustClient.connect(factory, host: World.host, port: server.port) }
+            }
+            await evaluator.allBlock.wait()
+            evaluator.release()
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(outcomes.allSatisfy { $0.verdict == .trusted } && outcomes.count == count)
+        #expect(evaluator.givenUp == 0)
+        try await server.close()
+    }
+
     @Test func aLateAnswerIsDropped() async throws {
         let server = try await LoopbackServer(World.leaf, World.intermediate)
         let evaluator = WaitingEvaluator(ignoresCancellation: true)

@@ -53,7 +53,7 @@ struct ConnectionGatekeeper: Sendable {
     /// What comes first: the verdict, the end of the time for it, or of the connection.
     private func verdict(on peer: ConnectionPeer, _ channel: any Channel) -> EventLoopFuture<Void> {
         let verdict = FirstResult<Void>(on: channel.eventLoop)
-        let task = Task {
+        let task = Task(executorPreference: JudgingExecutor()) {
             do {
                 verdict.complete(.success(try await judge.judge(peer, on: channel.eventLoop)))
             } catch {

@@ -19,7 +19,7 @@ final class TrustEvaluation: Sendable {
         state = Locked(State(promise: promise))
     }
 
-    /// Reads and judges on the threads of Swift's tasks, for it may take milliseconds, or wait for others.
+    /// Reads and judges on a thread of its own, for it may take milliseconds, or wait for others.
     func start(
         chain: [[UInt8]],
         host: String,
@@ -28,13 +28,13 @@ final class TrustEvaluation: Sendable {
         limit: Duration,
         on loop: any EventLoop
     ) {
-        let task = Task {
+        let task = Task(executorPreference: JudgingExecutor()) {
             do throws(ServerTrustError) {
                 let trust = try configuration.trust(derEncodedChain: chain, host: host)
                 try await manager.evaluateOnline(trust, forHost: host)
-                finish(.success(trust))
+                self.finish(.success(trust))
             } catch {
-                finish(.failure(error))
+                self.finish(.failure(error))
             }
         }
         let timeLimit = loop.scheduleTask(in: TimeAmount(limit)) {
