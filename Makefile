@@ -46,7 +46,7 @@ docs: dependencies ## Build the documentation into .build/docs and compile its e
 	@Scripts/build-docs
 	@Scripts/check-snippets
 
-examples: dependencies ## Build the examples.
+examples: dependencies ## Build the examples and run their tests.
 	@Scripts/build-examples
 
 bench: build ## Measure the command beside programs in C (see Benchmarks/README.md).
@@ -60,7 +60,7 @@ check: dependencies ## Check that unsafe code stays in its room, and what a depe
 	@Scripts/check-downstream
 
 clean: ## Remove everything that was built.
-	rm -rf .build examples/*/.build
+	rm -rf .build examples/.build
 
 dependencies:
 	@Scripts/install-dependencies

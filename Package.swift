@@ -260,6 +260,15 @@ let package = Package(
         .support("TrustForge", uses: ["ServerTrust", "TestSupport"], certificates),
         .tested("EmbeddingProgram", uses: ["NetworkReachability"]),
         .tested("OutboxVictim", uses: ["ReachabilityOutbox", "ReachabilityRetry"]),
+        // What Scripts/mutate and Scripts/fuzz run.
+        .tested("TrustFuzzer", uses: ["ServerTrust", "TrustForge", "TestSupport"], certificates),
+        // What Benchmarks/run measures beside OpenSSL.
+        .executableTarget(
+            name: "TrustBenchmark",
+            dependencies: ["ServerTrust", "TrustForge"],
+            path: "Benchmarks/trust",
+            swiftSettings: strict
+        ),
         .tested(
             "ReadmeClient",
             uses: ["ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry"],
@@ -364,31 +373,13 @@ let package = Package(
     ]
 )
 
-// What Scripts/mutate and Scripts/fuzz run; nobody else builds it.
-if Context.environment["FUZZER"] != nil {
-    package.targets.append(
-        .tested("TrustFuzzer", uses: ["ServerTrust", "TrustForge", "TestSupport"], certificates)
-    )
-}
-
-// What Benchmarks/run measures beside OpenSSL; nobody else builds it.
-if Context.environment["BENCHMARKS"] != nil {
-    package.targets.append(
-        .executableTarget(
-            name: "TrustBenchmark",
-            dependencies: ["ServerTrust", "TrustForge"],
-            path: "Benchmarks/trust",
-            swiftSettings: strict
-        )
-    )
-}
-
 // For builds that need not see the C libraries of TLS, which take longer than all the rest (Scripts/sanitize).
 if Context.environment["WITHOUT_TLS"] != nil {
     let names = [
         "ReachabilityHTTP", "ReachabilityHTTPTests", "ReadmeClient", "ServerTrust", "ServerTrustNIO", "TrustForge",
         "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTP", "ServerTrustHTTPTests",
         "ServerTrustAsyncHTTPClient", "ServerTrustAsyncHTTPClientTests", "reachability-trust", "CommandTests",
+        "TrustFuzzer", "TrustBenchmark",
     ]
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }

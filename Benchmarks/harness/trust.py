@@ -15,7 +15,7 @@ _COUNT = 400
 def measure(context: Context) -> dict:
     reference = context.references / "verify-chain"
     if not _PROGRAM.exists():
-        return {"missing": "BENCHMARKS=1 swift build -c release --static-swift-stdlib --product TrustBenchmark"}
+        return {"missing": "PRODUCTS=TrustBenchmark Scripts/build-release"}
     if not reference.exists():
         return {"missing": "OpenSSL's headers were not found when the references were built: apt-get install libssl-dev"}
     count = str(context.scaled(_COUNT))
