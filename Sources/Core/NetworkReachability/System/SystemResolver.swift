@@ -2,17 +2,8 @@ import Dispatch
 import LinuxPrimitives
 import Netlink
 
-/// The system's name service, asked on a few threads of our own: `getaddrinfo` blocks for as long as it likes.
+/// The system's name service and its files, in a network namespace.
 final class SystemResolver: HostResolver {
-    private typealias Job = @Sendable () -> Void
-
-    private struct State {
-        var jobs: [Job] = []
-        var threads = 0
-    }
-
-    /// So many names may be asked about at once; the others wait their turn.
-    private static let threadLimit = 4
     private static let files = [
         ResolverConfiguration.serverFile, "/etc/hosts", ResolverConfiguration.switchFile,
         ResolverConfiguration.upstreamFile,
@@ -21,11 +12,12 @@ final class SystemResolver: HostResolver {
     private let namespace: NamespaceReference?
     /// What the namespace has of its own in `/etc/netns`.
     private var ownFiles: NamespaceFiles? { namespace.flatMap { NamespaceFiles(of: $0) } }
-    private let state: Locked<State> = Locked(State())
+    private let threads: LookupThreads
 
     /// - Parameter namespace: the network namespace to ask in; nil for the process's own.
     init(namespace: NamespaceReference?) {
         self.namespace = namespace
+        threads = LookupThreads { Self.addresses(of: $0, inside: namespace) }
     }
 
     func localAddresses(of name: String) -> [NameLookup.Address] {
@@ -36,20 +28,7 @@ final class SystemResolver: HostResolver {
         _ name: String,
         _ completion: @escaping @Sendable (Result<[NameLookup.Address], NameLookup.Failure>) -> Void
     ) {
-        let namespace = namespace
-        let startsThread = state.withLock { state in
-            state.jobs.append { completion(Self.addresses(of: name, inside: namespace)) }
-            guard state.threads < Self.threadLimit else { return false }
-            state.threads += 1
-            return true
-        }
-        guard startsThread else { return }
-        do {
-            try Thread.detach { [self] in work() }
-        } catch {
-            state.withLock { $0.threads -= 1 }
-            completion(.failure(.unavailable("cannot start a thread to resolve \(name): \(error)")))
-        }
+        threads.ask(for: name, completion)
     }
 
     /// Asks in a thread of its own where a namespace has to be entered, so that nobody is told inside of it: a thread that
@@ -66,21 +45,6 @@ final class SystemResolver: HostResolver {
             return try Thread.run(ask)
         } catch {
             return .failure(.unavailable("cannot start a thread to resolve \(name): \(error)"))
-        }
-    }
-
-    /// Does jobs until there are none, then ends.
-    private func work() {
-        while true {
-            let job: Job? = state.withLock { state in
-                if state.jobs.isEmpty {
-                    state.threads -= 1
-                    return nil
-                }
-                return state.jobs.removeFirst()
-            }
-            guard let job else { return }
-            job()
         }
     }
 
