@@ -65,7 +65,9 @@ extension NetlinkSocket {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { buffer.deallocate() }
         var datagrams: [[UInt8]] = []
-        while let (count, _) = try? receive(into: buffer) { datagrams.append(Array(buffer.prefix(count))) }
+        while case let count = recv(descriptor, buffer.baseAddress, buffer.count, 0), count > 0 {
+            datagrams.append(Array(buffer.prefix(count)))
+        }
         return datagrams
     }
 }

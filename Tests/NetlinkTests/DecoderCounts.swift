@@ -56,7 +56,7 @@ struct DecoderCounts: Sendable {
         if kind == .newLink, link != nil { links += 1 }
         if kind == .newRoute, let route {
             routes += 1
-            if route.hasOtherLegs, Route.legs(body: body).count > 1 { multipathRoutes += 1 }
+            if route.nextHops.count > 1 { multipathRoutes += 1 }
         }
         if kind == .newNextHop, nextHop != nil { nextHops += 1 }
         if kind == .newRule, rule != nil { rules += 1 }
@@ -67,7 +67,7 @@ struct DecoderCounts: Sendable {
                 _ = (value.number, value.word, value.text)
                 _ = WireAddress(bytes: value)?.description
                 _ = WireAddress(via: value)
-                _ = NextHop.legs(value)
+                _ = NextHop.all(value)
                 for _ in Attributes(value) { attributes += 1 }
             }
         }

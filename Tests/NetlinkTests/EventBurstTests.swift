@@ -29,21 +29,6 @@ import Testing
         #expect(!burst.prefixes.mayConcern(try #require(WireAddress("192.0.3.9"))))
     }
 
-    @Test func `default routes take sources with them`() throws {
-        let all = try prefix("0.0.0.0", 0)
-        let some = try prefix("198.51.100.0", 24)
-        #expect(burst([RouteMessage.route(all, kind: .deleteRoute)]).mayTakeSources)
-        #expect(!burst([RouteMessage.route(all)]).mayTakeSources)
-        #expect(!burst([RouteMessage.route(some, kind: .deleteRoute)]).mayTakeSources)
-        var burst = burst([RouteMessage.route(all, kind: .deleteRoute)])
-        burst.subjects.insert(.link)
-        #expect(!burst.mayTakeSources)
-        burst.subjects = [.address, .removal]
-        #expect(burst.mayTakeSources)
-        burst.noteLoss()
-        #expect(!burst.mayTakeSources)
-    }
-
     @Test func `neighbours count that may be routers IPv6 passes over`() throws {
         for message in NeighbourMessage.all {
             let burst = burst([message.bytes])

@@ -7,7 +7,7 @@ import Testing
 /// Generic netlink and sysfs, as they are and as they should not be.
 @Suite struct HardwareDecodingTests {
     @Test func `the kernel's families are found by name`() throws {
-        var socket = try GenericSocket()
+        let socket = try GenericSocket()
         #expect(try socket.family(named: "nlctrl") == .genericController)
         #expect(try socket.family(named: "no such family") == nil)
         #expect(try socket.wirelessRole(ofInterface: 1) == nil)

@@ -1,3 +1,4 @@
+import CLinux
 import NetworkLab
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
     private static func route(_ gateway: String, metric: UInt32, table: UInt32 = 254) throws -> DefaultRoute {
         let gateway = try #require(WireAddress(gateway))
         let hop = NextHop(interface: 5, gateway: gateway)
-        return DefaultRoute(family: gateway.family, table: table, metric: metric, legs: [hop])
+        return DefaultRoute(family: gateway.family, table: table, metric: metric, nextHops: [hop])
     }
 
     @Test func `default routes are found among those that begin like them`() throws {
@@ -61,7 +62,7 @@ import Testing
             "-4 route add default nexthop via 192.0.2.1 nexthop via 192.0.2.9",
             "-6 route add default nexthop via 2001:db8::1 nexthop via 2001:db8::9"
         )
-        #expect(try Self.routes(namespace).map(\.legs.count) == [2, 2])
+        #expect(try Self.routes(namespace).map(\.nextHops.count) == [2, 2])
     }
 
     /// An IPv4 table is left after its first datagram.
@@ -72,11 +73,12 @@ import Testing
         try namespace.ip(many)
         var taken = 0
         try namespace.perform { () throws in
-            var socket = try QuestionSocket()
-            socket.demandStrictness()
-            try socket.stream(.getRoute) { request in
-                request.append(DefaultRouteQuestion.restriction(.ipv4, 254))
-            } _: { _ in
+            let transport = try SocketTransport()
+            transport.demandStrictness()
+            var request = RequestBuilder()
+            request.begin(.getRoute, flags: NLM_F_DUMP, sequence: 1)
+            request.append(DefaultRouteQuestion.restriction(.ipv4, 254))
+            try transport.stream(request.bytes, sequence: 1) { _, _ in
                 taken += 1
                 return taken < 20_000
             }

@@ -9,7 +9,7 @@ import Testing
     @Test func `loopback has no hardware`() throws {
         let sockets = try RouteSockets()
         let link = try #require(try sockets.link(index: 1))
-        let hardware = sockets.hardware(of: link)
+        let hardware = try sockets.hardware(of: link)
         #expect(hardware.wireless == nil)
         #expect(hardware.deviceType == nil)
     }
@@ -18,7 +18,7 @@ import Testing
         let sockets = try RouteSockets()
         for name in ["gone0", "", "../lo", String(repeating: "x", count: 300), "\u{0}"] {
             let link = Link(index: 4_000_000_000, name: name, flags: [])
-            #expect(sockets.hardware(of: link) == LinkHardware())
+            #expect(try sockets.hardware(of: link) == LinkHardware())
         }
     }
 
@@ -32,13 +32,13 @@ import Testing
         }
         for (name, driver) in [("v0", "veth"), ("t0", "tun"), ("b0", "bridge")] {
             let link = try #require(try sockets.link(named: name))
-            #expect(sockets.hardware(of: link) == LinkHardware(driver: driver))
+            #expect(try sockets.hardware(of: link) == LinkHardware(driver: driver))
         }
         // Inside the namespace no thread has to be moved; the answers are the same.
         let inside = try NamespaceEntry.run(inside: namespace.path) {
             Result { () throws(NetlinkError) in
                 let sockets = try RouteSockets()
-                return try sockets.links().map { sockets.hardware(of: $0) }
+                return try sockets.links().map { link throws(NetlinkError) in try sockets.hardware(of: link) }
             }
         }
         #expect(Set(inside.map(\.driver)).isSuperset(of: ["veth", "tun", "bridge"]))
@@ -50,7 +50,7 @@ import Testing
         let sockets = try NamespaceEntry.run(inside: namespace.path) {
             Result { () throws(NetlinkError) in try RouteSockets() }
         }
-        for link in try sockets.links() { _ = sockets.hardware(of: link) }
+        for link in try sockets.links() { _ = try sockets.hardware(of: link) }
         let identity = try NamespaceIdentity(path: namespace.path)
         let files = openFiles()
         // Not whatever is open there: a child that another test starts holds all of this process until it runs its file.
@@ -66,11 +66,11 @@ import Testing
             Result { () throws(NetlinkError) in try RouteSockets() }
         }
         var link = try #require(try sockets.link(named: "v0"))
-        #expect(sockets.hardware(of: link).driver == "veth")
+        #expect(try sockets.hardware(of: link).driver == "veth")
         try namespace.run("ip link delete v0")
-        #expect(sockets.hardware(of: link).driver == "veth")
+        #expect(try sockets.hardware(of: link).driver == "veth")
         link.name = "v2"
-        #expect(sockets.hardware(of: link).driver == nil)
+        #expect(try sockets.hardware(of: link).driver == nil)
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))

@@ -4,13 +4,13 @@ import Netlink
 /// A kernel's answer with names in place of indices, and without what differs by chance.
 struct ComparableAnswer: CustomStringConvertible {
     private var fields: [String]
-    private var legs: [String]
+    private var nextHops: [String]
 
-    init(_ answer: Result<Route, SystemError>, _ legs: [NextHop], names: [UInt32: String]) {
+    init(_ answer: Result<Route, SystemError>, names: [UInt32: String]) {
         switch answer {
         case .failure(let error):
             fields = ["error \(error)"]
-            self.legs = []
+            self.nextHops = []
         case .success(let route):
             fields = [
                 "kind \(route.kind.rawValue)", "table \(route.table.map { "\($0)" } ?? "-")", "/\(route.prefixLength)",
@@ -19,15 +19,15 @@ struct ComparableAnswer: CustomStringConvertible {
                 // Two clocks; hundredths of a second on one side.
                 route.lifetime == nil ? "for ever" : "ends",
             ]
-            self.legs = legs.map { leg in
-                "\(names[leg.interface] ?? "?") via \(leg.gateway.map(\.description) ?? "-")"
+            self.nextHops = route.nextHops.map { hop in
+                "\(names[hop.interface] ?? "?") via \(hop.gateway.map(\.description) ?? "-")"
             }.sorted()
         }
     }
 
     func agrees(with other: ComparableAnswer) -> Bool {
-        fields == other.fields && legs == other.legs
+        fields == other.fields && nextHops == other.nextHops
     }
 
-    var description: String { (fields + legs).joined(separator: ", ") }
+    var description: String { (fields + nextHops).joined(separator: ", ") }
 }

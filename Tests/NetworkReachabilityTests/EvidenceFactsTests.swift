@@ -113,11 +113,11 @@ import Testing
     }
 
     @Test func `a namespace that is gone`() throws {
-        let surroundings = Surroundings(kernel: GoneKernel(), clock: ManualClock(), resolver: FakeResolver())
+        let environment = MonitorEnvironment(kernel: GoneKernel(), clock: ManualClock(), resolver: FakeResolver())
         let options = NetworkReachabilityOptions()
         let manager = NetworkReachabilityManager(
             Self.host,
-            monitor: PathMonitor(surroundings: surroundings),
+            monitor: PathMonitor(environment: environment),
             options: options
         )
         let evidence = manager.evidence()

@@ -32,7 +32,7 @@ import Testing
 
     @Test func anOverrunTellsOfNothingElse() throws {
         let connection = try kernel.connect()
-        try connection.listen(on: queue) { [heard] in heard.record($0) }
+        _ = try connection.listen(on: queue) { [heard] in heard.record($0) }
         kernel.overrun { kernel.setUp("eth0", false) }
         kernel.sendForeignMessage()
         queue.sync {}
@@ -54,7 +54,7 @@ import Testing
 
     @Test func aReplacedNamespaceLeavesConnectionsBehind() throws {
         let old = try kernel.connect()
-        try old.listen(on: queue) { [heard] in heard.record($0) }
+        _ = try old.listen(on: queue) { [heard] in heard.record($0) }
         let changes = RecordingListener<Void>()
         let watch = kernel.watchNamespace(on: queue) { changes.record(()) }
         kernel.replaceNamespace()

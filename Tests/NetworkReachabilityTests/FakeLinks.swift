@@ -2,38 +2,53 @@ import Netlink
 
 @testable import NetworkReachability
 
-/// Links that exist only in a test, and a count of the questions that cost system calls.
-final class FakeLinks {
+/// Links that exist only in a test, and what was asked about them.
+struct FakeLinks {
     private let links: [Link]
     private let hardware: [UInt32: LinkHardware]
-    private(set) var hardwareQuestions = 0
-    private(set) var linkQuestions = 0
 
     init(_ links: [Link], hardware: [UInt32: LinkHardware] = [:]) {
         self.links = links
         self.hardware = hardware
     }
 
-    var lookup: LinkLookup {
-        LinkLookup(
-            link: { index in
-                self.linkQuestions += 1
-                return self.links.first { $0.index == index }
-            },
-            ports: { controller in self.links.filter { $0.controllerIndex == controller } },
-            hardware: { link in
-                self.hardwareQuestions += 1
-                return self.hardware[link.index] ?? LinkHardware()
-            }
-        )
+    /// Classifies the link of this index, which must exist.
+    func classify(_ index: UInt32) -> Classification? {
+        links.first { $0.index == index }.map(classify)
     }
 
-    /// Classifies the link of this index, which must exist.
-    func classify(_ index: UInt32) -> (class: InterfaceClass, underlying: [UInt32])? {
-        guard let link = links.first(where: { $0.index == index }) else { return nil }
-        let found = InterfaceClassifier.classify(link, using: lookup)
-        return (found.class, found.underlying.map(\.index))
+    func classify(_ link: Link) -> Classification {
+        var answers = Answers()
+        var asked: [KernelQuestion] = []
+        while true {
+            do throws(MissingAnswers) {
+                let found = try answers.classify(link)
+                return Classification(class: found.class, underlying: found.underlying.map(\.index), asked: asked)
+            } catch {
+                asked += error.questions
+                answers.add(error.questions.map(answer), to: error.questions)
+            }
+        }
     }
+
+    private func answer(to question: KernelQuestion) -> KernelAnswer {
+        switch question {
+        case .link(let index): .link(links.first { $0.index == index })
+        case .hardware(let link): .hardware(hardware[link.index] ?? LinkHardware())
+        default: .links(links)
+        }
+    }
+}
+
+/// What a link was found to be, and the questions that took.
+struct Classification {
+    let `class`: InterfaceClass
+    let underlying: [UInt32]
+    let asked: [KernelQuestion]
+
+    /// Those that cost system calls.
+    var hardwareQuestions: Int { asked.count { if case .hardware = $0 { true } else { false } } }
+    var linkQuestions: Int { asked.count { if case .link = $0 { true } else { false } } }
 }
 
 extension Link {

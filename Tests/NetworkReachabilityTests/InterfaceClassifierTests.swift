@@ -20,12 +20,12 @@ import Testing
     @Test(arguments: Device.software)
     func `software is told apart without asking for its hardware`(device: Device) {
         let links = FakeLinks([device.link, wire], hardware: [2: device.hardware])
-        let found = InterfaceClassifier.classify(device.link, using: links.lookup)
+        let found = links.classify(device.link)
         #expect(found.class.type == device.expected)
         #expect(found.class.isWWAN == (device.expected == .wwan))
         #expect(found.class.isUplink == device.isUplink)
         // A stack ends at the wire, whose own hardware is the only one asked for.
-        #expect(links.hardwareQuestions == (found.underlying.isEmpty ? 0 : 1))
+        #expect(found.hardwareQuestions == (found.underlying.isEmpty ? 0 : 1))
     }
 
     @Test(arguments: Device.physical, [true, false])
@@ -33,10 +33,10 @@ import Testing
         var hardware = device.hardware
         if !sysfs { hardware.deviceType = nil }
         let links = FakeLinks([device.link], hardware: [2: hardware])
-        let found = InterfaceClassifier.classify(device.link, using: links.lookup)
+        let found = links.classify(device.link)
         #expect(found.class == InterfaceClass(device.expected))
         #expect(found.underlying.isEmpty)
-        #expect(links.hardwareQuestions == 1)
+        #expect(found.hardwareQuestions == 1)
     }
 
     @Test(arguments: Device.physical.filter { $0.hardware.deviceType != nil })
@@ -86,7 +86,7 @@ import Testing
         }
         #expect(links.classify(5)?.class == InterfaceClass(.ethernet))
         #expect(links.classify(5)?.underlying == [2])
-        #expect(links.hardwareQuestions == 0)
+        #expect(links.classify(5)?.hardwareQuestions == 0)
     }
 
     @Test func `a tunnel stays one and knows the modem below`() {
@@ -114,7 +114,7 @@ import Testing
         for index: UInt32 in 2...3 {
             #expect(links.classify(index)?.class == InterfaceClass(.wiredVirtual))
             #expect(links.classify(index)?.underlying == [])
+            #expect(links.classify(index)?.linkQuestions == 0)
         }
-        #expect(links.linkQuestions == 0)
     }
 }

@@ -91,7 +91,7 @@ import Testing
 extension NetworkInspector {
     /// An inspector of a network that is played.
     convenience init(kernel: FakeKernel, resolver: FakeResolver = FakeResolver()) {
-        let surroundings = Surroundings(kernel: kernel, clock: kernel.clock, resolver: resolver)
-        self.init(monitor: PathMonitor(surroundings: surroundings), options: NetworkReachabilityOptions())
+        let environment = MonitorEnvironment(kernel: kernel, clock: kernel.clock, resolver: resolver)
+        self.init(monitor: PathMonitor(environment: environment), options: NetworkReachabilityOptions())
     }
 }

@@ -36,9 +36,9 @@ final class TwoKernels {
             fake.addLink(name, kind: .veth)
         }
         real = try client.perform { try RouteSockets() }
-        try real.events.join()
+        _ = try real.events.join()
         connection = try fake.connect()
-        try connection.listen(on: queue) { [heard] in heard.record($0) }
+        _ = try connection.listen(on: queue) { [heard] in heard.record($0) }
     }
 
     /// Does the same to both: `ip` commands, `cable r0 up`, `ignore ipv4 1`, and what `runSpecial` knows.
@@ -174,7 +174,7 @@ final class TwoKernels {
     }
 
     private static func text(_ route: DefaultRoute, _ names: [UInt32: String]) -> String {
-        let legs = route.legs.map { "\(names[$0.interface] ?? "?") via \($0.gateway.map(\.description) ?? "-")" }
+        let legs = route.nextHops.map { "\(names[$0.interface] ?? "?") via \($0.gateway.map(\.description) ?? "-")" }
             .sorted()
         return "\(route.family) table \(route.table) metric \(route.metric) \(legs)"
     }
@@ -187,29 +187,17 @@ final class TwoKernels {
         let realNames = Dictionary(uniqueKeysWithValues: try real.links().map { ($0.name, $0.index) })
         let realQueries = queries.map { $0.translated { realNames[$0] ?? 9999 } }
         let fakeQueries = queries.map { $0.translated { fake.index(of: $0) ?? 9999 } }
-        let realAnswers = try Self.answers(realQueries, try real.routes(realQueries), legs: real.legs)
-        let fakeAnswers = try Self.answers(fakeQueries, try connection.routes(fakeQueries), legs: connection.legs)
+        let realAnswers = try real.routes(realQueries)
+        let fakeAnswers = try connection.routes(fakeQueries)
         let realLinks = Dictionary(uniqueKeysWithValues: realNames.map { ($1, $0) })
         let fakeLinks = Dictionary(uniqueKeysWithValues: try connection.links().map { ($0.index, $0.name) })
         var differences: [String] = []
         for (query, (real, fake)) in zip(queries, zip(realAnswers, fakeAnswers)) {
-            let real = ComparableAnswer(real.route, real.legs, names: realLinks)
-            let fake = ComparableAnswer(fake.route, fake.legs, names: fakeLinks)
+            let real = ComparableAnswer(real, names: realLinks)
+            let fake = ComparableAnswer(fake, names: fakeLinks)
             if !real.agrees(with: fake) { differences.append("\(query.text): real \(real), fake \(fake)") }
         }
         return differences
-    }
-
-    /// Each answer with the leg of a way, or all legs of an entry.
-    private static func answers(
-        _ queries: [RouteQuery],
-        _ answers: [Result<Route, SystemError>],
-        legs: (RouteQuery) throws -> [NextHop]
-    ) throws -> [(route: Result<Route, SystemError>, legs: [NextHop])] {
-        try zip(queries, answers).map { query, answer in
-            let way = (try? answer.get())?.nextHop.map { [$0] } ?? []
-            return (answer, query.wantsEntry ? try legs(query) : way)
-        }
     }
 }
 

@@ -70,14 +70,14 @@ import Testing
             }
         }
         #expect(ends.count == Self.schedules)
-        var tally: [String: Int] = [:]
+        var quorum: [String: Int] = [:]
         let effects = Dictionary(grouping: server.sights.filter(\.isComplete), by: \.id)
         for (seed, end) in ends {
             let schedule = Schedule(seed: seed)
             check(end, of: schedule, effects[schedule.id] ?? [])
-            tally[end.ending?.rawValue ?? "answered", default: 0] += 1
+            quorum[end.ending?.rawValue ?? "answered", default: 0] += 1
         }
-        print("endings of a thousand schedules:", tally.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
+        print("endings of a thousand schedules:", quorum.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
         #expect(try await eventually(within: .seconds(10)) { server.connections.made == server.connections.closed })
         try await server.close()
     }

@@ -11,7 +11,7 @@ enum PlayedLines {
         let player = Player(recording)
         let targets = try RecordedTargets(
             recording.header.hosts,
-            in: player.surroundings,
+            in: player.environment,
             options: recording.header.options
         )
         let lines = Locked<[String]>([])

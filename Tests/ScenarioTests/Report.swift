@@ -4,7 +4,7 @@ import Testing
 
 /// Counts what all scenarios found and prints it when the suite ends.
 struct Report: SuiteTrait, TestScoping {
-    private struct Tally {
+    private struct Quorum {
         var scenarios = 0
         var checks = 0
         var findings: [(scenario: String, finding: Finding)] = []
@@ -12,15 +12,15 @@ struct Report: SuiteTrait, TestScoping {
         var delays: [Duration] = []
     }
 
-    private static let tally = Locked(Tally())
+    private static let quorum = Locked(Quorum())
 
     static func add(_ outcome: ScenarioRun.Outcome, of scenario: Scenario) {
-        tally.withLock { tally in
-            tally.scenarios += 1
-            tally.checks += outcome.checks
-            tally.delays += outcome.delays
-            tally.findings += outcome.findings.map { (scenario.testDescription, $0) }
-            tally.slowest.append((scenario.id, outcome.duration))
+        quorum.withLock { quorum in
+            quorum.scenarios += 1
+            quorum.checks += outcome.checks
+            quorum.delays += outcome.delays
+            quorum.findings += outcome.findings.map { (scenario.testDescription, $0) }
+            quorum.slowest.append((scenario.id, outcome.duration))
         }
     }
 
@@ -35,20 +35,20 @@ struct Report: SuiteTrait, TestScoping {
     }
 
     private static func show(after duration: Duration) {
-        tally.withLock { tally in
-            print("Scenarios: \(tally.scenarios), checks: \(tally.checks), seconds: \(duration.components.seconds)")
+        quorum.withLock { quorum in
+            print("Scenarios: \(quorum.scenarios), checks: \(quorum.checks), seconds: \(duration.components.seconds)")
             for kind in Finding.Kind.allCases {
-                let found = tally.findings.filter { $0.finding.kind == kind }
+                let found = quorum.findings.filter { $0.finding.kind == kind }
                 print("  \(kind.rawValue): \(found.count)")
                 for (scenario, finding) in found {
                     print("    \(scenario): \(finding.text)")
                 }
             }
-            let delays = tally.delays.sorted()
+            let delays = quorum.delays.sorted()
             if let last = delays.last {
                 print("  from change to line: median \(delays[delays.count / 2]), longest \(last)")
             }
-            for (scenario, duration) in tally.slowest.sorted(by: { $0.duration > $1.duration }).prefix(5) {
+            for (scenario, duration) in quorum.slowest.sorted(by: { $0.duration > $1.duration }).prefix(5) {
                 print("  slow: \(scenario) \(duration)")
             }
         }

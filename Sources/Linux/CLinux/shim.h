@@ -30,7 +30,6 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/timerfd.h>
@@ -61,17 +60,10 @@ static inline int clinux_ppoll_readable(int fd, const struct timespec *limit) {
     return (int)syscall(SYS_ppoll, &poll, 1, limit ? &rest : (void *)0, (void *)0, 0);
 }
 
-/* prctl(2) is variadic. Without it a wait of 100 us takes 150. */
-static inline void clinux_set_timer_slack(void) { prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); }
-
-/* sched_setattr(2) has no wrapper in older libraries. Short slices have the thread that wakes up run before whoever woke it
-   goes on, where the scheduler knows slices (Linux 6.12); where it does not, this changes nothing. 100 us are the least. */
-static inline void clinux_set_short_slice(void) {
-    struct { unsigned size, policy; unsigned long long flags; int nice; unsigned priority;
-             unsigned long long runtime, deadline, period; } attributes = {.size = sizeof attributes};
-    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 || attributes.policy != 0) return;
-    attributes.runtime = 100000;
-    syscall(SYS_sched_setattr, 0, &attributes, 0);
+/* The same without a limit, for either of two descriptors. */
+static inline void clinux_poll_readable(int one, int other) {
+    struct pollfd polls[] = {{.fd = one, .events = POLLIN}, {.fd = other, .events = POLLIN}};
+    poll(polls, 2, -1);
 }
 
 /* What is known of a datagram that was received: how long it is as far as it fitted, and the netlink port it came from. */

@@ -93,7 +93,7 @@ extension EvidenceCase {
             ],
             reason: nil,
             chain: [
-                "ok address: 2001:db8::7", main, "ok route: default over one of 2 legs table main metric 1024",
+                "ok address: 2001:db8::7", main, "ok route: default over one of 2 next hops table main metric 1024",
                 "ok link: c1 (wired-virtual) up, carrier",
                 "note neighbour: gateway fd02::1 not asked for lately, which is normal", "ok source: fd02::2", verdict,
             ]

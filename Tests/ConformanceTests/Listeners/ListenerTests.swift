@@ -79,7 +79,7 @@ import Testing
             }
             checks.expect(listener.values, is: [.wired])
             checks.expect(manager.isListening, is: false)
-            manager.startListening()
+            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
             checks.expect(in: world, listener.values, becomes: [.wired, .notReachable])
             try world.apply(.regain)
             checks.expect(in: world, listener.values, becomes: [.wired, .notReachable, .wired])
@@ -113,7 +113,9 @@ import Testing
             try world.apply(Change.ipv4Uplink)
             let (first, second, third) = (Listener(), Listener(), Listener())
             let manager = try world.manager()
-            manager.startListening(onQueue: first.queue, onUpdatePerforming: first.record)
+            manager.listener = first.record
+            manager.listenerQueue = first.queue
+            manager.startListening()
             checks.expect(in: world, first.values, becomes: [.wired])
             manager.listener = second.record
             manager.listenerQueue = second.queue

@@ -10,7 +10,7 @@ import Testing
             let listeners = (0..<3).map { _ in Listener() }
             let manager = try world.manager()
             let policies: [SettlePolicy] = [
-                .settled(for: .seconds(2)), .settled(for: .seconds(3)), .hysteresis(failures: 5, successes: 5),
+                .settled(for: .seconds(2)), .settled(for: .seconds(3)), .settled(for: .milliseconds(3500)),
             ]
             let tokens = zip(policies, listeners)
                 .map { manager.addListener(settle: $0, onQueue: $1.queue, $1.record) }

@@ -13,14 +13,14 @@ struct SettleModel {
     private var now: Int
     private var status: NetworkReachabilityStatus
     /// Since when the status is what it is, and since when it is as reachable as it is.
-    private var (sinceStatus, sinceReach): (Int, Int)
+    private var sinceStatus: Int
     private(set) var heard: [Entry]
 
     init(_ policy: SettlePolicy, at now: Duration, _ status: NetworkReachabilityStatus) {
         self.policy = policy
         self.now = Int(now / .milliseconds(1))
         self.status = status
-        (sinceStatus, sinceReach) = (self.now, self.now)
+        sinceStatus = self.now
         heard = [Entry(time: now, status: status)]
     }
 
@@ -33,7 +33,6 @@ struct SettleModel {
 
     mutating func change(to status: NetworkReachabilityStatus) {
         if status != self.status { sinceStatus = now }
-        if status.isReachable != self.status.isReachable { sinceReach = now }
         self.status = status
         look()
     }
@@ -47,9 +46,6 @@ struct SettleModel {
         switch policy {
         case .immediate: true
         case .settled(let duration): .milliseconds(now - sinceStatus) >= duration
-        case .hysteresis(let failures, let successes):
-            told.isReachable == status.isReachable
-                || now - sinceReach >= ((told.isReachable ? failures : successes) - 1) * 1000
         }
     }
 }

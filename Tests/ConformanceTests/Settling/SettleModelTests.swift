@@ -6,8 +6,6 @@ import Testing
 @Suite struct SettleModelTests {
     private static let policies: [SettlePolicy] = [
         .immediate, .settled(for: .milliseconds(1)), .settled(for: .milliseconds(700)), .settled(for: .seconds(3)),
-        .hysteresis(failures: 3, successes: 2), .hysteresis(failures: 1, successes: 4),
-        .hysteresis(failures: 2, successes: 0),
     ]
 
     @Test(arguments: UInt64(1)...8)

@@ -13,9 +13,9 @@ import Testing
             try world.apply(Change.ipv4Uplink)
             let kernel = FilterRefusingKernel(kernel: world.kernel)
             let log = RecordingListener<String>()
-            let surroundings = Surroundings(kernel: kernel, clock: world.clock, resolver: world.resolver)
+            let environment = MonitorEnvironment(kernel: kernel, clock: world.clock, resolver: world.resolver)
             let monitor = PathMonitor(
-                surroundings: surroundings,
+                environment: environment,
                 logger: Logger(label: "FilterRefusalTests") { _ in WarningRecorder(log) }
             )
             let targets = NetworkReachabilityMonitor(monitor: monitor, options: NetworkReachabilityOptions())
@@ -51,8 +51,8 @@ import Testing
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let kernel = FilterRefusingKernel(kernel: world.kernel)
-            let surroundings = Surroundings(kernel: kernel, clock: world.clock, resolver: world.resolver)
-            let monitor = PathMonitor(surroundings: surroundings)
+            let environment = MonitorEnvironment(kernel: kernel, clock: world.clock, resolver: world.resolver)
+            let monitor = PathMonitor(environment: environment)
             var options = NetworkReachabilityOptions()
             options.nameResolutionWait = .zero
             let targets = NetworkReachabilityMonitor(monitor: monitor, options: options)

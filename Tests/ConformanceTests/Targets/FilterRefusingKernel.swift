@@ -42,29 +42,14 @@ struct FilterRefusingKernel: Kernel {
 
         var isCurrent: Bool { real.isCurrent }
 
-        func link(index: UInt32) throws(NetlinkError) -> Link? { try real.link(index: index) }
-        func link(named name: String) throws(NetlinkError) -> Link? { try real.link(named: name) }
-        func links() throws(NetlinkError) -> [Link] { try real.links() }
-        func addresses() throws(NetlinkError) -> [InterfaceAddress] { try real.addresses() }
-        func legs(of query: RouteQuery) throws(NetlinkError) -> [NextHop] { try real.legs(of: query) }
-        func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try real.nextHop(id: id) }
-        func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] { try real.rules(family) }
-
-        func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
-            try real.neighbour(address, on: link)
-        }
-
-        func hardware(of link: Link) -> LinkHardware { real.hardware(of: link) }
+        func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] { try real.ask(questions) }
         func stopListening() { real.stopListening() }
-        func nextBurst(within limit: Duration) -> EventBurst? { real.nextBurst(within: limit) }
-        func activity(ofPort port: UInt32) -> ProcessActivity { real.activity(ofPort: port) }
 
-        func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
-            try real.routes(queries)
-        }
-
-        func listen(on queue: DispatchQueue, _ ring: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
-            try real.listen(on: queue, ring)
+        func listen(
+            on queue: DispatchQueue,
+            _ heard: @escaping @Sendable (EventBurst) -> Void
+        ) throws(NetlinkError) -> [String] {
+            try real.listen(on: queue, heard)
         }
 
         func setFilter(_ filter: RouteFilter?) throws(NetlinkError) {

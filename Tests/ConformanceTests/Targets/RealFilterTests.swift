@@ -87,9 +87,9 @@ import Testing
             resolver.set("a.example", addresses: ["192.0.2.1"])
             let reference = try NetworkNamespace.path(world.client.path).makeReference()
             let monitor = PathMonitor(
-                surroundings: Surroundings(
+                environment: MonitorEnvironment(
                     kernel: LinuxKernel(namespace: reference),
-                    clock: SystemTimekeeper(),
+                    clock: SystemMonitorClock(),
                     resolver: resolver
                 )
             )

@@ -51,7 +51,7 @@ import Testing
             try world.apply(Change.ipv4Uplink)
             let hosts = ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
             let records = try hosts.map { host in
-                (host, world.monitor.claim(try Target(host: host, options: NetworkReachabilityOptions())))
+                (host, world.monitor.record(of: try Target(host: host, options: NetworkReachabilityOptions())))
             }
             let listener = ChangeListener(.status, .immediate, nil, .signal {})
             for (host, record) in records { listener.follow(host, record) }
@@ -73,7 +73,6 @@ import Testing
             let latest = Dictionary(heard.map { ($0.host, $0.status) }) { $1 }
             checks.expect(latest, is: ["192.0.2.1": .wired, "192.0.2.2": .wired, "192.0.2.3": .wired])
             listener.end()
-            for (_, record) in records { world.monitor.release(record) }
         }
     }
 

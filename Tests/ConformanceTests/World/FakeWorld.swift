@@ -20,7 +20,7 @@ final class FakeWorld: World {
     var monitor: PathMonitor {
         monitors.withLock { monitors in
             if let monitor = monitors.monitor { return monitor }
-            let monitor = PathMonitor(surroundings: Surroundings(kernel: kernel, clock: clock, resolver: resolver))
+            let monitor = PathMonitor(environment: MonitorEnvironment(kernel: kernel, clock: clock, resolver: resolver))
             monitors = WeakMonitor(monitor: monitor)
             return monitor
         }

@@ -1,7 +1,7 @@
 import NetworkLab
 
 extension Scenario {
-    /// Swaps in one burst; nobody may see what lies between.
+    /// Swaps in one burst: what lies between two steps may be seen, and was so; of one step nothing is to be seen.
     static let swaps = [
         Scenario(
             id: "s1",
@@ -22,6 +22,7 @@ extension Scenario {
             before: "g4",
             after: "g4",
             back: "g4",
+            mayFlip: true,
             alone: true
         ),
         Scenario(
@@ -34,6 +35,7 @@ extension Scenario {
             before: "g6",
             after: "g6",
             back: "g6",
+            mayFlip: true,
             alone: true
         ),
         Scenario(
@@ -60,6 +62,7 @@ extension Scenario {
             before: "g4",
             after: "g4",
             back: "g4",
+            mayFlip: true,
             alone: true
         ),
     ]

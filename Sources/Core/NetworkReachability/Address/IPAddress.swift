@@ -9,19 +9,17 @@ package import LinuxPrimitives
 public struct IPAddress: Hashable, Sendable {
     package let wire: WireAddress
 
-    private let scope: Zone
-
-    /// The name or the index of an interface; nil where none is needed.
-    public var zone: String? { scope == .none ? nil : scope.text }
+    /// The name or the index of an interface, at most 15 bytes (IFNAMSIZ); nil where none is needed.
+    public let zone: String?
 
     /// - Parameter zone: of an IPv6 address; what is known of IPv4 addresses by their sockets has none.
     package init(_ wire: WireAddress, zone: String? = nil) {
         let wire = wire.unmapped
-        self.init(wire, scope: wire.family == .ipv6 ? zone.map { Zone($0) } ?? .none : .none)
+        self.init(wire, scope: wire.family == .ipv6 ? zone : nil)
     }
 
-    private init(_ wire: WireAddress, scope: Zone) {
-        (self.wire, self.scope) = (wire.unmapped, scope)
+    private init(_ wire: WireAddress, scope zone: String?) {
+        (self.wire, self.zone) = (wire.unmapped, zone)
     }
 
     /// Reads an address literal: `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`, `192.0.2.1%red`. Brackets, ports, prefix lengths, shortened
@@ -33,8 +31,8 @@ public struct IPAddress: Hashable, Sendable {
             return
         }
         let zone = text[text.index(after: percent)...]
-        guard let wire = WireAddress(String(text[..<percent])), Zone.isValid(zone) else { return nil }
-        self.init(wire, scope: Zone(zone))
+        guard let wire = WireAddress(String(text[..<percent])), InterfaceName.isValid(zone) else { return nil }
+        self.init(wire, scope: String(zone))
     }
 
     /// Whether this is an IPv6 address.

@@ -38,12 +38,11 @@ extension Target {
         _ destination: Destination,
         _ options: NetworkReachabilityOptions
     ) throws(NetworkReachabilityError) {
-        var interface = Zone.none
-        if let name = options.interface {
-            guard Zone.isValid(name) else { throw .invalidInterface(name) }
-            interface = Zone(name)
+        var interface = options.interface
+        if let interface {
+            guard InterfaceName.isValid(interface) else { throw .invalidInterface(interface) }
         } else if options.networkNamespace == .current, let index = options.boundInterface {
-            interface = Zone("\(index)")
+            interface = "\(index)"
         }
         self.init(destination, mark: options.firewallMark, interface: interface, family: options.family)
     }

@@ -19,14 +19,14 @@ package struct Target: Hashable, Sendable {
     /// The firewall mark packets will carry (SO_MARK); 0 for none.
     package let mark: UInt32
 
-    /// What packets will be bound to; `Zone.none` for nothing.
-    let interface: Zone
+    /// What packets will be bound to; nil for nothing.
+    let interface: String?
 
     /// The family that counts; nil for both.
     let family: AddressFamily?
 
     package init(_ destination: Destination, mark: UInt32 = 0) {
-        self.init(destination, mark: mark, interface: .none, family: nil)
+        self.init(destination, mark: mark, interface: nil, family: nil)
     }
 
     /// Those of the family that counts.
@@ -34,7 +34,7 @@ package struct Target: Hashable, Sendable {
         family == nil ? addresses : addresses.filter { $0.wire.family == family }
     }
 
-    init(_ destination: Destination, mark: UInt32, interface: Zone, family: AddressFamily?) {
+    init(_ destination: Destination, mark: UInt32, interface: String?, family: AddressFamily?) {
         if case .atLarge(let addresses) = destination {
             self.destination = .atLarge(addresses.filter { !$0.isIPv6 } + addresses.filter(\.isIPv6))
         } else {

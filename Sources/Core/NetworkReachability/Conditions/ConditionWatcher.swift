@@ -44,21 +44,20 @@ package final class ConditionWatcher: Sendable {
         state = Locked(State(states: conditions.map { NetworkCondition.State($0) }))
         var targets: [Int: Target] = [:]
         for (index, condition) in conditions.enumerated() { targets[index] = try condition.target(inspector.options) }
-        records = targets.mapValues(inspector.monitor.claim)
+        records = targets.mapValues(inspector.monitor.record)
     }
 
     deinit {
         cancel()
-        for record in records.values { inspector.monitor.release(record) }
     }
 
     /// Begins; nothing was asked before.
     package func start() {
         var begun = records.map { index, record in
-            let subscription = Subscription(to: record, interest: .path, settle: .immediate) { [weak self] path, _, _ in
-                self?.note(path.value, at: index)
+            let subscription = Subscription(to: record, interest: .path, settle: .immediate) { [weak self] change, _ in
+                self?.note(change.path, at: index)
             }
-            record.add(subscription)
+            subscription.begin()
             return Cancellation { subscription.end() }
         }
         let others = state.withLock { $0.states.map(\.condition) }.filter { !$0.isTarget }
@@ -145,7 +144,7 @@ extension ConditionWatcher {
         } else if stability <= .zero {
             finish(all)
         } else if !isWaiting {
-            let clock = inspector.monitor.surroundings.clock
+            let clock = inspector.monitor.environment.clock
             let timer = clock.schedule(after: stability, on: inspector.monitor.queue) { [weak self] in self?.timeIsUp()
             }
             state.withLock { $0.timer = timer }

@@ -6,27 +6,9 @@ extension NetworkInspector {
     /// it; what narrower routes do to parts of it does not matter.
     func obstacle(ofRouteTo prefix: IPPrefix) -> NetworkPath.UnsatisfiedReason? {
         do throws(NetlinkError) {
-            let connection = try monitor.connection()
-            let mark = options.firewallMark
-            let samples = prefix.samples
-            var judge = RouteJudge(kernel: connection, links: LinkTable(connection))
-            var inquiries = samples.map { Inquiry($0, mark: mark) }
-            let verdicts = try judge.judge(&inquiries)
-            let entries = try connection.routes(
-                samples.map { RouteQuery(destination: $0.wire, mark: mark, wantsEntry: true) }
-            )
-            var obstacle: NetworkPath.UnsatisfiedReason?
-            for (verdict, entry) in zip(verdicts, entries) {
-                guard case .success(let route) = entry, Int(route.prefixLength) <= prefix.wire.length else { continue }
-                guard case .failure(let found) = verdict.outcome else { return nil }
-                obstacle = obstacle ?? found.reason
+            return try monitor.answering { judge throws(MissingAnswers) in
+                try judge.obstacle(ofRouteTo: prefix, mark: options.firewallMark)
             }
-            if let obstacle { return obstacle }
-            // The first sample is an ordinary address; what is said of it is said of the prefix.
-            guard case .failure? = entries.first, case .failure(let found)? = verdicts.first?.outcome else {
-                return .noRoute
-            }
-            return found.reason
         } catch {
             return .init(error)
         }
@@ -36,16 +18,41 @@ extension NetworkInspector {
     /// tentative, no duplicate, and good beyond its link.
     func obstacle(ofInterface name: String) -> NetworkPath.UnsatisfiedReason? {
         do throws(NetlinkError) {
-            let connection = try monitor.connection()
-            guard let link = try connection.link(named: name) else { return .noInterface }
-            if let obstacle = link.obstacle { return obstacle.reason }
-            let hasAddress = try connection.addresses().contains { address in
-                address.interface == link.index && address.isUsable && !address.address.isLinkLocal
+            return try monitor.answering { judge throws(MissingAnswers) in
+                guard let link = try judge.answers.link(named: name) else { return .noInterface }
+                if let obstacle = link.obstacle { return obstacle.reason }
+                let hasAddress = try judge.answers.addresses().contains { address in
+                    address.interface == link.index && address.isUsable && !address.address.isLinkLocal
+                }
+                return hasAddress ? nil : .noSourceAddress
             }
-            return hasAddress ? nil : .noSourceAddress
         } catch {
             return .init(error)
         }
+    }
+}
+
+extension Judge {
+    fileprivate mutating func obstacle(
+        ofRouteTo prefix: IPPrefix,
+        mark: UInt32
+    ) throws(MissingAnswers) -> NetworkPath.UnsatisfiedReason? {
+        let samples = prefix.samples
+        let verdicts = try verdicts(on: samples.map { AddressCheck($0, mark: mark) })
+        var entries: [Route?] = []
+        try MissingAnswers.forEach(samples) { sample throws(MissingAnswers) in
+            entries.append(try answers.entry(RouteQuery(destination: sample.wire, mark: mark)))
+        }
+        var obstacle: NetworkPath.UnsatisfiedReason?
+        for (verdict, entry) in zip(verdicts, entries) {
+            guard let entry, Int(entry.prefixLength) <= prefix.wire.length else { continue }
+            guard case .failure(let found) = verdict.outcome else { return nil }
+            obstacle = obstacle ?? found.reason
+        }
+        if let obstacle { return obstacle }
+        // The first sample is an ordinary address; what is said of it is said of the prefix.
+        guard entries.first == .some(nil), case .failure(let found)? = verdicts.first?.outcome else { return .noRoute }
+        return found.reason
     }
 }
 

@@ -72,7 +72,7 @@ extension EvidenceFacts {
     private func state(of kind: NetworkEvidence.Step.Kind) -> NetworkEvidence.Step.State {
         switch kind {
         case .name where isAboutServers: .informational
-        case .vote: tallies.contains(where: \.isWon) ? .ok : .informational
+        case .vote: quorums.contains(where: \.isReached) ? .ok : .informational
         case .rule: rule == nil ? .informational : .ok
         case .route: route == nil ? .informational : .ok
         case .neighbour:

@@ -8,7 +8,7 @@ extension EvidenceFacts {
         case .kernel: kernelFailure?.description ?? "\(path.reason?.description ?? "")"
         case .resolver, .server: ""
         case .name: nameSummary
-        case .vote: tallies.isEmpty ? "not held" : tallies.map { "\($0), \($0.needed) needed" }.joined(separator: "; ")
+        case .vote: quorums.isEmpty ? "not held" : quorums.map { "\($0), \($0.needed) needed" }.joined(separator: "; ")
         case .address: addressSummary
         case .rule: rule?.description ?? (route == nil ? "no rule led to a route" : "not told by the kernel")
         case .route: routeSummary

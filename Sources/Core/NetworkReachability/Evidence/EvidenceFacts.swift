@@ -7,7 +7,7 @@ struct EvidenceFacts {
     /// The verdict; what else is here explains it.
     var path: NetworkPath
     var candidates: [NetworkEvidence.Candidate] = []
-    var tallies: [NetworkEvidence.Tally] = []
+    var quorums: [NetworkEvidence.Quorum] = []
 
     /// The family that is explained; nil for both.
     var family: AddressFamily?
@@ -75,7 +75,7 @@ struct EvidenceFacts {
     var evidence: NetworkEvidence {
         var evidence = NetworkEvidence(target: target.hostText, path: path)
         evidence.candidates = candidates
-        evidence.tallies = tallies
+        evidence.quorums = quorums
         evidence.families = families
         evidence.resolver = resolver
         evidence.rule = rule

@@ -14,13 +14,26 @@ struct EvidenceInquiry {
     init(of record: TargetRecord, over family: AddressFamily?) {
         self.family = family
         guard case .name(let name, _) = record.target.destination else { return }
-        let resolver = record.monitor.surroundings.resolver
+        let resolver = record.monitor.environment.resolver
         configuration = resolver.configuration
         isInHostsFile = configuration?.sources.contains("files") == true && !resolver.localAddresses(of: name).isEmpty
     }
 
-    /// The addresses that are meant.
-    func chosen(_ addresses: [IPAddress]) -> [IPAddress] {
+    /// What to ask about the target: its addresses of the family that is meant.
+    func subject(of record: TargetRecord) -> EvaluationSubject {
+        var subject = record.subject
+        switch subject.kind {
+        case .majority(let addresses): subject.kind = .majority(chosen(addresses))
+        case .any(let addresses):
+            let addresses = chosen(addresses)
+            let isNamed = addresses.isEmpty && record.name != nil
+            subject.kind = isNamed ? .unnamed(.nameNotResolved, servers: nil) : .any(addresses)
+        case .unnamed: break
+        }
+        return subject
+    }
+
+    private func chosen(_ addresses: [IPAddress]) -> [IPAddress] {
         guard let family else { return addresses }
         return addresses.filter { $0.wire.family == family }
     }

@@ -18,8 +18,8 @@ extension EvidenceFacts {
         let families = [false, true].compactMap { isIPv6 -> NetworkEvidence.Family? in
             let candidates = candidates.filter { $0.address.isIPv6 == isIPv6 }
             if candidates.isEmpty { return nil }
-            let tally = tallies.first { $0.isIPv6 == isIPv6 }
-            if tally?.isWon ?? candidates.contains(where: \.isReachable) { return .init(isIPv6: isIPv6) }
+            let quorum = quorums.first { $0.isIPv6 == isIPv6 }
+            if quorum?.isReached ?? candidates.contains(where: \.isReachable) { return .init(isIPv6: isIPv6) }
             let reasons = Set(candidates.compactMap(\.reason))
             let worst = Verdict.Cause.allCases.last { reasons.contains($0.reason) }
             return .init(isIPv6: isIPv6, reason: worst?.reason ?? .refused)

@@ -51,8 +51,8 @@ extension NetworkEvidence.PassedOver {
                 "delete it with `ip \(option)route del throw \(prefix)\(table)`, or add a route to a table that is asked"
                 + " later"
         case .expired:
-            let via = route.legs.first?.gateway.map { " via \($0)" } ?? ""
-            let device = route.legs.first?.interface.map { " dev \($0.shellWord)" } ?? ""
+            let via = route.nextHops.first?.gateway.map { " via \($0)" } ?? ""
+            let device = route.nextHops.first?.interface.map { " dev \($0.shellWord)" } ?? ""
             return "find out why the router advertises no more, or make it last with"
                 + " `ip \(option)route replace \(prefix)\(via)\(device)\(table)\(route.commandMetric)`"
         case .suppressed:

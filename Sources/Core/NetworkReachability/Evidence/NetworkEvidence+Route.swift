@@ -5,7 +5,7 @@ extension NetworkEvidence {
     /// A route as it stands in its table, `ip-route(8)`.
     public struct Route: Hashable, Sendable {
         /// One way out of it.
-        public struct Leg: Hashable, Sendable {
+        public struct NextHop: Hashable, Sendable {
             /// The name of the interface; nil when it has just gone.
             public var interface: String?
 
@@ -32,7 +32,7 @@ extension NetworkEvidence {
         public var nextHopObject: UInt32?
 
         /// Every way out, also those that carry no packets now.
-        public var legs: [Leg]
+        public var nextHops: [NextHop]
 
         /// How long it will last (IPv6 router advertisements); nil for ever.
         public var lifetime: Duration?
@@ -44,10 +44,10 @@ extension NetworkEvidence.Route: CustomStringConvertible {
     public var description: String {
         var words = type == "unicast" ? [] : [type]
         words.append(prefix.map { $0.hasSuffix("/0") ? "default" : $0 } ?? "on the link")
-        if legs.count == 1 {
-            words += legs[0].words
-        } else if legs.count > 1 {
-            words.append("over one of \(legs.count) legs")
+        if nextHops.count == 1 {
+            words += nextHops[0].words
+        } else if nextHops.count > 1 {
+            words.append("over one of \(nextHops.count) next hops")
         }
         // What Linux says of local ones depends on history.
         if let table, type != "local" { words.append("table \(NetworkEvidence.name(ofTable: table))") }
@@ -56,7 +56,7 @@ extension NetworkEvidence.Route: CustomStringConvertible {
     }
 }
 
-extension NetworkEvidence.Route.Leg {
+extension NetworkEvidence.Route.NextHop {
     fileprivate var words: [String] {
         (gateway.map { ["via \($0)"] } ?? []) + (interface.map { ["dev \($0)"] } ?? [])
     }

@@ -21,7 +21,7 @@ public struct NetworkEvidence: Hashable, Sendable {
     public internal(set) var candidates: [Candidate] = []
 
     /// For the network at large the vote of each family, IPv4 first; empty for a host.
-    public internal(set) var tallies: [Tally] = []
+    public internal(set) var quorums: [Quorum] = []
 
     /// Both families of a target that has addresses of both, IPv4 first; empty elsewhere.
     public internal(set) var families: [Family] = []

@@ -21,15 +21,36 @@ extension PathMonitor {
         return ask(record, inquiry)
     }
 
+    /// So often it is begun anew when the network changes meanwhile.
+    private static let attemptLimit = 3
+
     private func ask(_ record: TargetRecord, _ inquiry: EvidenceInquiry) -> NetworkEvidence {
-        let (evidence, wasLost, lookups) = session.withLock { session in
-            let wasListening = session.isListening
-            let evidence = session.evidence(of: record, inquiry)
-            return (evidence, wasListening && !session.isListening, session.takeLookups())
+        var facts = EvidenceFacts(record.target, NetworkPath())
+        do throws(NetlinkError) {
+            // Judged before and after, so that all that was asked in between is of one moment.
+            for _ in 0..<Self.attemptLimit {
+                let subject = inquiry.subject(of: record)
+                let (path, found) = try answering(of: inquiry.family == nil ? record : nil) {
+                    judge throws(MissingAnswers) in
+                    let explanation = try judge.explain(subject)
+                    let facts = try judge.facts(on: record, explanation, subject, inquiry)
+                    return (explanation.path, (facts, explanation))
+                }
+                facts = found.0
+                facts.path = path
+                let isSame = try answering { judge throws(MissingAnswers) in
+                    try judge.explain(subject).agrees(with: found.1)
+                }
+                if isSame { break }
+            }
+        } catch {
+            let path = NetworkPath(reason: giveUp(error))
+            facts.path = inquiry.family == nil ? note(path, of: record) : path
+            facts.kernelFailure = error
         }
-        state.withLock { $0.statistics.lookups += lookups }
-        if wasLost { queue.async { [weak self] in self?.lookAtEverything() } }
-        return evidence
+        // The path of one family is not the target's own, and counts as no change.
+        if inquiry.family != nil { facts.path.generation = 1 }
+        return facts.evidence
     }
 
     /// What the servers that can be reached say to a name without addresses; nil where there is none.
@@ -41,8 +62,39 @@ extension PathMonitor {
         if case .addresses = answer { return nil }
         let servers = evidence.resolver?.servers.filter { $0.reason == nil }.map(\.address) ?? []
         guard !servers.isEmpty,
-            let answers = surroundings.resolver.answers(of: servers, to: name, within: Self.answerLimit)
+            let answers = environment.resolver.answers(of: servers, to: name, within: Self.answerLimit)
         else { return nil }
         return Dictionary(zip(servers, answers)) { first, _ in first }
+    }
+}
+
+extension Judge {
+    /// Everything that explains a path.
+    fileprivate mutating func facts(
+        on record: TargetRecord,
+        _ explanation: Explanation,
+        _ subject: EvaluationSubject,
+        _ inquiry: EvidenceInquiry
+    ) throws(MissingAnswers) -> EvidenceFacts {
+        var facts = EvidenceFacts(record.target, explanation.path)
+        facts.family = inquiry.family
+        facts.nameFailure = record.name?.failure
+        facts.resolver = try resolver(inquiry)
+        if case .unnamed = subject.kind {
+            if facts.isNameBroken { return facts }
+            facts.isAboutServers = true
+            facts.server = explanation.deciding?.destination
+        } else {
+            facts.candidates = explanation.candidates
+            facts.quorums = explanation.quorums
+        }
+        guard let deciding = explanation.deciding else {
+            try gatherLinks(into: &facts)
+            return facts
+        }
+        var check = subject.check(deciding.destination)
+        if facts.isAboutServers { check = AddressCheck(deciding.destination, mark: 0) }
+        try gather(deciding, check, into: &facts)
+        return facts
     }
 }

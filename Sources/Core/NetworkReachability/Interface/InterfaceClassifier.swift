@@ -4,55 +4,56 @@ package import Netlink
 ///
 /// Sources: `rtnetlink(7)`, `ip-link(8)`, `<linux/if_arp.h>`, `<linux/nl80211.h>`. The kernel cannot tell a phone's tether
 /// from an ethernet adapter, what a ppp or tun is for, or whether Wi-Fi is metered; nor can this.
-package enum InterfaceClassifier {
+extension Answers {
     /// Layers followed below a link; the kernel itself refuses to stack more (MAX_NEST_DEV).
-    package static let depthLimit = 8
+    private static var depthLimit: Int { 8 }
 
     /// Classifies one link.
     ///
     /// - Returns: The class, and the links it runs over from the next layer down to the last: the device of a VLAN,
     ///   the active port of a bond, the port of a bridge that decided. The chain ends where a link runs over nothing,
     ///   where it continues in another network namespace, and before a link that is already part of it.
-    package static func classify(
-        _ link: Link,
-        using lookup: LinkLookup
-    ) -> (class: InterfaceClass, underlying: [Link]) {
-        classify(link, above: [], using: lookup)
+    package mutating func classify(
+        _ link: Link
+    ) throws(MissingAnswers) -> (class: InterfaceClass, underlying: [Link]) {
+        try classify(link, above: [])
     }
 
     /// - Parameter above: Indices of the links that run over this one, in this walk.
-    private static func classify(
+    private mutating func classify(
         _ link: Link,
-        above: [UInt32],
-        using lookup: LinkLookup
-    ) -> (class: InterfaceClass, underlying: [Link]) {
+        above: [UInt32]
+    ) throws(MissingAnswers) -> (class: InterfaceClass, underlying: [Link]) {
         let path = above + [link.index]
         switch ClassificationRule(for: link) {
         case .known(let known):
             return (known, [])
         case .stacked(let type):
-            return (InterfaceClass(type), lower(of: link, path: path, using: lookup)?.chain ?? [])
+            return (InterfaceClass(type), try lower(of: link, path: path)?.chain ?? [])
         case .tunnel:
-            guard let lower = lower(of: link, path: path, using: lookup) else { return (InterfaceClass(.tunnel), []) }
+            guard let lower = try lower(of: link, path: path) else { return (InterfaceClass(.tunnel), []) }
             return (
                 InterfaceClass(type: .tunnel, isWWAN: lower.class.isWWAN, isUplink: lower.class.isUplink), lower.chain
             )
         case .lower:
-            guard let lower = lower(of: link, path: path, using: lookup) else { return (InterfaceClass(.ethernet), []) }
+            guard let lower = try lower(of: link, path: path) else { return (InterfaceClass(.ethernet), []) }
             return (lower.class, lower.chain)
         case .activePort:
-            let active = link.activePortIndex.flatMap(lookup.link).flatMap { layer($0, path: path, using: lookup) }
-            let port = active ?? best(of: lookup.ports(link.index), path: path, using: lookup)
+            var port: Layer?
+            if let index = link.activePortIndex, let active = try self.link(index) {
+                port = try layer(active, path: path)
+            }
+            if port == nil { port = try best(of: try ports(of: link), path: path) }
             return (port?.class ?? InterfaceClass(.ethernet), port?.chain ?? [])
         case .bridgePorts:
-            let ports = lookup.ports(link.index).filter { !["veth", "netkit", "tun"].contains($0.kind) }
-            let port = best(of: ports, path: path, using: lookup)
+            let ports = try ports(of: link).filter { !["veth", "netkit", "tun"].contains($0.kind) }
+            let port = try best(of: ports, path: path)
             return (port?.class ?? InterfaceClass(.wiredVirtual), port?.chain ?? [])
         case .hardware:
-            let hardware = lookup.hardware(link)
+            let hardware = try hardware(link)
             // A link of a modem may have any name.
-            if let index = hardware.lowerIndex, !path.contains(index), let below = lookup.link(index),
-                let lower = layer(below, path: path, using: lookup), lower.class.isWWAN
+            if let index = hardware.lowerIndex, !path.contains(index), let below = try self.link(index),
+                let lower = try layer(below, path: path), lower.class.isWWAN
             {
                 return (lower.class, lower.chain)
             }
@@ -63,27 +64,33 @@ package enum InterfaceClassifier {
     /// One layer below another: its class, and the chain that begins with it.
     private typealias Layer = (class: InterfaceClass, chain: [Link])
 
-    private static func lower(of link: Link, path: [UInt32], using lookup: LinkLookup) -> Layer? {
+    private mutating func lower(of link: Link, path: [UInt32]) throws(MissingAnswers) -> Layer? {
         // An index of another namespace may be that of an unrelated link here.
-        guard !link.lowerIsElsewhere, let index = link.lowerIndex, !path.contains(index) else { return nil }
-        return lookup.link(index).flatMap { layer($0, path: path, using: lookup) }
+        guard !link.lowerIsElsewhere, let index = link.lowerIndex, !path.contains(index),
+            let lower = try self.link(index)
+        else { return nil }
+        return try layer(lower, path: path)
     }
 
-    private static func layer(_ link: Link, path: [UInt32], using lookup: LinkLookup) -> Layer? {
-        guard path.count <= depthLimit, !path.contains(link.index) else { return nil }
-        let (found, underlying) = classify(link, above: path, using: lookup)
+    private mutating func ports(of controller: Link) throws(MissingAnswers) -> [Link] {
+        try links().filter { $0.controllerIndex == controller.index }
+    }
+
+    private mutating func layer(_ link: Link, path: [UInt32]) throws(MissingAnswers) -> Layer? {
+        guard path.count <= Self.depthLimit, !path.contains(link.index) else { return nil }
+        let (found, underlying) = try classify(link, above: path)
         return (found, [link] + underlying)
     }
 
     /// The port that stands for all: one that carries packets before one that does not, then an uplink, then a device
     /// before software; the lowest index where all are equal, so that the answer is always the same.
-    private static func best(of ports: [Link], path: [UInt32], using lookup: LinkLookup) -> Layer? {
+    private mutating func best(of ports: [Link], path: [UInt32]) throws(MissingAnswers) -> Layer? {
         let ordered = ports.sorted { ($0.readiness, $0.index) < ($1.readiness, $1.index) }
         var best: Layer?
         var bestRank = Int.max
         for port in ordered {
             if let best, best.chain.first?.readiness != port.readiness { return best }
-            guard let layer = layer(port, path: path, using: lookup), layer.class.rank < bestRank else { continue }
+            guard let layer = try layer(port, path: path), layer.class.rank < bestRank else { continue }
             best = layer
             bestRank = layer.class.rank
             // None can be better: the rest need not be asked.

@@ -1,34 +1,33 @@
 import LinuxPrimitives
 import Netlink
 
-extension InterfaceDetails {
-    /// Puts together what the kernel said in one go, ordered by index.
-    static func all(
-        _ links: [Link],
-        _ addresses: [InterfaceAddress],
-        _ routes: [Netlink.DefaultRoute],
-        hardware: @escaping (Link) -> LinkHardware
-    ) -> [InterfaceDetails] {
+extension Answers {
+    /// Every interface with its addresses and those of `routes` that leave through it, ordered by index.
+    mutating func interfaces(with routes: [Netlink.DefaultRoute]) throws(MissingAnswers) -> [InterfaceDetails] {
         // A dump that changes came into may name a link twice.
-        let links = Dictionary(links.map { ($0.index, $0) }) { $1 }
-        let ports = Dictionary(grouping: links.values.filter { $0.controllerIndex != nil }) { $0.controllerIndex ?? 0 }
-        let lookup = LinkLookup(link: { links[$0] }, ports: { ports[$0] ?? [] }, hardware: hardware)
-        let own = Dictionary(grouping: addresses, by: \.interface)
-        return links.values.sorted { $0.index < $1.index }.map { link in
-            let (entry, isDown) = (InterfaceTable.entry(for: link, using: lookup), !link.isUp)
-            return InterfaceDetails(
-                interface: entry.interface,
-                kind: link.kind,
-                state: State(link),
-                hasCarrier: isDown ? nil : link.hasCarrier,
-                isExpensive: entry.flags.contains(.isWWAN),
-                mtu: link.mtu,
-                addresses: AddressFamily.allCases.flatMap { family in
-                    (own[link.index] ?? []).filter { $0.address.family == family }.map(Address.init)
-                },
-                defaultRoutes: routes.flatMap { DefaultRoute.legs(of: $0, through: link) }
+        let links = Dictionary(try links().map { ($0.index, $0) }) { $1 }
+        let own = Dictionary(grouping: try addresses(), by: \.interface)
+        var table = InterfaceTable()
+        var all: [InterfaceDetails] = []
+        try MissingAnswers.forEach(links.values.sorted { $0.index < $1.index }) { link throws(MissingAnswers) in
+            let (entry, isDown) = (try table.entry(for: link, &self), !link.isUp)
+            all.append(
+                InterfaceDetails(
+                    interface: entry.interface,
+                    kind: link.kind,
+                    state: InterfaceDetails.State(link),
+                    hasCarrier: isDown ? nil : link.hasCarrier,
+                    isExpensive: entry.flags.contains(.isWWAN),
+                    mtu: link.mtu,
+                    addresses: AddressFamily.allCases.flatMap { family in
+                        (own[link.index] ?? []).filter { $0.address.family == family }
+                            .map(InterfaceDetails.Address.init)
+                    },
+                    defaultRoutes: routes.flatMap { InterfaceDetails.DefaultRoute.all(of: $0, through: link) }
+                )
             )
         }
+        return all
     }
 }
 
@@ -57,12 +56,12 @@ extension InterfaceDetails.Address {
 }
 
 extension InterfaceDetails.DefaultRoute {
-    /// What of a route leaves through a link: of one with several legs, those.
-    fileprivate static func legs(of route: Netlink.DefaultRoute, through link: Link) -> [Self] {
-        route.legs.filter { $0.interface == link.index }.map { leg in
+    /// What of a route leaves through a link: of one with several next hops, those.
+    fileprivate static func all(of route: Netlink.DefaultRoute, through link: Link) -> [Self] {
+        route.nextHops.filter { $0.interface == link.index }.map { hop in
             Self(
                 isIPv6: route.family == .ipv6,
-                gateway: leg.gateway.map { IPAddress($0) },
+                gateway: hop.gateway.map { IPAddress($0) },
                 metric: route.metric,
                 table: route.table
             )

@@ -30,7 +30,7 @@ final class InterfaceWatcher: Sendable {
 
     /// Something may have changed.
     func ring() {
-        let clock = inspector.monitor.surroundings.clock
+        let clock = inspector.monitor.environment.clock
         let (isPlanned, wait) = state.withLock { ($0.timer != nil, $0.next - clock.monotonic) }
         if isPlanned { return }
         if wait <= .zero { return look() }
@@ -40,7 +40,7 @@ final class InterfaceWatcher: Sendable {
 
     private func look() {
         let outcome = Outcome { () throws(NetlinkError) in try inspector.interfaces() }
-        let next = inspector.monitor.surroundings.clock.monotonic + Self.pause
+        let next = inspector.monitor.environment.clock.monotonic + Self.pause
         let (isNews, timer) = state.withLock { state in
             defer { state = State(last: outcome, next: next) }
             return (state.last != outcome, state.timer)

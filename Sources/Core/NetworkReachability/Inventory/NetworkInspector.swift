@@ -25,14 +25,10 @@ package final class NetworkInspector: Sendable {
     ///
     /// This walks the IPv6 tables that rules lead to, and the beginning of the IPv4 ones: seldom is better than often.
     package func interfaces() throws(NetlinkError) -> [InterfaceDetails] {
-        let connection = try monitor.connection()
-        let links = try connection.links()
-        return InterfaceDetails.all(
-            links,
-            try connection.addresses(),
-            try monitor.surroundings.kernel.defaultRoutes(),
-            hardware: connection.hardware(of:)
-        )
+        let routes = try monitor.environment.kernel.defaultRoutes()
+        return try monitor.answering { judge throws(MissingAnswers) in
+            try judge.answers.interfaces(with: routes)
+        }
     }
 
     /// Tells of the interfaces now, then whenever anything of them changes, until the result is cancelled or let go. A storm
@@ -54,12 +50,10 @@ package final class NetworkInspector: Sendable {
         // The monitor listens for targets; this machine itself is the cheapest.
         let targets = addresses.isEmpty ? [IPAddress(WireAddress(ipv4: 0x7f00_0001))] : addresses
         let subscriptions = targets.map { address in
-            let record = monitor.claim(Target(.address(address), mark: options.firewallMark))
-            // The subscription uses it from now on.
-            defer { monitor.release(record) }
-            return Subscription(to: record, interest: .status, settle: .immediate) { _, _, _ in }
+            let record = monitor.record(of: Target(.address(address), mark: options.firewallMark))
+            return Subscription(to: record, interest: .status, settle: .immediate) { _, _ in }
         }
-        for subscription in subscriptions { subscription.record.add(subscription) }
+        for subscription in subscriptions { subscription.begin() }
         return Cancellation {
             observer.cancel()
             for subscription in subscriptions { subscription.end() }

@@ -4,7 +4,7 @@ import LinuxPrimitives
 /// latest takes the place of the one before it.
 final class DeliveryQueue: Sendable {
     /// A path, and when the notification that led to it was noticed.
-    typealias Delivery = (path: SharedValue<NetworkPath>, noticed: Duration?)
+    typealias Delivery = (path: NetworkPath, noticed: Duration?)
 
     /// More changes than anybody sees while a queue is merely busy.
     static let limit = 256
@@ -23,12 +23,12 @@ final class DeliveryQueue: Sendable {
     }
 
     /// Puts a path at the end; says whether one more call is needed to take it.
-    func put(_ path: SharedValue<NetworkPath>, since noticed: Duration?) -> Bool {
+    func put(_ path: NetworkPath, since noticed: Duration?) -> Bool {
         state.withLock { state in
             let isFull = state.waiting.count >= Self.limit
             if isFull { state.waiting.removeLast() }
             // What is passed over may have led back to where the listener will be.
-            if isFull, let last = state.waiting.last, !interest.isNews(path.value, after: last.path.value) {
+            if isFull, let last = state.waiting.last, !interest.isNews(path, after: last.path) {
                 return false
             }
             state.waiting.append((path, noticed))

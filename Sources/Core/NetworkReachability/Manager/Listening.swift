@@ -4,6 +4,7 @@ import LinuxPrimitives
 /// Who listens to a manager in Alamofire's ways. The manager holds it, and so does the delivery; it holds neither.
 final class Listening: Sendable {
     struct State {
+        /// Alamofire 4's property: called by the listening that `startListening()` began.
         var listener: NetworkReachabilityManager.Listener?
         var queue = DispatchQueue.main
         var subscription: Subscription?
@@ -27,7 +28,7 @@ final class Listening: Sendable {
             // Whoever holds the subscription holds this too, so both are there or nobody wants to know.
             guard let call = calls.take(), let subscription, let self, !subscription.hasEnded else { return }
             guard let listener = state.withLock({ $0.listener }) else { return }
-            subscription.call(since: call.noticed) { listener(call.path.value.status) }
+            subscription.call(since: call.noticed) { listener(call.path.status) }
         }
     }
 }

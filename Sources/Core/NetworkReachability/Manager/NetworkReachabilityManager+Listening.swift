@@ -34,31 +34,31 @@ extension NetworkReachabilityManager {
     public func startListening() -> Bool {
         let listening = listening
         let calls = DeliveryQueue(.flags)
-        let subscription = subscribe(.flags, settle: .immediate) { [weak listening] path, subscription, noticed in
-            guard calls.put(path, since: noticed) else { return }
+        let subscription = subscribe(.flags, settle: .immediate) { [weak listening] change, subscription in
+            guard calls.put(change.path, since: change.noticed) else { return }
             listening?.deliver(calls, of: subscription)
         }
         listening.replaceSubscription(with: subscription)
-        begin(subscription)
+        subscription.begin()
         return true
     }
 
-    /// Begins to call `listener` on `queue`, in Alamofire 5's way: first with the current status, then exactly when the flags
-    /// change. Listening that was under way ends before.
+    /// Begins to call `listener` on `queue`, in Alamofire 5's way: first with the current status, then whenever the status
+    /// changes. Listening that was under way ends before; ``listener`` is not called by this.
     ///
     /// - Parameters:
     ///   - queue: Where the listener is called; a serial queue keeps the calls in order.
-    ///   - listener: What is called with the status.
+    ///   - listener: What is called with the status. It is let go of by ``stopListening()``.
     /// - Returns: Always true, see ``startListening()``.
     @preconcurrency @discardableResult
     public func startListening(
         onQueue queue: DispatchQueue = .main,
         onUpdatePerforming listener: @escaping Listener
     ) -> Bool {
-        stopListening()
-        self.listener = listener
-        listenerQueue = queue
-        return startListening()
+        let subscription = subscribe(.status, onQueue: queue) { listener($0.status) }
+        listening.replaceSubscription(with: subscription)
+        subscription.begin()
+        return true
     }
 
     /// Ends what `startListening` began. It may be called at any time, also inside the listener, and never waits.
@@ -101,34 +101,40 @@ extension NetworkReachabilityManager {
         onQueue queue: DispatchQueue? = .main,
         _ listener: @escaping @Sendable (NetworkPath) -> Void
     ) -> NetworkReachabilityToken {
-        let calls = DeliveryQueue(interest)
-        let subscription = subscribe(interest, settle: policy) { path, subscription, noticed in
-            guard let queue else { return subscription.call(since: noticed) { listener(path.value) } }
-            guard calls.put(path, since: noticed) else { return }
-            queue.async { [weak subscription] in
-                guard let call = calls.take(), let subscription, !subscription.hasEnded else { return }
-                subscription.call(since: call.noticed) { listener(call.path.value) }
-            }
-        }
-        begin(subscription)
+        let subscription = subscribe(interest, settle: policy, onQueue: queue, listener)
+        subscription.begin()
         return NetworkReachabilityToken(Cancellation { subscription.end() })
     }
 
+    /// A subscription that calls a listener on a queue, or with nil at once; not begun yet.
+    private func subscribe(
+        _ interest: NetworkReachabilityInterest,
+        settle policy: SettlePolicy = .immediate,
+        onQueue queue: DispatchQueue?,
+        _ listener: @escaping @Sendable (NetworkPath) -> Void
+    ) -> Subscription {
+        let calls = DeliveryQueue(interest)
+        return subscribe(interest, settle: policy) { change, subscription in
+            guard let queue else { return subscription.call(since: change.noticed) { listener(change.path) } }
+            guard calls.put(change.path, since: change.noticed) else { return }
+            queue.async { [weak subscription] in
+                guard let call = calls.take(), let subscription, !subscription.hasEnded else { return }
+                subscription.call(since: call.noticed) { listener(call.path) }
+            }
+        }
+    }
+
     /// A subscription to the target that logs what it delivers, not begun yet.
-    func subscribe(
+    private func subscribe(
         _ interest: NetworkReachabilityInterest,
         settle policy: SettlePolicy,
         _ deliver: @escaping Subscription.Delivery
     ) -> Subscription {
         let target = record.target
         let logger = options.logger
-        return Subscription(to: record, interest: interest, settle: policy) { path, subscription, noticed in
-            logger?.log(path.value, of: target)
-            deliver(path, subscription, noticed)
+        return Subscription(to: record, interest: interest, settle: policy) { change, subscription in
+            logger?.log(change.path, of: target)
+            deliver(change, subscription)
         }
-    }
-
-    func begin(_ subscription: Subscription) {
-        subscription.record.add(subscription)
     }
 }

@@ -29,18 +29,17 @@ public final class NetworkReachabilityManager: Sendable {
     /// A manager of the network at large that lives as long as the process. It is never nil; Alamofire's is optional.
     public static let `default`: NetworkReachabilityManager? = NetworkReachabilityManager()
 
-    let record: TargetRecord
+    package let record: TargetRecord
     package let options: NetworkReachabilityOptions
     let listening = Listening()
 
     package init(_ target: Target, monitor: PathMonitor, options: NetworkReachabilityOptions) {
-        record = monitor.claim(target)
+        record = monitor.record(of: target)
         self.options = options
     }
 
     deinit {
         stopListening()
-        record.monitor.release(record)
     }
 }
 
@@ -90,7 +89,7 @@ extension NetworkReachabilityManager {
 
     /// How often the status changed within the last ``NetworkPath/flappingWindow``, counted while somebody listens to the
     /// target; at most 100. With ``NetworkPath/flappingChanges`` and more the target flaps.
-    public var flapCount: Int { record.flapCount }
+    public var flapCount: Int { record.monitor.flapCount(of: record) }
 
     /// What the monitor that serves this manager has done so far. All managers of a network namespace share one monitor, so
     /// they all tell the same. Reading it takes a moment, asks the kernel nothing, and may be done from any thread.

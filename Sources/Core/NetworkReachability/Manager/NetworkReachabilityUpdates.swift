@@ -84,13 +84,12 @@ extension NetworkReachabilityManager {
         let logger = options.logger
         return NetworkReachabilityUpdates { continuation in
             let subscription = Subscription(to: record, interest: interest, settle: policy) {
-                path,
-                subscription,
-                noticed in
-                logger?.log(path.value, of: record.target)
-                subscription.call(since: noticed) { continuation.yield(path.value[keyPath: element]) }
+                change,
+                subscription in
+                logger?.log(change.path, of: record.target)
+                subscription.call(since: change.noticed) { continuation.yield(change.path[keyPath: element]) }
             }
-            record.add(subscription)
+            subscription.begin()
             return Cancellation { subscription.end() }
         }
     }

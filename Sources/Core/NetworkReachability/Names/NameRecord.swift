@@ -26,7 +26,7 @@ final class NameRecord: Sendable {
 
     private let name: String
     private let interval: Duration
-    private let surroundings: Surroundings
+    private let environment: MonitorEnvironment
     private let queue: DispatchQueue
     private let state: Locked<State> = Locked(State())
     private let first = Latch()
@@ -36,13 +36,13 @@ final class NameRecord: Sendable {
     init(
         name: String,
         interval: Duration,
-        surroundings: Surroundings,
+        environment: MonitorEnvironment,
         queue: DispatchQueue,
         changed: @escaping @Sendable () -> Void
     ) {
         self.name = name
         self.interval = interval
-        self.surroundings = surroundings
+        self.environment = environment
         self.queue = queue
         self.changed = changed
     }
@@ -73,13 +73,13 @@ final class NameRecord: Sendable {
             return !state.isPrepared
         }
         if isFirst {
-            let known = surroundings.resolver.localAddresses(of: name).map { IPAddress($0) }
+            let known = environment.resolver.localAddresses(of: name).map { IPAddress($0) }
             state.withLock { state in
                 state.name.know(known)
                 state.hasChoice = known.contains(where: \.isIPv6) && !known.allSatisfy(\.isIPv6)
             }
         }
-        let now = surroundings.clock.boot
+        let now = environment.clock.boot
         let isDue = state.withLock { $0.name.delay(from: now, interval: interval) == .zero && !$0.isWatched }
         if isFirst || isDue { ask(because: .age) }
         guard limit > .zero, answer == .pending || state.withLock({ $0.hasChoice }) else { return }
@@ -105,13 +105,13 @@ final class NameRecord: Sendable {
 
     /// The network or the name service's configuration changed, so the answer may have too.
     func networkChanged() {
-        let now = surroundings.clock.boot
+        let now = environment.clock.boot
         schedule(.change, after: state.withLock { $0.name.delayAfterChange(from: now) })
     }
 
     private func ask(because occasion: NameState.Occasion) {
-        let now = surroundings.clock.boot
-        let servers = surroundings.resolver.configuration?.servers(for: name)
+        let now = environment.clock.boot
+        let servers = environment.resolver.configuration?.servers(for: name)
         let (question, isElsewhere) = state.withLock { state in
             let question = state.name.ask(because: occasion, at: now)
             if question == nil { return (question, false) }
@@ -120,8 +120,8 @@ final class NameRecord: Sendable {
         }
         guard let question else { return }
         // The way to other servers may be another.
-        if isElsewhere { surroundings.clock.soon(on: queue, changed) }
-        surroundings.resolver.resolve(name) { [weak self] result in
+        if isElsewhere { environment.clock.soon(on: queue, changed) }
+        environment.resolver.resolve(name) { [weak self] result in
             self?.take(result.map { addresses in addresses.map { IPAddress($0) } }, of: question)
         }
     }
@@ -129,12 +129,12 @@ final class NameRecord: Sendable {
     private func take(_ result: Result<[IPAddress], NameLookup.Failure>, of question: UInt64) {
         let (isNews, asksAgain) = state.withLock { $0.name.take(result, of: question) }
         first.open()
-        if isNews { surroundings.clock.soon(on: queue, changed) }
+        if isNews { environment.clock.soon(on: queue, changed) }
         if asksAgain { networkChanged() } else { scheduleNext() }
     }
 
     private func scheduleNext() {
-        let now = surroundings.clock.boot
+        let now = environment.clock.boot
         schedule(.age, after: state.withLock { $0.name.delay(from: now, interval: interval) })
     }
 
@@ -149,7 +149,7 @@ final class NameRecord: Sendable {
         }
         guard let number else { return }
         previous?.cancel()
-        let timer = surroundings.clock.schedule(after: delay, on: queue) { [weak self] in self?.timerFired(number) }
+        let timer = environment.clock.schedule(after: delay, on: queue) { [weak self] in self?.timerFired(number) }
         let isCurrent = state.withLock { state in
             // It may have fired already, on another thread than this, or another plan may have taken its place.
             guard state.plan?.number == number else { return false }

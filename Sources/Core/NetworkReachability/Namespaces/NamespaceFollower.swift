@@ -22,12 +22,12 @@ final class NamespaceFollower: Sendable {
     }
 
     private let directory: String
-    private let clock: any Timekeeper
+    private let clock: any MonitorClock
     private let logger: Logger?
     private let queue = DispatchQueue(label: "NetworkReachability.namespaces")
     private let state: Locked<State> = Locked(State())
 
-    init(directory: String, clock: any Timekeeper, logger: Logger?) {
+    init(directory: String, clock: any MonitorClock, logger: Logger?) {
         self.directory = directory
         self.clock = clock
         self.logger = logger

@@ -28,10 +28,10 @@ public final class NetworkNamespaces: Sendable {
     ///   - directory: Where the names are, an absolute path; `/run/netns` is that of `ip netns`.
     ///   - logger: Where to log: changes at `info`, trouble with the kernel at `warning`.
     public convenience init(directory: String = "/run/netns", logger: Logger? = nil) {
-        self.init(directory: directory, clock: SystemTimekeeper(), logger: logger)
+        self.init(directory: directory, clock: SystemMonitorClock(), logger: logger)
     }
 
-    package init(directory: String, clock: any Timekeeper, logger: Logger? = nil) {
+    package init(directory: String, clock: any MonitorClock, logger: Logger? = nil) {
         follower = NamespaceFollower(directory: directory, clock: clock, logger: logger)
     }
 

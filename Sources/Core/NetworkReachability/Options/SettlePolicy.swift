@@ -14,28 +14,11 @@ public enum SettlePolicy: Hashable, Sendable {
     /// another change begins the wait anew, and a return to what was told last is not told. Zero and less is
     /// ``immediate``.
     case settled(for: Duration)
-
-    /// A loss of reachability that so many looks in a row confirm (`failures`), and a gain that so many confirm
-    /// (`successes`). The first look is the one that finds it, and the others follow by themselves, one each second; a
-    /// look in between that contradicts ends the count. One and less is at once, and so are all other changes, such as
-    /// another interface.
-    ///
-    /// Looks are counted by time and not by the kernel's messages: how many of those one change makes is an accident.
-    case hysteresis(failures: Int, successes: Int)
 }
 
 extension SettlePolicy {
-    /// Whether it never waits.
-    var isImmediate: Bool { plan(forLoss: true) == nil && plan(forLoss: false) == nil }
-
-    /// How many more looks a change needs before it is told, and how long to wait before each; nil for at once.
-    func plan(forLoss isLoss: Bool) -> (looks: Int, pause: Duration)? {
-        switch self {
-        case .immediate: return nil
-        case .settled(let duration): return duration > .zero ? (1, duration) : nil
-        case .hysteresis(let failures, let successes):
-            let looks = isLoss ? failures : successes
-            return looks > 1 ? (looks - 1, MonitorTiming.hysteresisPause) : nil
-        }
+    /// How long a change has to last; nil for not at all.
+    var duration: Duration? {
+        if case .settled(let duration) = self, duration > .zero { duration } else { nil }
     }
 }

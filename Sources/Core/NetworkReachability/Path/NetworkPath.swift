@@ -1,7 +1,7 @@
 import LinuxPrimitives
 
 /// The path packets to a target would take at one moment, or why there is none. A value: it does not change by itself.
-public struct NetworkPath: Sendable {
+public struct NetworkPath: Hashable, Sendable {
     /// Held together with the paths of other targets that have the same.
     private(set) var shared: SharedValue<Common>
 
@@ -33,29 +33,15 @@ public struct NetworkPath: Sendable {
 
     /// Whether everything but the generation is the same.
     func isSame(as other: NetworkPath) -> Bool {
-        isFlapping == other.isFlapping && destination == other.destination
-            && (shared === other.shared || shared.value == other.shared.value)
+        var other = other
+        other.generation = generation
+        return self == other
     }
 
     /// What the paths of many targets may have in common.
     var common: Common {
         get { shared.value }
         set { shared = SharedValue(newValue) }
-    }
-}
-
-extension NetworkPath: Hashable {
-    /// Whether everything is the same.
-    public static func == (one: NetworkPath, other: NetworkPath) -> Bool {
-        one.generation == other.generation && one.isSame(as: other)
-    }
-
-    /// Feeds everything into a hasher.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(shared.value)
-        hasher.combine(destination)
-        hasher.combine(isFlapping)
-        hasher.combine(generation)
     }
 }
 

@@ -14,12 +14,11 @@ final class EventThread: Sendable {
         self.events = events
     }
 
-    /// Runs `ring` on `queue` for each burst, until `end()`.
-    func start(on queue: DispatchQueue, _ ring: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
+    /// Runs `heard` on `queue` for each burst, until `end()`.
+    func start(on queue: DispatchQueue, _ heard: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
         do {
             // The thread holds the socket: its descriptor is closed when both the connection and the thread are done with it.
             try Thread.detach { [self] in
-                EventSocket.prepareThread()
                 while !hasEnded.withLock({ $0 }) {
                     events.wait()
                     let noticed = SystemClock.monotonic
@@ -27,8 +26,10 @@ final class EventThread: Sendable {
                         if hasEnded.withLock({ $0 }) { return }
                         var burst = events.drain()
                         if burst.isEmpty { return }
+                        // What cannot be read is not read again and again.
+                        if burst.failure != nil { hasEnded.withLock { $0 = true } }
                         burst.noticed = noticed
-                        ring(burst)
+                        heard(burst)
                     }
                 }
             }
@@ -40,6 +41,6 @@ final class EventThread: Sendable {
     /// Ends the thread soon, without waiting for it.
     func end() {
         hasEnded.withLock { $0 = true }
-        events.interruptWait()
+        events.wake()
     }
 }

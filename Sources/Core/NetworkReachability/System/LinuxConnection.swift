@@ -28,59 +28,24 @@ final class LinuxConnection: KernelConnection {
         namespace?.leads(to: identity) ?? true
     }
 
-    func link(index: UInt32) throws(NetlinkError) -> Link? { try sockets.link(index: index) }
-    func link(named name: String) throws(NetlinkError) -> Link? { try sockets.link(named: name) }
-    func links() throws(NetlinkError) -> [Link] { try sockets.links() }
-    func addresses() throws(NetlinkError) -> [InterfaceAddress] { try sockets.addresses() }
-    func legs(of query: RouteQuery) throws(NetlinkError) -> [NextHop] { try sockets.legs(of: query) }
-    func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try sockets.nextHop(id: id) }
-    func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] { try sockets.rules(family) }
+    func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] { try sockets.ask(questions) }
 
-    func routes(covering address: WireAddress) throws(NetlinkError) -> [TableRoute] {
-        try sockets.routes(covering: address)
-    }
-
-    func isIPv6Disabled(onLink index: UInt32) throws(NetlinkError) -> Bool? {
-        try sockets.isIPv6Disabled(onLink: index)
-    }
-
-    func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
-        try sockets.neighbour(address, on: link)
-    }
-
-    func hardware(of link: Link) -> LinkHardware { sockets.hardware(of: link) }
-
-    func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
-        try sockets.routes(queries)
-    }
-
-    func routes(_ queries: [RouteQuery], after links: [UInt32]) throws(NetlinkError) -> RouteAnswers {
-        try sockets.routes(queries, after: links)
-    }
-
-    func listen(on queue: DispatchQueue, _ ring: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
-        try sockets.events.join()
+    func listen(
+        on queue: DispatchQueue,
+        _ heard: @escaping @Sendable (EventBurst) -> Void
+    ) throws(NetlinkError) -> [String] {
+        let missing = try sockets.events.join()
         let thread = EventThread(sockets.events)
-        try thread.start(on: queue, ring)
+        try thread.start(on: queue, heard)
         listener.withLock { $0 = thread }
+        return missing.map(\.name)
     }
 
     func stopListening() {
-        let thread = listener.withLock { thread in
-            defer { thread = nil }
-            return thread
-        }
+        let thread = listener.withLock { $0.take() }
         sockets.events.leave()
         thread?.end()
     }
 
     func setFilter(_ filter: RouteFilter?) throws(NetlinkError) { try sockets.events.setFilter(filter) }
-
-    func nextBurst(within limit: Duration) -> EventBurst? {
-        guard sockets.events.wait(atMost: limit) else { return nil }
-        let burst = sockets.events.drain()
-        return burst.isEmpty ? nil : burst
-    }
-
-    func activity(ofPort port: UInt32) -> ProcessActivity { .ofProcess(withPort: port) }
 }

@@ -84,7 +84,7 @@ final class LookupThreads: Sendable {
         state.timer?.cancel()
         state.timerIsDue = due
         state.timer = due.map { due in
-            SystemTimekeeper().schedule(after: due - now, on: .global()) { [self] in
+            SystemMonitorClock().schedule(after: due - now, on: .global()) { [self] in
                 self.state.withLock { $0.timerIsDue = nil }
                 perform { queue, now in queue.advance(to: now) }
             }

@@ -19,8 +19,8 @@ final class ChangeListener: Sendable {
     fileprivate struct Pending {
         let subscription: Subscription
         /// What the listener knows, if it knows anything.
-        let told: SharedValue<NetworkPath>?
-        var path: SharedValue<NetworkPath>
+        let last: NetworkPath?
+        var path: NetworkPath
         /// When the notification that led to it was noticed.
         var noticed: Duration?
     }
@@ -53,17 +53,17 @@ final class ChangeListener: Sendable {
     func follow(_ host: String, _ record: TargetRecord) {
         // Little is captured, for there may be very many of these.
         let subscription = Subscription(to: record, interest: interest, settle: policy) {
-            [weak self] path, subscription, noticed in
+            [weak self] change, subscription in
             guard let self else { return }
-            logger?.log(path.value, of: subscription.record.target)
-            put(path, of: host, subscription, since: noticed)
+            logger?.log(change.path, of: subscription.record.target)
+            put(change, of: host, subscription)
         }
         let isWanted = state.withLock { state in
             if state.hasEnded || state.subscriptions[host] != nil { return false }
             state.subscriptions[host] = subscription
             return true
         }
-        if isWanted { record.add(subscription) }
+        if isWanted { subscription.begin() }
     }
 
     /// Hears of a host no more.
@@ -85,14 +85,11 @@ final class ChangeListener: Sendable {
         for subscription in subscriptions.values { subscription.end() }
     }
 
-    private func put(
-        _ path: SharedValue<NetworkPath>,
-        of host: String,
-        _ subscription: Subscription,
-        since noticed: Duration?
-    ) {
+    private func put(_ change: PathChange, of host: String, _ subscription: Subscription) {
         if case .direct(let listener) = outlet {
-            subscription.call(since: noticed) { listener(NetworkReachabilityChange(host: host, path: path.value)) }
+            subscription.call(since: change.noticed) {
+                listener(NetworkReachabilityChange(host: host, path: change.path))
+            }
             return
         }
         let wakes = state.withLock { state in
@@ -101,9 +98,9 @@ final class ChangeListener: Sendable {
             let known = state.pending[host]
             state.pending[host] = Pending(
                 subscription: subscription,
-                told: known == nil ? subscription.previous : known?.told,
-                path: path,
-                noticed: noticed
+                last: known == nil ? change.previous : known?.last,
+                path: change.path,
+                noticed: change.noticed
             )
             if known == nil { state.append(host) }
             defer { state.isAwake = true }
@@ -128,7 +125,7 @@ final class ChangeListener: Sendable {
     func take(_ listener: (NetworkReachabilityChange) -> Void) -> Bool {
         guard let (host, pending) = state.withLock({ $0.next(interest) }) else { return false }
         pending.subscription.call(since: pending.noticed) {
-            listener(NetworkReachabilityChange(host: host, path: pending.path.value))
+            listener(NetworkReachabilityChange(host: host, path: pending.path))
         }
         return true
     }
@@ -154,7 +151,7 @@ extension ChangeListener.State {
             next += 1
             guard let pending = pending.removeValue(forKey: host) else { continue }
             // What was passed over may have led back to where the listener was.
-            if let told = pending.told, !interest.isNews(pending.path.value, after: told.value) { continue }
+            if let last = pending.last, !interest.isNews(pending.path, after: last) { continue }
             return (host, pending)
         }
         (order, next, isAwake) = ([], 0, false)

@@ -49,10 +49,6 @@ public final class NetworkReachabilityMonitor: Sendable {
         self.monitor = monitor
         self.options = options
     }
-
-    deinit {
-        for watched in state.withLock({ $0.hosts.values }) { monitor.release(watched.record) }
-    }
 }
 
 // MARK: - Targets
@@ -81,17 +77,14 @@ extension NetworkReachabilityMonitor {
     /// - Throws: ``NetworkReachabilityError`` when `host` is neither.
     @discardableResult
     public func insert(_ host: String) throws(NetworkReachabilityError) -> Bool {
-        let record = monitor.claim(try Target(host: host, options: options))
+        let record = monitor.record(of: try Target(host: host, options: options))
         let listeners: [ChangeListener]? = state.withLock { state in
             guard state.hosts[host] == nil else { return nil }
             state.lastPlace += 1
             state.hosts[host] = Watched(record: record, place: state.lastPlace)
             return state.listeners.compactMap(\.listener)
         }
-        guard let listeners else {
-            monitor.release(record)
-            return false
-        }
+        guard let listeners else { return false }
         for listener in listeners { tell(listener, of: host, record) }
         return true
     }
@@ -106,8 +99,7 @@ extension NetworkReachabilityMonitor {
         }
         guard let record else { return false }
         for listener in listeners { tell(listener, of: host, nil) }
-        monitor.release(record)
-        return true
+        return withExtendedLifetime(record) { true }
     }
 
     /// Makes these the hosts that are watched: removes all others, and inserts what is missing, in their order.

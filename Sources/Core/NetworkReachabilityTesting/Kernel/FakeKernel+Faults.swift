@@ -1,5 +1,5 @@
 import LinuxPrimitives
-package import Netlink
+import Netlink
 
 extension FakeKernel {
     /// Lets the kernel lose messages for want of buffer space: listeners hear of the loss, not of the changes.
@@ -30,14 +30,6 @@ extension FakeKernel {
         state.withLock { $0.delaysState = delays }
     }
 
-    /// Lets the process whose changes these are be at work or at rest, which tells listeners whether more may come at once.
-    package func setActivity(_ activity: ProcessActivity) {
-        state.withLock { $0.activity = activity }
-    }
-
-    /// How long listeners would have waited for more hints; a fake kernel never waits.
-    package var waited: Duration { state.withLock { $0.waited } }
-
     /// Deletes the namespace and makes it again under the same name, empty. Connections that are open stay behind in the
     /// old one, where nothing happens any more.
     public func replaceNamespace() {
@@ -47,6 +39,13 @@ extension FakeKernel {
             return Array(state.namespaceWatchers.values)
         }
         for changed in watchers { changed() }
+    }
+
+    /// Lets what the kernel tells be unreadable from now on, on every connection that listens; new ones can be read.
+    public func failListening(_ fault: Fault = .noBufferSpace) {
+        var burst = EventBurst()
+        burst.failure = fault.cause
+        send(burst)
     }
 
     /// Sends a message that is not the kernel's: another process wrote to the socket.

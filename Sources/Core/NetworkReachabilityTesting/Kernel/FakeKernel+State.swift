@@ -16,10 +16,6 @@ extension FakeKernel {
         var losesHints = false
         var connectionFault: Fault?
         var questionFault: Fault?
-        /// What the process does whose changes these are.
-        var activity = ProcessActivity.unknown
-        /// How long listeners would have waited for more.
-        var waited = Duration.zero
         var questions = 0
         var lookups = 0
         var lookupRounds = 0

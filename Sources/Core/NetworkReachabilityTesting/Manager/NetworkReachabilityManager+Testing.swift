@@ -53,7 +53,7 @@ extension NetworkReachabilityManager {
         _ resolver: FakeResolver,
         _ options: NetworkReachabilityOptions
     ) {
-        let surroundings = Surroundings(kernel: kernel, clock: clock ?? kernel.clock, resolver: resolver)
-        self.init(target, monitor: PathMonitor(surroundings: surroundings, logger: options.logger), options: options)
+        let environment = MonitorEnvironment(kernel: kernel, clock: clock ?? kernel.clock, resolver: resolver)
+        self.init(target, monitor: PathMonitor(environment: environment, logger: options.logger), options: options)
     }
 }

@@ -3,7 +3,7 @@ import Netlink
 
 extension FakeNetwork {
     /// C counterpart: `inet_rtm_getroute`, `ip_route_output_key_hash_rcu`.
-    func ipv4Answer(_ query: RouteQuery) throws(SystemError) -> Answer {
+    func ipv4Answer(_ query: RouteQuery) throws(SystemError) -> Route {
         if let source = query.source, !isOwn(source) { throw .networkUnreachable }
         let output = try query.outputInterface.map { index throws(SystemError) in try usableOutput(index) }
         let destination = query.destination
@@ -97,58 +97,52 @@ extension FakeNetwork {
         _ leg: Leg,
         source: WireAddress?,
         showsGateway: Bool
-    ) throws(SystemError) -> Answer {
+    ) throws(SystemError) -> Route {
         if query.wantsEntry {
-            let entry = Route(
+            return Route(
                 kind: kind,
                 table: finding.table,
                 prefixLength: UInt8(finding.entry.prefix.length),
                 metric: finding.entry.metric,
+                nextHops: legs(of: finding.entry).map(\.answer),
                 nextHopID: finding.entry.object,
                 source: finding.entry.source
             )
-            return Answer(entry: entry, legs: legs(of: finding.entry).map(\.answer))
         }
         let gateway = showsGateway ? leg.gateway : nil
-        return Answer(
-            way: Route(
-                kind: kind,
-                table: finding.table,
-                prefixLength: 32,
-                nextHop: NextHop(interface: leg.interface, gateway: gateway),
-                // A source that was given is not given back.
-                source: query.source == nil ? source : nil
-            )
+        return Route(
+            kind: kind,
+            table: finding.table,
+            prefixLength: 32,
+            nextHops: [NextHop(interface: leg.interface, gateway: gateway)],
+            // A source that was given is not given back.
+            source: query.source == nil ? source : nil
         )
     }
 
     /// 0.0.0.0 is this very host (RFC 1122), whatever the routes are.
-    private func ownAnswer(_ query: RouteQuery, _ output: Device?) throws(SystemError) -> Answer {
+    private func ownAnswer(_ query: RouteQuery, _ output: Device?) throws(SystemError) -> Route {
         if query.wantsEntry { throw .hostUnreachable }
         let own = output.flatMap { ipv4Source(for: Leg(interface: $0.link.index), scope: .host) }
-        return Answer(
-            way: Route(
-                kind: .local,
-                prefixLength: 32,
-                nextHop: NextHop(interface: 1),
-                source: query.source == nil ? own ?? WireAddress(ipv4: 0x7f00_0001) : nil
-            )
+        return Route(
+            kind: .local,
+            prefixLength: 32,
+            nextHops: [NextHop(interface: 1)],
+            source: query.source == nil ? own ?? WireAddress(ipv4: 0x7f00_0001) : nil
         )
     }
 
-    private func onLinkAnswer(_ query: RouteQuery, _ device: Device) throws(SystemError) -> Answer {
+    private func onLinkAnswer(_ query: RouteQuery, _ device: Device) throws(SystemError) -> Route {
         if query.wantsEntry { throw .hostUnreachable }
         let destination = query.destination
         let kind: RouteKind =
             destination.isLimitedBroadcast ? .broadcast : destination.isMulticast ? .multicast : .unicast
         let leg = Leg(interface: device.link.index)
-        return Answer(
-            way: Route(
-                kind: kind,
-                prefixLength: 32,
-                nextHop: leg.answer,
-                source: query.source == nil ? ipv4Source(for: leg, scope: .link) : nil
-            )
+        return Route(
+            kind: kind,
+            prefixLength: 32,
+            nextHops: [leg.answer],
+            source: query.source == nil ? ipv4Source(for: leg, scope: .link) : nil
         )
     }
 

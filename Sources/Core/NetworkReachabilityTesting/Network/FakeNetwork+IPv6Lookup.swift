@@ -3,32 +3,30 @@ import Netlink
 
 extension FakeNetwork {
     /// C counterpart: `inet6_rtm_getroute`, `ip6_pol_route`.
-    func ipv6Answer(_ query: RouteQuery, at now: Duration) throws(SystemError) -> Answer {
+    func ipv6Answer(_ query: RouteQuery, at now: Duration) throws(SystemError) -> Route {
         let finding = try walkRules(query) { table throws(SystemError) in try ipv6Finding(query, in: table, at: now) }
         let entry = finding.entry
         if query.wantsEntry {
-            let route = Route(
+            return Route(
                 kind: entry.kind,
                 table: entry.table,
                 prefixLength: UInt8(entry.prefix.length),
                 metric: entry.metric,
+                nextHops: legs(of: entry).map(\.answer),
                 nextHopID: entry.object,
                 source: entry.source,
                 lifetime: entry.end.map { $0 - now }
             )
-            return Answer(entry: route, legs: legs(of: entry).map(\.answer))
         }
         // Packets to ourselves go through the loopback device.
         let output = entry.kind == .local ? 1 : finding.leg.interface
-        return Answer(
-            way: Route(
-                kind: entry.kind,
-                table: entry.table,
-                prefixLength: 128,
-                metric: entry.metric,
-                nextHop: NextHop(interface: output, gateway: finding.leg.gateway),
-                source: entry.source ?? ipv6Source(for: query.destination, through: finding.leg.interface)
-            )
+        return Route(
+            kind: entry.kind,
+            table: entry.table,
+            prefixLength: 128,
+            metric: entry.metric,
+            nextHops: [NextHop(interface: output, gateway: finding.leg.gateway)],
+            source: entry.source ?? ipv6Source(for: query.destination, through: finding.leg.interface)
         )
     }
 

@@ -17,7 +17,7 @@ extension FakeNetwork {
                         family: family,
                         table: table,
                         metric: entry.metric,
-                        legs: legs(of: entry).map(\.answer)
+                        nextHops: legs(of: entry).map(\.answer)
                     )
                 }
             }

@@ -4,17 +4,6 @@ import Netlink
 extension FakeNetwork {
     /// What the kernel answers when it is asked for a route.
     func answer(_ query: RouteQuery, at now: Duration) -> Result<Route, SystemError> {
-        fullAnswer(query, at: now).map(\.route)
-    }
-
-    /// Every leg of the entry behind a way.
-    func legs(of query: RouteQuery, at now: Duration) -> [NextHop] {
-        var query = query
-        query.wantsEntry = true
-        return (try? fullAnswer(query, at: now).get())?.legs ?? []
-    }
-
-    private func fullAnswer(_ query: RouteQuery, at now: Duration) -> Result<Answer, SystemError> {
         let bound = query.outputInterface.flatMap { device($0) }
         let controller = (bound?.link.controllerIndex).flatMap { device($0) }
         if let table = bound?.kind.table ?? controller?.kind.table {
@@ -28,7 +17,7 @@ extension FakeNetwork {
         return plainAnswer(query, at: now)
     }
 
-    private func plainAnswer(_ query: RouteQuery, at now: Duration) -> Result<Answer, SystemError> {
+    private func plainAnswer(_ query: RouteQuery, at now: Duration) -> Result<Route, SystemError> {
         do throws(SystemError) {
             return .success(
                 query.destination.family == .ipv4 ? try ipv4Answer(query) : try ipv6Answer(query, at: now)

@@ -8,7 +8,7 @@ extension FakeNetwork {
         var isBlackhole = false
 
         var answer: NextHopObject {
-            NextHopObject(leg: leg?.answer, members: members, isBlackhole: isBlackhole)
+            NextHopObject(nextHop: leg?.answer, members: members, isBlackhole: isBlackhole)
         }
     }
 }

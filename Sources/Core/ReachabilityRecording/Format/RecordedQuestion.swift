@@ -12,9 +12,10 @@ package struct RecordedQuestion: Hashable, Sendable {
         case filter = 4
         /// Whether the namespace is still the one meant; the answer is a flag.
         case isCurrent = 5
-        /// Whether more has been heard while somebody waited; the answer is a flag, and the messages stand before it.
+        /// Of older recordings: whether more had been heard while somebody waited; the answer is a flag, and the messages stand
+        /// before it.
         case moreMessages = 6
-        /// What a process does that has a netlink port, which is the detail; the answer is a byte.
+        /// Of older recordings: what a process did that had a netlink port, which is the detail; the answer is a byte.
         case activity = 7
         /// What the device behind a link tells; the detail is the link, the answer a `LinkHardware`.
         case hardware = 8

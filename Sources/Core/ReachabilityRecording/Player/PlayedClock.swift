@@ -4,7 +4,7 @@ import Netlink
 import NetworkReachability
 
 /// The time of a recording.
-struct PlayedClock: Timekeeper {
+struct PlayedClock: MonitorClock {
     private let player: Player
 
     init(_ player: Player) {

@@ -7,46 +7,38 @@ import RouteFilter
 /// A connection to the kernel of a recording. Requests are written and recorded answers decoded as ever.
 final class PlayedConnection: KernelConnection {
     private let player: Player
-    private let socket: PlayedSocket
+    private let questions: Locked<QuestionSocket>
 
-    init(_ player: Player) throws(NetlinkError) {
+    init(_ player: Player) {
         self.player = player
-        socket = try PlayedSocket(player)
+        questions = Locked(QuestionSocket(PlayedTransport(player)))
     }
 
     var isCurrent: Bool {
         player.state.withLock { $0.take(RecordedQuestion(.isCurrent))?.answer != [0] }
     }
 
-    func link(index: UInt32) throws(NetlinkError) -> Link? { try socket.link(index: index) }
-    func link(named name: String) throws(NetlinkError) -> Link? { try socket.link(named: name) }
-    func links() throws(NetlinkError) -> [Link] { try socket.links() }
-    func legs(of query: RouteQuery) throws(NetlinkError) -> [NextHop] { try socket.legs(of: query) }
-    func nextHop(id: UInt32) throws(NetlinkError) -> NextHopObject? { try socket.nextHop(id: id) }
-    func addresses() throws(NetlinkError) -> [InterfaceAddress] { try socket.addresses() }
-    func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] { try socket.rules(family) }
-
-    func neighbour(_ address: WireAddress, on link: UInt32) throws(NetlinkError) -> Neighbour? {
-        try socket.neighbour(address, on: link)
+    func ask(_ asked: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
+        let forNetlink = asked.filter { if case .hardware = $0 { false } else { true } }
+        var answers = try questions.withLock { questions throws(NetlinkError) in try questions.ask(forNetlink) }[...]
+        return asked.map { question in
+            if case .hardware(let link) = question { .hardware(hardware(of: link)) } else { answers.removeFirst() }
+        }
     }
 
-    func routes(_ queries: [RouteQuery]) throws(NetlinkError) -> [Result<Route, SystemError>] {
-        try socket.routes(queries, after: []).routes
-    }
-
-    func routes(_ queries: [RouteQuery], after links: [UInt32]) throws(NetlinkError) -> RouteAnswers {
-        try socket.routes(queries, after: links)
-    }
-
-    func hardware(of link: Link) -> LinkHardware {
+    private func hardware(of link: Link) -> LinkHardware {
         player.state.withLock { state in
             state.take(.hardware(of: link))?.answer.decoded { try $0.hardware() }
         } ?? LinkHardware()
     }
 
-    func listen(on queue: DispatchQueue, _ ring: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
+    func listen(
+        on queue: DispatchQueue,
+        _ heard: @escaping @Sendable (EventBurst) -> Void
+    ) throws(NetlinkError) -> [String] {
         try player.outcome(of: .listen)
-        player.state.withLock { $0.ring = ring }
+        player.state.withLock { $0.ring = heard }
+        return []
     }
 
     func setFilter(_ filter: RouteFilter?) throws(NetlinkError) {
@@ -55,17 +47,6 @@ final class PlayedConnection: KernelConnection {
 
     func stopListening() {
         player.state.withLock { $0.ring = nil }
-    }
-
-    func nextBurst(within limit: Duration) -> EventBurst? {
-        player.state.withLock { state in
-            guard let entry = state.takeExact(RecordedQuestion(.moreMessages)), entry.answer == [1] else { return nil }
-            return entry.burst
-        }
-    }
-
-    func activity(ofPort port: UInt32) -> ProcessActivity {
-        ProcessActivity(recorded: player.state.withLock { $0.take(.activity(ofPort: port))?.answer.first })
     }
 }
 

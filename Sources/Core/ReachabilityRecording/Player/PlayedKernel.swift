@@ -13,7 +13,7 @@ struct PlayedKernel: Kernel {
 
     func connect() throws(NetlinkError) -> any KernelConnection {
         try player.outcome(of: .connect)
-        return try PlayedConnection(player)
+        return PlayedConnection(player)
     }
 
     /// Never recorded.

@@ -21,14 +21,14 @@ package final class Player: Sendable {
     }
 
     /// The recorded world.
-    package var surroundings: Surroundings {
-        var surroundings = Surroundings(
+    package var environment: MonitorEnvironment {
+        var environment = MonitorEnvironment(
             kernel: PlayedKernel(self),
             clock: PlayedClock(self),
             resolver: PlayedResolver(self)
         )
-        surroundings.filtersRoutes = header.filtersRoutes
-        return surroundings
+        environment.filtersRoutes = header.filtersRoutes
+        return environment
     }
 
     /// Plays everything, and returns at its end.

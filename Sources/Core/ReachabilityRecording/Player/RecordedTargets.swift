@@ -12,10 +12,10 @@ package struct RecordedTargets: Sendable {
     /// - Throws: ``NetworkReachabilityError`` when one of them is no host.
     package init(
         _ hosts: [String],
-        in surroundings: Surroundings,
+        in environment: MonitorEnvironment,
         options: NetworkReachabilityOptions
     ) throws(NetworkReachabilityError) {
-        let monitor = PathMonitor(surroundings: surroundings, logger: options.logger)
+        let monitor = PathMonitor(environment: environment, logger: options.logger)
         var all: [Target] = []
         if hosts.isEmpty {
             let target = try NetworkReachability.Target(options: options)

@@ -57,10 +57,10 @@ package final class Recorder: Sendable {
     }
 
     /// The same outside world, with everything it tells written down. Sockets must have been given the recorder as their tap.
-    package func surroundings(_ live: Surroundings) -> Surroundings {
-        var recorded = Surroundings(
+    package func environment(_ live: MonitorEnvironment) -> MonitorEnvironment {
+        var recorded = MonitorEnvironment(
             kernel: RecordingKernel(live.kernel, self),
-            clock: RecordingTimekeeper(live.clock, self),
+            clock: RecordingClock(live.clock, self),
             resolver: RecordingResolver(live.resolver, self)
         )
         recorded.filtersRoutes = live.filtersRoutes

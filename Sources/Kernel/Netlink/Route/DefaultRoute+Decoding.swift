@@ -13,6 +13,6 @@ extension DefaultRoute {
         for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == priority {
             metric = value.word ?? 0
         }
-        self.init(family: family, table: route.table ?? 0, metric: metric, legs: Route.legs(body: body))
+        self.init(family: family, table: route.table ?? 0, metric: metric, nextHops: route.nextHops)
     }
 }

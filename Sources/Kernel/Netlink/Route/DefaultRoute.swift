@@ -9,13 +9,13 @@ package struct DefaultRoute: Hashable, Sendable {
     package var table: UInt32
     /// The lower, the better (RTA_PRIORITY).
     package var metric: UInt32
-    /// Its legs; empty where only a group of next hop objects is given that the kernel does not spell out.
-    package var legs: [NextHop]
+    /// Its next hops; empty where only a group of next hop objects is given that the kernel does not spell out.
+    package var nextHops: [NextHop]
 
-    package init(family: AddressFamily, table: UInt32, metric: UInt32, legs: [NextHop]) {
+    package init(family: AddressFamily, table: UInt32, metric: UInt32, nextHops: [NextHop]) {
         self.family = family
         self.table = table
         self.metric = metric
-        self.legs = legs
+        self.nextHops = nextHops
     }
 }

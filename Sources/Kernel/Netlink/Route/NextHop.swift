@@ -1,6 +1,6 @@
 package import LinuxPrimitives
 
-/// One leg of a route.
+/// Where a route sends packets next.
 ///
 /// C counterpart: `rtnexthop`, RTA_GATEWAY, RTA_VIA.
 package struct NextHop: Hashable, Sendable {

@@ -1,17 +1,17 @@
 import CLinux
 import LinuxPrimitives
 
-/// A next hop object: a leg of its own, a group of others, or a hole.
+/// A next hop object: a hop of its own, a group of others, or a hole.
 ///
 /// C counterpart: `nhmsg` and `NHA_*` in `<linux/nexthop.h>`, `ip-nexthop(8)`.
 package struct NextHopObject: Hashable, Sendable {
-    package var leg: NextHop?
+    package var nextHop: NextHop?
     /// The objects of a group.
     package var members: [UInt32]
     package var isBlackhole: Bool
 
-    package init(leg: NextHop? = nil, members: [UInt32] = [], isBlackhole: Bool = false) {
-        self.leg = leg
+    package init(nextHop: NextHop? = nil, members: [UInt32] = [], isBlackhole: Bool = false) {
+        self.nextHop = nextHop
         self.members = members
         self.isBlackhole = isBlackhole
     }
@@ -30,7 +30,7 @@ package struct NextHopObject: Hashable, Sendable {
             default: break
             }
         }
-        if hop.interface != 0 { leg = hop }
+        if hop.interface != 0 { nextHop = hop }
     }
 
     private static func group(_ value: UnsafeRawBufferPointer) -> [UInt32] {

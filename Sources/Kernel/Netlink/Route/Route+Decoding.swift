@@ -13,37 +13,23 @@ extension Route {
             table: head.rtm_table == 0 ? nil : UInt32(head.rtm_table),
             prefixLength: head.rtm_dst_len
         )
-        var leg = NextHop(interface: 0)
+        var single = NextHop(interface: 0)
         for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) {
             switch rtattr_type_t(UInt32(type)) {
-            case RTA_OIF: leg.interface = value.word ?? 0
-            case RTA_GATEWAY: leg.gateway = WireAddress(bytes: value)
-            case RTA_VIA: leg.gateway = WireAddress(via: value)
+            case RTA_OIF: single.interface = value.word ?? 0
+            case RTA_GATEWAY: single.gateway = WireAddress(bytes: value)
+            case RTA_VIA: single.gateway = WireAddress(via: value)
             case RTA_PREFSRC: source = WireAddress(bytes: value)
             case RTA_TABLE: table = value.word.flatMap { $0 == 0 ? nil : $0 }
             case RTA_PRIORITY: metric = value.word ?? 0
             case RTA_NH_ID: nextHopID = value.word ?? 0
             case RTA_METRICS: readMetrics(value)
-            case RTA_MULTIPATH:
-                let legs = NextHop.legs(value)
-                nextHop = legs.first
-                hasOtherLegs = legs.count > 1
+            case RTA_MULTIPATH: nextHops = NextHop.all(value)
             case RTA_CACHEINFO: readCacheInformation(value)
             default: break
             }
         }
-        if nextHop == nil, leg.interface != 0 { nextHop = leg }
-    }
-
-    /// Every leg of the route in an RTM_NEWROUTE body.
-    static func legs(body: UnsafeRawBufferPointer) -> [NextHop] {
-        guard let route = Route(body: body) else { return [] }
-        guard route.hasOtherLegs else { return route.nextHop.map { [$0] } ?? [] }
-        let multipath = Int(RTA_MULTIPATH.rawValue)
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == multipath {
-            return NextHop.legs(value)
-        }
-        return []
+        if nextHops.isEmpty, single.interface != 0 { nextHops = [single] }
     }
 
     private mutating func readMetrics(_ nest: UnsafeRawBufferPointer) {
@@ -58,27 +44,27 @@ extension Route {
 }
 
 extension NextHop {
-    /// The legs of RTA_MULTIPATH, each a `rtnexthop` with attributes of its own.
-    static func legs(_ value: UnsafeRawBufferPointer) -> [NextHop] {
-        var legs: [NextHop] = []
+    /// Those of RTA_MULTIPATH, each a `rtnexthop` with attributes of its own.
+    static func all(_ value: UnsafeRawBufferPointer) -> [NextHop] {
+        var hops: [NextHop] = []
         var rest = value
         while let head = rest.load(rtnexthop.self, at: 0), Int(head.rtnh_len) >= MemoryLayout<rtnexthop>.size,
             Int(head.rtnh_len) <= rest.count
         {
             let length = Int(head.rtnh_len)
-            var leg = NextHop(interface: UInt32(max(0, head.rtnh_ifindex)))
+            var hop = NextHop(interface: UInt32(max(0, head.rtnh_ifindex)))
             let size = MemoryLayout<rtnexthop>.size
             for (type, value) in Attributes(rest.bytes(from: size, length: length - size)) {
                 switch rtattr_type_t(UInt32(type)) {
-                case RTA_GATEWAY: leg.gateway = WireAddress(bytes: value)
-                case RTA_VIA: leg.gateway = WireAddress(via: value)
+                case RTA_GATEWAY: hop.gateway = WireAddress(bytes: value)
+                case RTA_VIA: hop.gateway = WireAddress(via: value)
                 default: break
                 }
             }
-            legs.append(leg)
+            hops.append(hop)
             rest = rest.bytes(from: length.alignedToAttribute)
         }
-        return legs
+        return hops
     }
 }
 

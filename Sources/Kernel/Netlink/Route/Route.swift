@@ -11,26 +11,23 @@ package struct Route: Hashable, Sendable {
     package var prefixLength: UInt8
     /// The lower, the better, among routes of the same prefix (RTA_PRIORITY); IPv4 tells it of entries only.
     package var metric: UInt32
-    /// The leg of a way taken, or the first one of an entry; nil where only `nextHopID` is given.
-    package var nextHop: NextHop?
-    /// Whether an entry has several legs. They are asked for apart, so that a route is plain bytes.
-    package var hasOtherLegs: Bool
+    /// The one that packets take or, of an entry, all there are; empty where only `nextHopID` is given.
+    package var nextHops: [NextHop]
     /// The next hop object the route uses, 0 for none (RTA_NH_ID).
     package var nextHopID: UInt32
     /// The source address packets get that have none yet (RTA_PREFSRC).
     package var source: WireAddress?
     /// The route's own maximum transmission unit, 0 for the link's (RTAX_MTU).
     package var mtu: UInt32
-    /// The lifetime in nanoseconds, below zero for ever: a duration is twice as long, and is aligned to 16 bytes.
-    private var lifetimeNanoseconds: Int64 = -1
+    /// How long the entry will last; nil for ever. The kernel sends nothing when this time is over.
+    package var lifetime: Duration?
 
     package init(
         kind: RouteKind = .unicast,
         table: UInt32? = nil,
         prefixLength: UInt8 = 0,
         metric: UInt32 = 0,
-        nextHop: NextHop? = nil,
-        hasOtherLegs: Bool = false,
+        nextHops: [NextHop] = [],
         nextHopID: UInt32 = 0,
         source: WireAddress? = nil,
         mtu: UInt32 = 0,
@@ -40,17 +37,13 @@ package struct Route: Hashable, Sendable {
         self.table = table
         self.prefixLength = prefixLength
         self.metric = metric
-        self.nextHop = nextHop
-        self.hasOtherLegs = hasOtherLegs
+        self.nextHops = nextHops
         self.nextHopID = nextHopID
         self.source = source
         self.mtu = mtu
         self.lifetime = lifetime
     }
 
-    /// How long the entry will last; nil for ever. The kernel sends nothing when this time is over.
-    package var lifetime: Duration? {
-        get { lifetimeNanoseconds < 0 ? nil : .nanoseconds(lifetimeNanoseconds) }
-        set { lifetimeNanoseconds = newValue.map { max(0, $0.nanoseconds) } ?? -1 }
-    }
+    /// The first of its next hops.
+    package var nextHop: NextHop? { nextHops.first }
 }

@@ -43,7 +43,7 @@ extension EventBurst {
         let added = kind.subjects
         subjects.formUnion(added)
         // A route that goes with its address carries no port; the address before it does.
-        if added.contains(.removal), header.nlmsg_pid != 0 { remover = header.nlmsg_pid }
+        if added.contains(.removal), header.nlmsg_pid != 0 { removedByPort = header.nlmsg_pid }
         if added.contains(.route) { noteRoute(datagram.bytes(from: MessageHeader.size)) }
     }
 

@@ -1,3 +1,5 @@
+package import LinuxPrimitives
+
 /// What was heard since the last look: a hint that routes may have changed, never the change itself.
 package struct EventBurst: Hashable, Sendable {
     /// What the messages were about.
@@ -35,10 +37,12 @@ package struct EventBurst: Hashable, Sendable {
     /// Messages of other processes, which were ignored.
     package var foreign = 0
     package var subjects: Subjects = []
-    /// The netlink port of whoever took something away last; 0 for nobody or the kernel itself.
-    package var remover: UInt32 = 0
+    /// The netlink port of the process that took something away last, for evidence; 0 for nobody or the kernel itself.
+    package var removedByPort: UInt32 = 0
     /// The destinations of the routes that messages were about. What other subjects concern they do not tell.
     package var prefixes: ChangedPrefixes = .none
+    /// Why the socket cannot be read any more; nil while it can.
+    package var failure: SystemError?
     /// When the first of it was noticed, on the monotonic clock: the moment the thread that waits for it woke. Nil for what
     /// was fetched otherwise.
     package var noticed: Duration?
@@ -65,7 +69,7 @@ package struct EventBurst: Hashable, Sendable {
     package var isRelevant: Bool { messages > 0 || isIncomplete }
 
     /// Whether nothing was heard at all.
-    package var isEmpty: Bool { !isRelevant && foreign == 0 }
+    package var isEmpty: Bool { !isRelevant && foreign == 0 && failure == nil }
 
     package mutating func add(_ other: EventBurst) {
         messages += other.messages
@@ -74,7 +78,8 @@ package struct EventBurst: Hashable, Sendable {
         foreign += other.foreign
         subjects.formUnion(other.subjects)
         prefixes.formUnion(other.prefixes)
-        if other.remover != 0 { remover = other.remover }
+        if other.removedByPort != 0 { removedByPort = other.removedByPort }
+        failure = failure ?? other.failure
         noticed = noticed ?? other.noticed
     }
 }

@@ -4,13 +4,15 @@ import LinuxPrimitives
 
 /// The socket that listens. Nothing is ever asked on it: after an overrun the answer would be lost for good.
 ///
-/// Thread-safe as far as it is used: `join`, `leave`, `setFilter` and `descriptor` from any thread, reading from one queue.
+/// `join`, `leave`, `setFilter`, `wait` and `wake` from any thread; `drain` and `discard` by one reader at a time.
 package final class EventSocket: @unchecked Sendable {
     let socket: NetlinkSocket
     /// Whether the kernel has a filter of ours, behind a lock that also puts changes of it in line.
     let isFiltered = Locked(false)
     /// Only heads are read; the kernel cuts the rest off.
     private let buffer: DatagramBuffer
+    /// What wakes whoever waits, besides the kernel.
+    private let bell: Descriptor
     /// Messages read in one go before the reader looks at what they mean; the rest stays readable.
     private static let burstLimit = 4096
     /// After an overrun the kernel drops messages, and reports no other overrun, until all it kept has been read
@@ -33,17 +35,47 @@ package final class EventSocket: @unchecked Sendable {
         buffer =
             tap == nil
             ? DatagramBuffer(count: 16, size: EventBurst.headLimit) : DatagramBuffer(count: 1, size: Self.tappedLimit)
+        let number = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard number >= 0 else { throw NetlinkError("make an event descriptor", .current) }
+        bell = Descriptor(owning: number)
     }
 
     package var descriptor: CInt { socket.descriptor }
 
-    /// Begins to hear of changes. Call it before the first look, so that nothing falls in between.
-    package func join() throws(NetlinkError) {
-        for group in MulticastGroup.reachability { try socket.join(group) }
+    /// Begins to hear of changes, without what was left from an earlier time. Call it before the first evaluation, so that
+    /// nothing falls in between.
+    ///
+    /// - Returns: The groups that this kernel does not have.
+    package func join() throws(NetlinkError) -> [MulticastGroup] {
+        discard()
+        var missing: [MulticastGroup] = []
+        for group in MulticastGroup.reachability {
+            do throws(NetlinkError) {
+                try socket.join(group)
+            } catch {
+                guard error.cause == .invalidArgument, group.isOptional else { throw error }
+                missing.append(group)
+            }
+        }
+        return missing
     }
 
     package func leave() {
         for group in MulticastGroup.reachability { socket.leave(group) }
+    }
+
+    /// Reads what is left, and forgets it.
+    private func discard() {
+        while true {
+            do {
+                if try buffer.receive(from: descriptor) < buffer.count { break }
+            } catch .noBufferSpace {
+                continue
+            } catch {
+                break
+            }
+        }
+        isCongested = false
     }
 
     /// Reads what is there, without waiting; but when messages were lost, that is told before what the kernel kept is read,
@@ -59,8 +91,11 @@ package final class EventSocket: @unchecked Sendable {
                 burst.noteLoss()
                 isCongested = wait(atMost: .zero)
                 return burst
-            } catch {
+            } catch .tryAgain {
                 count = 0
+            } catch {
+                burst.failure = error
+                return burst
             }
             for index in 0..<count {
                 let datagram = buffer[index]
@@ -83,30 +118,19 @@ package final class EventSocket: @unchecked Sendable {
         isCongested = false
     }
 
-    /// Makes short waits of the calling thread, which is to be a listener's own, end on time, and lets it run at once when it
-    /// wakes up.
-    package static func prepareThread() {
-        clinux_set_timer_slack()
-        clinux_set_short_slice()
-    }
-
-    /// Blocks until there is something to read, for as long as it takes.
-    package func wait() {
-        _ = clinux_ppoll_readable(descriptor, nil)
-    }
-
-    /// Wakes whoever is in `wait()`, without a descriptor of its own: asks for the loopback link. Should the answer be lost
-    /// in an overrun, that wakes as well.
-    package func interruptWait() {
-        var request = RequestBuilder()
-        request.begin(.getLink, sequence: 0)
-        request.append(ifinfomsg(index: 1))
-        try? socket.send(request.bytes)
-    }
-
-    /// Blocks up to `limit` for more to read, and says whether there is.
+    /// Blocks up to `limit` for something to read, and says whether there is.
     package func wait(atMost limit: Duration) -> Bool {
         var limit = limit.timespec
         return clinux_ppoll_readable(descriptor, &limit) > 0
+    }
+
+    /// Blocks until there is something to read, or `wake()` was called, for as long as it takes.
+    package func wait() {
+        clinux_poll_readable(descriptor, bell.number)
+    }
+
+    /// Wakes whoever waits, now and from then on.
+    package func wake() {
+        eventfd_write(bell.number, 1)
     }
 }

@@ -23,12 +23,6 @@ struct NetlinkSocket: ~Copyable {
         self.socket = socket
     }
 
-    /// One that is never connected: it has no descriptor.
-    init() throws(NetlinkError) {
-        guard let socket = nl_socket_alloc() else { throw NetlinkError("allocate a netlink socket", .noBufferSpace) }
-        self.socket = socket
-    }
-
     deinit {
         nl_socket_free(socket)
     }
@@ -99,26 +93,5 @@ struct NetlinkSocket: ~Copyable {
             nl_sendto(socket, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
         }
         guard sent >= 0 else { throw NetlinkError("send a netlink request", .current) }
-    }
-
-    /// Receives one datagram into `buffer` and says how long it was and which port sent it (0 is the kernel).
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> (count: Int, sender: UInt32) {
-        while true {
-            var sender = sockaddr_nl()
-            var length = socklen_t(MemoryLayout<sockaddr_nl>.size)
-            let count = withUnsafeMutableBytes(of: &sender) { sender in
-                recvfrom(
-                    descriptor,
-                    buffer.baseAddress,
-                    buffer.count,
-                    0,
-                    sender.assumingMemoryBound(to: sockaddr.self).baseAddress,
-                    &length
-                )
-            }
-            if count >= 0 { return (min(count, buffer.count), sender.nl_pid) }
-            let error = SystemError.current
-            if error != .interrupted { throw error }
-        }
     }
 }

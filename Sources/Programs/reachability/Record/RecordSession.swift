@@ -61,8 +61,8 @@ struct RecordSession {
             write: { [file] in file.write($0) }
         )
         do throws(NetworkReachabilityError) {
-            let live = try Surroundings(of: settings, tap: recorder)
-            targets = try RecordedTargets(options.hosts, in: recorder.surroundings(live), options: settings)
+            let live = try MonitorEnvironment(of: settings, tap: recorder)
+            targets = try RecordedTargets(options.hosts, in: recorder.environment(live), options: settings)
         } catch {
             throw ExitMessage(error)
         }

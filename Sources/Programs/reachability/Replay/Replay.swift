@@ -93,7 +93,7 @@ struct Replay: ParsableCommand {
         let player = Player(recording)
         let targets: RecordedTargets
         do throws(NetworkReachabilityError) {
-            targets = try RecordedTargets(header.hosts, in: player.surroundings, options: header.options)
+            targets = try RecordedTargets(header.hosts, in: player.environment, options: header.options)
         } catch {
             throw ExitMessage("cannot replay \(file): \(error)", .dataError)
         }

@@ -66,18 +66,18 @@ struct RetrySession: Sendable {
     private func attempt(_ number: Int, _ last: Locked<Last?>) async throws(CommandFailure) -> ProgramEnd {
         let path = manager.path
         let previous = last.withLock { $0 }
-        var surroundings = RunEnvironment(
+        var environment = RunEnvironment(
             target: host,
             namespace: namespace,
             change: StateChange(path: path, previous: previous?.status)
         )
-        surroundings.others = [
+        environment.others = [
             ("ATTEMPT", String(number)),
             ("ATTEMPTS", String(report.attempts)),
             ("EXIT_STATUS", previous?.exitStatus.map { String($0) } ?? ""),
         ]
         let start = ContinuousClock.now
-        let cause = await runner.cause(of: program, surroundings.environment)
+        let cause = await runner.cause(of: program, environment.environment)
         let end = ProgramEnd(
             target: host,
             program: program.name,

@@ -18,11 +18,11 @@ struct ProgramRunner: Sendable {
     var endSignal: @Sendable () -> CInt = { SIGTERM }
 
     /// Runs a program, and returns when it has ended.
-    func run(_ program: Program, _ surroundings: RunEnvironment) async {
+    func run(_ program: Program, _ environment: RunEnvironment) async {
         let start = ContinuousClock.now
-        let (cause, isLate) = await end(of: program, surroundings.environment)
+        let (cause, isLate) = await end(of: program, environment.environment)
         let end = ProgramEnd(
-            target: surroundings.target,
+            target: environment.target,
             program: program.name,
             cause: cause,
             duration: start.duration(to: .now),

@@ -25,9 +25,9 @@ struct TargetRunner: Sendable {
                 logger?.debug("nothing to run", metadata: ["target": "\(target.name ?? "network")", "path": "\(path)"])
                 continue
             }
-            let surroundings = RunEnvironment(target: target.name, namespace: namespace, change: change)
+            let environment = RunEnvironment(target: target.name, namespace: namespace, change: change)
             for program in await plan.programs where !Task.isCancelled {
-                await runner.run(program, surroundings)
+                await runner.run(program, environment)
             }
         }
         token.cancel()

@@ -16,7 +16,7 @@ struct EvidenceObject {
         object.add("broken", evidence.brokenStep?.kind.rawValue)
         object.add("remedy", evidence.brokenStep?.remedy)
         object.add("addresses", evidence.candidates.map(Self.object))
-        object.add("votes", evidence.tallies.map(Self.object))
+        object.add("votes", evidence.quorums.map(Self.object))
         object.add("families", evidence.families.map(Self.object))
         object.add("resolver", evidence.resolver.map(Self.object))
         object.add("rule", evidence.rule.map(Self.object))
@@ -38,12 +38,12 @@ struct EvidenceObject {
         return object
     }
 
-    private static func object(_ tally: NetworkEvidence.Tally) -> JSONObject {
+    private static func object(_ quorum: NetworkEvidence.Quorum) -> JSONObject {
         var object = JSONObject()
-        object.add("family", tally.isIPv6 ? "IPv6" : "IPv4")
-        object.add("addresses", tally.addresses)
-        object.add("reachable", tally.reachable)
-        object.add("needed", tally.needed)
+        object.add("family", quorum.isIPv6 ? "IPv6" : "IPv4")
+        object.add("addresses", quorum.addresses)
+        object.add("reachable", quorum.reachable)
+        object.add("needed", quorum.needed)
         return object
     }
 
@@ -94,10 +94,10 @@ struct EvidenceObject {
         object.add("nextHopObject", optional: route.nextHopObject)
         object.add(
             "legs",
-            route.legs.map { leg in
+            route.nextHops.map { hop in
                 var object = JSONObject()
-                object.add("interface", leg.interface)
-                object.add("gateway", leg.gateway?.description)
+                object.add("interface", hop.interface)
+                object.add("gateway", hop.gateway?.description)
                 return object
             }
         )

@@ -74,7 +74,7 @@ extension LinkHardware {
     fileprivate mutating func ask(_ link: Link) -> Bool {
         var isComplete = true
         do throws(NetlinkError) {
-            var generic = try GenericSocket()
+            let generic = try GenericSocket()
             wireless = try generic.wirelessRole(ofInterface: link.index)
         } catch {
             isComplete = false

@@ -1,0 +1,149 @@
+import LinuxPrimitives
+import Netlink
+
+/// What is asked about one target.
+package struct EvaluationSubject: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// The network at large: a majority of those of one family decides, IPv4 before IPv6.
+        case majority([IPAddress])
+        /// A host: any of its addresses will do.
+        case any([IPAddress])
+        /// A name without an address, because of this; and the servers that would know, where it is known which.
+        case unnamed(NetworkPath.UnsatisfiedReason, servers: [IPAddress]?)
+    }
+
+    package var kind: Kind
+    package var mark: UInt32 = 0
+    /// What packets are bound to; nil for nothing.
+    package var interface: String?
+
+    package init(_ kind: Kind, mark: UInt32 = 0, interface: String? = nil) {
+        (self.kind, self.mark, self.interface) = (kind, mark, interface)
+    }
+
+    package func check(_ address: IPAddress) -> AddressCheck {
+        AddressCheck(address, mark: mark, interface: interface)
+    }
+}
+
+/// A path, and how long it holds if nothing is announced.
+package struct Evaluation: Hashable, Sendable {
+    package var path: NetworkPath
+    /// When to evaluate again although no event will come; nil for never.
+    package var lifetime: Duration?
+
+    package init(path: NetworkPath, lifetime: Duration? = nil) {
+        (self.path, self.lifetime) = (path, lifetime)
+    }
+}
+
+extension Judge {
+    /// The path to a target.
+    package mutating func evaluate(_ subject: EvaluationSubject) throws(MissingAnswers) -> Evaluation {
+        switch subject.kind {
+        case .any(let addresses):
+            let quorum = try quorum(of: addresses, .one, subject)
+            return try evaluation(of: [quorum], quorum.verdicts.first(where: \.isSatisfied) ?? quorum.worst)
+        case .majority(let addresses):
+            var quorums: [Quorum] = []
+            // Both are judged together: where IPv4 is lost, what IPv6 does is known already.
+            try MissingAnswers.forEach([false, true]) { isIPv6 throws(MissingAnswers) in
+                quorums.append(try quorum(of: addresses.filter { $0.isIPv6 == isIPv6 }, .majority, subject))
+            }
+            let deciding = quorums.first(where: \.isReached)?.mostCommon
+            return try evaluation(of: quorums, deciding ?? Verdict.worst(quorums.compactMap(\.worst)))
+        case .unnamed(let reason, let servers):
+            let unnamed = NetworkPath(flags: reason == .nameNotResolved ? [] : nil, reason: reason)
+            guard let servers else { return Evaluation(path: unnamed) }
+            // The C library's questions carry no mark and are not bound.
+            var found = try evaluate(EvaluationSubject(.any(servers)))
+            // Without a server there is no destination, and "no route" says nothing.
+            let isTold = found.path.destination != nil || found.path.reason != .noRoute
+            if found.path.status.isReachable || !isTold { found.path = unnamed }
+            found.path.destination = nil
+            return found
+        }
+    }
+
+    /// Judges addresses until they are decided.
+    package mutating func quorum(
+        of addresses: [IPAddress],
+        _ rule: Quorum.Rule,
+        _ subject: EvaluationSubject
+    ) throws(MissingAnswers) -> Quorum {
+        var quorum = Quorum(addresses, rule)
+        while !quorum.isDecided { quorum.count(try verdicts(on: quorum.next.map(subject.check))) }
+        return quorum
+    }
+
+    private mutating func evaluation(
+        of quorums: [Quorum],
+        _ deciding: Verdict?
+    ) throws(MissingAnswers) -> Evaluation {
+        var common = try common(by: deciding)
+        let satisfied = quorums.filter(\.isReached).flatMap(\.verdicts).filter(\.isSatisfied)
+        common.supportsIPv4 = satisfied.contains { !$0.destination.isIPv6 }
+        common.supportsIPv6 = satisfied.contains { $0.destination.isIPv6 }
+        // A link that is gone meanwhile leads nowhere.
+        let isGone = deciding?.isSatisfied == true && common.reason != nil
+        return Evaluation(
+            path: memory.path(common, to: isGone ? nil : deciding?.destination),
+            lifetime: quorums.compactMap(\.lifetime).min()
+        )
+    }
+}
+
+// MARK: - From a verdict to a path
+
+extension Judge {
+    /// What a verdict says of the path; nil is that on a target without addresses.
+    private mutating func common(by verdict: Verdict?) throws(MissingAnswers) -> NetworkPath.Common {
+        switch verdict?.outcome {
+        case .success(let egress)?: try common(through: egress)
+        case .failure(let obstacle)?: try common(at: try explained(obstacle))
+        case nil: try common(at: try explained(Verdict.Obstacle(.noRoute)))
+        }
+    }
+
+    private mutating func common(through egress: Verdict.Egress) throws(MissingAnswers) -> NetworkPath.Common {
+        guard let link = try answers.link(egress.link) else {
+            return NetworkPath.Common(flags: [], reason: .noInterface)
+        }
+        let known = try memory.interfaces.entry(for: link, &answers)
+        var common = NetworkPath.Common(flags: known.flags.union(.reachable), interface: known.interface)
+        common.gateway = egress.gateway.map { IPAddress($0) }
+        common.source = IPAddress(egress.source, zone: egress.source.isLinkLocal ? link.name : nil)
+        common.table = egress.table
+        common.mtu = egress.mtu
+        if egress.isLocal {
+            common.flags?.insert(.isLocalAddress)
+        } else if egress.gateway == nil {
+            common.flags?.insert(.isDirect)
+        }
+        return common
+    }
+
+    private mutating func common(at obstacle: Verdict.Obstacle) throws(MissingAnswers) -> NetworkPath.Common {
+        var common = NetworkPath.Common(flags: [], reason: obstacle.reason)
+        common.gateway = obstacle.gateway.map { IPAddress($0) }
+        // One that no answer comes back to is none.
+        common.source = obstacle.cause == .noSourceAddress ? nil : obstacle.source.map { IPAddress($0) }
+        guard let index = obstacle.link, let link = try answers.link(index) else { return common }
+        let known = try memory.interfaces.entry(for: link, &answers)
+        common.interface = known.interface
+        if obstacle.cause == .dormant { common.flags = known.flags.union([.reachable, .connectionRequired]) }
+        return common
+    }
+
+    /// Says more than "no route" where the links do: routes go when their link does, and leave no trace.
+    package mutating func explained(_ obstacle: Verdict.Obstacle) throws(MissingAnswers) -> Verdict.Obstacle {
+        guard obstacle.cause == .noRoute, !answers.hasCarrierSomewhere else { return obstacle }
+        let candidates = try answers.links().filter { !$0.isLoopback }
+        let up = candidates.filter(\.isUp)
+        if candidates.isEmpty { return Verdict.Obstacle(.noInterface) }
+        let only = candidates.count == 1 ? candidates.first?.index : nil
+        if up.isEmpty { return Verdict.Obstacle(.linkDown, link: only) }
+        if !up.contains(where: \.hasCarrier) { return Verdict.Obstacle(.noCarrier, link: only) }
+        return obstacle
+    }
+}

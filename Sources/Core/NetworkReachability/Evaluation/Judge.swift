@@ -1,0 +1,189 @@
+package import LinuxPrimitives
+import Netlink
+
+/// Decides whether packets to single addresses would get through. Pure over answers: it asks nobody and remembers nothing
+/// from one evaluation to the next. Every line of it was needed by a real case.
+package struct Judge {
+    package var answers: Answers
+    /// The tunnels that lead to the address that is judged.
+    var tunnels: [UInt32] = []
+    /// The far ends of tunnels that were judged too: routes to them matter as well.
+    package internal(set) var tunnelEnds: Set<WireAddress> = []
+    /// What earlier evaluations have left.
+    package var memory: EvaluationMemory
+
+    package init(_ answers: Answers = Answers(), _ memory: EvaluationMemory = EvaluationMemory()) {
+        (self.answers, self.memory) = (answers, memory)
+    }
+
+    /// Verdicts in the order of the checks.
+    package mutating func verdicts(on checks: [AddressCheck]) throws(MissingAnswers) -> [Verdict] {
+        var verdicts: [Verdict] = []
+        verdicts.reserveCapacity(checks.count)
+        try MissingAnswers.forEach(checks) { check throws(MissingAnswers) in
+            verdicts.append(try verdict(on: check))
+        }
+        return verdicts
+    }
+
+    /// What becomes of packets to one address.
+    package mutating func verdict(on check: AddressCheck) throws(MissingAnswers) -> Verdict {
+        var verdict = Verdict(destination: check.address, outcome: .failure(Verdict.Obstacle(.noInterface)))
+        guard var query = try query(for: check) else { return verdict }
+        let first = try answers.route(query)
+        // While the loopback device is down its addresses are foreign, and a default route would take packets to a router.
+        if query.destination.isLoopback, (try? first.get())?.kind != .local, try answers.link(1)?.isUp == false {
+            verdict.outcome = .failure(Verdict.Obstacle(.linkDown, link: 1))
+            return verdict
+        }
+        guard case .success(var route) = first else {
+            if case .failure(let error) = first { verdict.outcome = .failure(try obstacle(error, query)) }
+            return verdict
+        }
+        if route.kind != .local {
+            switch query.destination.family {
+            case .ipv4:
+                // An IPv4 socket repeats its lookup with the source it got, so rules on the source decide, and so does the
+                // choice among several next hops.
+                if let source = route.source {
+                    query.source = source
+                    switch try answers.route(query) {
+                    case .failure(let error):
+                        verdict.outcome = .failure(Verdict.Obstacle(error))
+                        return verdict
+                    case .success(let answer):
+                        route = answer
+                        route.source = source
+                        verdict.lifetime = answer.lifetime
+                    }
+                }
+            case .ipv6:
+                // A route may expire, which only its entry tells.
+                verdict.lifetime = try answers.entry(query)?.lifetime
+            }
+        }
+        verdict.outcome = try anyEgress(query, route)
+        return verdict
+    }
+
+    /// What to ask first; nil where the zone is missing or leads nowhere.
+    private mutating func query(for check: AddressCheck) throws(MissingAnswers) -> RouteQuery? {
+        var query = RouteQuery(destination: check.address.wire, mark: check.mark)
+        if let zone = check.zone {
+            guard let link = try answers.link(zone: zone) else { return nil }
+            query.outputInterface = link.index
+        } else if check.address.isIPv6, check.address.isLinkLocal {
+            // Without a zone the kernel picks any link with fe80::/64, which says nothing.
+            return nil
+        }
+        return query
+    }
+
+    /// What a lookup failed with; where packets are bound to a link that is down, that says more.
+    private mutating func obstacle(
+        _ error: SystemError,
+        _ query: RouteQuery
+    ) throws(MissingAnswers) -> Verdict.Obstacle {
+        let obstacle = Verdict.Obstacle(error)
+        guard obstacle.cause == .noRoute, let bound = query.outputInterface,
+            let cause = try answers.link(bound)?.obstacle
+        else { return obstacle }
+        return Verdict.Obstacle(cause, link: bound)
+    }
+
+    /// Judges a route by its first next hop, and where that is dead by the others.
+    private mutating func anyEgress(
+        _ query: RouteQuery,
+        _ route: Route
+    ) throws(MissingAnswers) -> Result<Verdict.Egress, Verdict.Obstacle> {
+        let first = try egress(query, route)
+        guard case .failure(let obstacle) = first, obstacle.cause.isOfOneNextHop else { return first }
+        return try otherEgress(query, route, not: route.nextHop?.interface) ?? first
+    }
+
+    /// Judges the first next hop of a route.
+    mutating func egress(
+        _ query: RouteQuery,
+        _ route: Route
+    ) throws(MissingAnswers) -> Result<Verdict.Egress, Verdict.Obstacle> {
+        guard route.kind.carriesPackets else { return .failure(Verdict.Obstacle(.refused)) }
+        guard let hop = route.nextHop, let link = try answers.link(hop.interface) else {
+            return .failure(Verdict.Obstacle(.noInterface))
+        }
+        var obstacle = Verdict.Obstacle(.noRoute, link: link.index)
+        (obstacle.gateway, obstacle.source) = (hop.gateway, route.source)
+        func blocked(_ cause: Verdict.Cause) -> Result<Verdict.Egress, Verdict.Obstacle> {
+            obstacle.cause = cause
+            return .failure(obstacle)
+        }
+        if let cause = link.obstacle { return blocked(cause) }
+        if try isGuess(query, route) { return .failure(Verdict.Obstacle(.noRoute)) }
+        if try isThrownAway(query, route, by: link) { return blocked(.discarded) }
+        guard let source = route.source else { return blocked(.noSourceAddress) }
+        if route.kind != .local, !(try canBeAnswered(source, query, hop)) { return blocked(.noSourceAddress) }
+        if let cause = try lowerObstacle(of: link, query, from: source) {
+            obstacle.isBelow = true
+            return blocked(cause)
+        }
+        return .success(
+            Verdict.Egress(
+                link: link.index,
+                gateway: hop.gateway,
+                source: source,
+                table: route.table,
+                mtu: route.mtu == 0 ? link.mtu : route.mtu,
+                isLocal: route.kind == .local
+            )
+        )
+    }
+
+    /// Whether no table has this route: IPv4 takes for a neighbour whatever no route leads to from the link that was asked for.
+    /// Nobody answers there, but a link without neighbours takes packets further.
+    private mutating func isGuess(_ query: RouteQuery, _ route: Route) throws(MissingAnswers) -> Bool {
+        guard let bound = query.outputInterface, query.destination.family == .ipv4, !query.destination.isLinkLocal,
+            route.kind == .unicast, route.table == nil
+        else { return false }
+        return try answers.link(bound)?.asksForNeighbours ?? false
+    }
+
+    /// Whether packets take a default route through a device that throws them away. Narrower routes through such a device are
+    /// let be: containers and clusters have them for services that packet filters answer.
+    private mutating func isThrownAway(
+        _ query: RouteQuery,
+        _ route: Route,
+        by link: Link
+    ) throws(MissingAnswers) -> Bool {
+        guard link.discardsPackets, route.kind == .unicast else { return false }
+        // Halves of everything (0.0.0.0/1) and all public addresses of IPv6 (2000::/3) are as wide as a default route.
+        return (try answers.entry(query)?.prefixLength ?? 0) < 4
+    }
+
+    /// Whether an answer can come back to `source`. A link-local source is good on its link only, for routers do not forward
+    /// it (RFC 3927, RFC 4291); a neighbour answers it.
+    private mutating func canBeAnswered(
+        _ source: WireAddress,
+        _ query: RouteQuery,
+        _ hop: NextHop
+    ) throws(MissingAnswers) -> Bool {
+        let destination = query.destination
+        if source.isUnspecified || source.isLoopback { return destination.isLoopback }
+        guard source.isLinkLocal, !destination.isLinkLocal, !destination.isMulticast else { return true }
+        if let gateway = hop.gateway { return gateway == destination }
+        // Not a neighbour only because a default route leads to the link: a prefix must say so.
+        return (try answers.entry(query)?.prefixLength ?? 0) > 0
+    }
+}
+
+/// An address as packets will be sent to it.
+package struct AddressCheck: Hashable, Sendable {
+    package let address: IPAddress
+    /// The firewall mark of the packets (SO_MARK); 0 for none.
+    package let mark: UInt32
+    /// The name or index of the interface that packets are bound to; nil for none.
+    package let zone: String?
+
+    /// - Parameter interface: counts where the address names no zone of its own.
+    package init(_ address: IPAddress, mark: UInt32, interface: String? = nil) {
+        (self.address, self.mark, zone) = (address, mark, address.zone ?? interface)
+    }
+}

@@ -1,0 +1,100 @@
+package import LinuxPrimitives
+import Netlink
+
+/// What the kernel would do with packets to one address.
+package struct Verdict: Hashable, Sendable {
+    /// How they would leave.
+    package struct Egress: Hashable, Sendable {
+        /// The index of the link they leave through.
+        package var link: UInt32
+        package var gateway: WireAddress?
+        package var source: WireAddress
+        package var table: UInt32?
+        package var mtu: UInt32
+        /// The address is one of this machine's own.
+        package var isLocal: Bool
+    }
+
+    /// What stands in their way, and at which link.
+    package struct Obstacle: Error, Hashable, Sendable {
+        package var cause: Cause
+        /// The index of the link that does.
+        package var link: UInt32?
+        package var gateway: WireAddress?
+        package var source: WireAddress?
+        /// Whether it is not the link itself, but what the link runs over.
+        package var isBelow = false
+
+        package init(_ cause: Cause, link: UInt32? = nil) {
+            self.cause = cause
+            self.link = link
+        }
+
+        package var reason: NetworkPath.UnsatisfiedReason { cause.reason }
+    }
+
+    package var destination: IPAddress
+    package var outcome: Result<Egress, Obstacle>
+    /// When to ask again although nothing will be announced: a route is about to expire.
+    package var lifetime: Duration?
+
+    /// Whether packets flow, now and without anybody's help.
+    package var isSatisfied: Bool {
+        if case .success = outcome { true } else { false }
+    }
+}
+
+extension Verdict {
+    /// Why packets would not get through. Of several causes the last in this order is told, which is nearest to success.
+    package enum Cause: Int, CaseIterable, Comparable, Sendable {
+        case noRoute
+        case noInterface
+        case refused
+        case unreachable
+        case blackholed
+        case prohibited
+        case discarded
+        case noSourceAddress
+        case linkDown
+        case noCarrier
+        case dormant
+
+        package var reason: NetworkPath.UnsatisfiedReason {
+            switch self {
+            case .noRoute: .noRoute
+            case .noInterface: .noInterface
+            case .refused: .refused
+            case .unreachable: .unreachable
+            case .blackholed: .blackholed
+            case .prohibited: .prohibited
+            case .discarded: .discarded
+            case .noSourceAddress: .noSourceAddress
+            case .linkDown: .linkDown
+            case .noCarrier: .noCarrier
+            case .dormant: .dormant
+            }
+        }
+
+        /// Whether it stands in the way of one next hop of a route only, if there are others.
+        var isOfOneNextHop: Bool {
+            self == .linkDown || self == .noCarrier || self == .noInterface || self == .discarded
+        }
+
+        package static func < (one: Cause, other: Cause) -> Bool { one.rawValue < other.rawValue }
+    }
+}
+
+extension Verdict.Obstacle {
+    /// The kernel's error number for a lookup without a way (measured; `connect(2)` gives the same).
+    init(_ error: SystemError) {
+        switch error {
+        case .networkUnreachable: self.init(.noRoute)
+        case .hostUnreachable: self.init(.unreachable)
+        case .accessDenied: self.init(.prohibited)
+        case .invalidArgument: self.init(.blackholed)
+        case .networkDown: self.init(.linkDown)
+        case .noDevice: self.init(.noInterface)
+        default: self.init(.refused)
+        }
+    }
+}

@@ -1,0 +1,429 @@
+import LinuxPrimitives
+import Netlink
+import RouteFilter
+
+/// The state machine of a monitor: each function takes something that happened, changes the state, and returns what is to be done.
+///
+/// It asks nobody, waits for nothing and calls nobody; ``PathMonitor`` performs the actions.
+struct Monitor {
+    /// What is known of one target.
+    struct TargetState {
+        /// Weak: whoever watches or asks holds the record.
+        weak var record: TargetRecord?
+        var path = NetworkPath()
+        /// The generation of the path that subscribers were offered last.
+        var offered: UInt64 = 0
+        var subscribers: [Subscriber] = []
+        var flaps = FlapCounter()
+        /// The addresses it is found by in the index.
+        var indexed: [WireAddress] = []
+        /// Whether it is in line to be evaluated.
+        var isInLine = false
+    }
+
+    /// Somebody who is notified of a target.
+    struct Subscriber {
+        let subscription: Subscription
+        /// What was notified last.
+        var last: NetworkPath?
+        /// From its beginning on paths count; those of evaluations under way are older than the subscriber.
+        var hasBegun = false
+        /// Nil where nothing is held back.
+        var settling: Settling?
+        /// Whether the next evaluation is the one that what is held back waits for.
+        var isDue = false
+    }
+
+    /// What is to be done.
+    enum Action {
+        case notify(Subscription, PathChange)
+        case schedule(MonitorTimer, after: Duration)
+        case cancel(MonitorTimer)
+        /// Takes the next targets in line and evaluates them.
+        case evaluate
+        /// The same after everybody else who waits for the queue.
+        case evaluateSoon
+        case updateFilter
+        case updateFilterSoon
+        case forgetInterfaces
+        case resolveNames
+        case reportFlapping(Target, Bool, changes: Int)
+    }
+
+    private(set) var states: [TargetRecord.ID: TargetState] = [:]
+    private var ids: [Target: TargetRecord.ID] = [:]
+    private var lastID: TargetRecord.ID = 0
+    /// The targets somebody listens to.
+    private(set) var watched: Set<TargetRecord.ID> = []
+    /// Those that begin to be watched as soon as the queue has a turn for them.
+    private var arrivals: [TargetRecord] = []
+    private var index = TargetIndex()
+    private var isFilterPlanned = false
+
+    /// The targets in line to be evaluated, first in, first out, and when the first notification about them was noticed.
+    private var line: [TargetRecord.ID] = []
+    private var lineStart = 0
+    private var noticed: Duration?
+    /// What the trailing evaluation is about; nil for every target.
+    private var touched: Set<TargetRecord.ID>? = []
+    private var isTrailingScheduled = false
+    private var lastBurst = Duration.zero
+    private var nextExpiry: Duration?
+    private var isRetryScheduled = false
+    private var retries = 0
+    /// Since something was heard last.
+    private var readFailures = 0
+    private(set) var statistics = MonitorStatistics()
+}
+
+/// What a monitor waits for.
+enum MonitorTimer: Hashable, Sendable {
+    /// One more evaluation when it has been quiet for a while.
+    case trailing
+    /// A route expires.
+    case expiry
+    /// Listening is tried again.
+    case retry
+    /// A change has lasted for as long as a subscription wants.
+    case settled(ObjectIdentifier, TargetRecord.ID)
+    /// A target's status has not changed for long enough.
+    case flappingEnd(TargetRecord.ID)
+}
+
+// MARK: - Targets
+
+extension Monitor {
+    /// The record of a target that somebody holds; nil where it has to be made.
+    func record(of target: Target) -> TargetRecord? {
+        ids[target].flatMap { states[$0]?.record }
+    }
+
+    mutating func makeID() -> TargetRecord.ID {
+        lastID += 1
+        return lastID
+    }
+
+    mutating func insert(_ record: TargetRecord) {
+        ids[record.target] = record.id
+        states[record.id] = TargetState(record: record)
+    }
+
+    /// Nobody holds the record any more.
+    mutating func forget(_ id: TargetRecord.ID, _ target: Target) {
+        states[id] = nil
+        if ids[target] == id { ids[target] = nil }
+    }
+
+    /// Counts a new path as a change where it is one, and returns it with its generation. In the order of evaluation.
+    mutating func take(_ path: NetworkPath, of id: TargetRecord.ID, at now: Duration) -> NetworkPath {
+        guard var state = states[id] else { return path }
+        var path = path
+        if state.flaps.isFlapping { state.flaps.forget(at: now) }
+        path.isFlapping = state.flaps.isFlapping
+        path.generation = state.path.generation
+        if path.generation == 0 || path != state.path {
+            path.generation += 1
+            state.path = path
+        }
+        states[id] = state
+        return path
+    }
+
+    mutating func countLookups(_ count: UInt64) {
+        statistics.lookups += count
+    }
+
+    /// How often the status of a target changed lately.
+    mutating func flapCount(of id: TargetRecord.ID, at now: Duration) -> Int {
+        states[id]?.flaps.forget(at: now)
+        return states[id]?.flaps.count ?? 0
+    }
+}
+
+// MARK: - Subscriptions
+
+extension Monitor {
+    /// Whether this is the first arrival, so that the queue is to be asked for a turn.
+    mutating func add(_ subscription: Subscription) -> Bool {
+        let (id, interest) = (subscription.record.id, subscription.interest)
+        let settling = subscription.settleTime.map { Settling(for: $0, interest) }
+        states[id]?.subscribers.append(Subscriber(subscription: subscription, settling: settling))
+        arrivals.append(subscription.record)
+        return arrivals.count == 1
+    }
+
+    mutating func remove(_ subscription: Subscription) {
+        states[subscription.record.id]?.subscribers.removeAll { $0.subscription === subscription }
+    }
+
+    /// Lets all begin that have arrived: their targets are watched from now on. Those that come until the queue has a turn begin
+    /// together.
+    mutating func begin() -> (arrived: [TargetRecord], actions: [Action]) {
+        let arrived = arrivals.filter { states[$0.id]?.subscribers.isEmpty == false }
+        arrivals = []
+        var isIndexed = true
+        for record in arrived {
+            watched.insert(record.id)
+            if setAddresses(record.addresses, of: record.id) { isIndexed = false }
+            guard var state = states[record.id] else { continue }
+            for place in state.subscribers.indices { state.subscribers[place].hasBegun = true }
+            // Everybody is offered a path although it may be no news.
+            state.offered = 0
+            states[record.id] = state
+        }
+        enqueue(arrived.map(\.id), noticed: nil)
+        return (arrived, (isIndexed ? [] : [.updateFilter]) + [.evaluate])
+    }
+
+    /// Ends what nobody wants any more. What counts is what is so now: an end may have overtaken its beginning, or been followed
+    /// by another.
+    mutating func end(_ subscription: Subscription) -> (isUnwatched: Bool, isLast: Bool, actions: [Action]) {
+        let id = subscription.record.id
+        var actions: [Action] = [.cancel(.settled(ObjectIdentifier(subscription), id))]
+        let isUnwatched = states[id]?.subscribers.isEmpty ?? true
+        if isUnwatched, watched.remove(id) != nil {
+            // A filter that is too wide does no harm, and many may end at once.
+            if setAddresses([], of: id), !isFilterPlanned {
+                isFilterPlanned = true
+                actions.append(.updateFilterSoon)
+            }
+            touched?.remove(id)
+            actions.append(.cancel(.flappingEnd(id)))
+        }
+        guard watched.isEmpty, arrivals.isEmpty else { return (isUnwatched, false, actions) }
+        actions += [.cancel(.trailing), .cancel(.expiry), .cancel(.retry)]
+        (touched, isTrailingScheduled, nextExpiry, isRetryScheduled) = ([], false, nil, false)
+        return (isUnwatched, true, actions)
+    }
+
+    /// Says which addresses a target stands for now; whether that is another set.
+    private mutating func setAddresses(_ addresses: [WireAddress], of id: TargetRecord.ID) -> Bool {
+        guard let known = states[id]?.indexed, known != addresses else { return false }
+        index.move(id, from: known, to: addresses)
+        states[id]?.indexed = addresses
+        return true
+    }
+
+    /// The addresses of a name are others.
+    mutating func addressesChanged(of record: TargetRecord) -> [Action] {
+        guard watched.contains(record.id) else { return [] }
+        let isNew = setAddresses(record.addresses, of: record.id)
+        enqueue([record.id], noticed: nil)
+        return (isNew ? [.updateFilter] : []) + [.evaluate]
+    }
+
+    /// What the kernel is to leave out now.
+    mutating func takeFilter() -> RouteFilter {
+        isFilterPlanned = false
+        return index.filter
+    }
+}
+
+// MARK: - Events
+
+extension Monitor {
+    /// The kernel has told of changes.
+    mutating func heard(_ burst: EventBurst, at now: Duration) -> [Action] {
+        statistics.count(burst)
+        readFailures = 0
+        guard burst.isRelevant else { return [] }
+        let concerned = burst.isOnlyRoutes ? index.targets(concernedBy: burst.prefixes) : nil
+        if concerned?.isEmpty ?? watched.isEmpty {
+            statistics.irrelevantMessages += UInt64(burst.messages)
+            return []
+        }
+        lastBurst = now
+        if let concerned { touched?.formUnion(concerned) } else { touched = nil }
+        enqueue(concerned ?? watched.sorted(), noticed: burst.noticed)
+        var actions: [Action] = burst.mayChangeInterfaces ? [.forgetInterfaces, .evaluate] : [.evaluate]
+        if burst.mayChangeNames { actions.append(.resolveNames) }
+        if !isTrailingScheduled {
+            isTrailingScheduled = true
+            actions.append(.schedule(.trailing, after: MonitorTiming.trailingEvaluation))
+        }
+        return actions
+    }
+
+    /// Every watched target is to be evaluated although nothing was heard.
+    mutating func evaluateAll() -> [Action] {
+        enqueue(watched.sorted(), noticed: nil)
+        return watched.isEmpty ? [] : [.evaluate]
+    }
+
+    /// Tunnels that targets turned out to be reached through matter too; what changed before that was known is looked for.
+    mutating func foundTunnels(to ends: Set<WireAddress>) -> [Action] {
+        guard index.setTunnelEnds(ends) else { return [] }
+        enqueue(watched.sorted(), noticed: nil)
+        return [.updateFilter, .evaluateSoon]
+    }
+
+    /// Listening works.
+    mutating func isListening() {
+        retries = 0
+    }
+
+    /// Listening does not work.
+    mutating func cannotListen() -> [Action] {
+        scheduleRetry(after: \.retries)
+    }
+
+    /// What the kernel tells cannot be read any more: of nothing that is watched it is known how it goes on.
+    mutating func cannotRead(at now: Duration) -> [Action] {
+        var actions: [Action] = []
+        for id in watched.sorted() {
+            guard let record = states[id]?.record else { continue }
+            let path = take(NetworkPath(reason: .netlinkUnavailable), of: id, at: now)
+            offer(path, of: record, noticed: nil, at: now, &actions)
+        }
+        return actions + scheduleRetry(after: \.readFailures)
+    }
+
+    private mutating func scheduleRetry(after failures: WritableKeyPath<Monitor, Int>) -> [Action] {
+        guard !isRetryScheduled else { return [] }
+        isRetryScheduled = true
+        defer { self[keyPath: failures] += 1 }
+        return [.schedule(.retry, after: MonitorTiming.retryDelay(afterFailures: self[keyPath: failures]))]
+    }
+
+    /// What was waited for has come; whether to see to it that somebody listens before.
+    mutating func fired(_ timer: MonitorTimer, at now: Duration) -> (listens: Bool, actions: [Action]) {
+        switch timer {
+        case .trailing:
+            let quiet = now - lastBurst
+            guard quiet >= MonitorTiming.trailingEvaluation else {
+                return (false, [.schedule(.trailing, after: MonitorTiming.trailingEvaluation - quiet)])
+            }
+            isTrailingScheduled = false
+            let targets = (touched ?? watched).intersection(watched)
+            touched = []
+            enqueue(targets.sorted(), noticed: nil)
+            return (true, targets.isEmpty ? [] : [.evaluate])
+        case .expiry:
+            nextExpiry = nil
+            return (true, evaluateAll())
+        case .retry:
+            isRetryScheduled = false
+            return (true, evaluateAll())
+        case .settled(let subscription, let id):
+            guard
+                let place = states[id]?.subscribers.firstIndex(where: {
+                    ObjectIdentifier($0.subscription) == subscription
+                })
+            else { return (false, []) }
+            states[id]?.subscribers[place].isDue = true
+            enqueue([id], noticed: nil)
+            return (false, [.evaluate])
+        case .flappingEnd(let id):
+            // Everybody is offered the path once more.
+            states[id]?.offered = 0
+            enqueue([id], noticed: nil)
+            return (false, [.evaluate])
+        }
+    }
+}
+
+// MARK: - The line
+
+extension Monitor {
+    /// Puts targets in line, each once: few of them before the many of a storm.
+    private mutating func enqueue(_ ids: some Sequence<TargetRecord.ID>, noticed: Duration?) {
+        let new = ids.filter { states[$0]?.isInLine == false }
+        for id in new { states[id]?.isInLine = true }
+        line.insert(contentsOf: new, at: new.count < MonitorTiming.evaluationLimit ? lineStart : line.count)
+        self.noticed = self.noticed ?? noticed
+    }
+
+    /// Takes at most `count` targets that are watched out of the line.
+    mutating func next(_ count: Int) -> (records: [TargetRecord], noticed: Duration?, isMore: Bool) {
+        let end = min(lineStart + count, line.count)
+        let part = line[lineStart..<end]
+        lineStart = end
+        let started = noticed
+        if lineStart == line.count { (line, lineStart, noticed) = ([], 0, nil) }
+        for id in part { states[id]?.isInLine = false }
+        // Who has ended meanwhile is not evaluated any more.
+        let isWanted = { [states, watched] id in watched.contains(id) && states[id]?.subscribers.isEmpty == false }
+        let records = part.filter(isWanted).compactMap { states[$0]?.record }
+        return (records, started, !line.isEmpty)
+    }
+}
+
+// MARK: - Results
+
+extension Monitor {
+    /// Targets were evaluated; says who is to be notified.
+    ///
+    /// - Parameter noticed: When the notification that led to it was noticed; nil for none.
+    mutating func evaluated(
+        _ results: [(record: TargetRecord, path: NetworkPath, lifetime: Duration?)],
+        noticed: Duration?,
+        at now: Duration
+    ) -> [Action] {
+        statistics.evaluations += 1
+        statistics.evaluatedTargets += UInt64(results.count)
+        var actions: [Action] = []
+        for (record, path, _) in results { offer(path, of: record, noticed: noticed, at: now, &actions) }
+        if let lifetime = results.lazy.compactMap(\.lifetime).min() {
+            let next = now + lifetime + MonitorTiming.lifetimeSlack
+            if nextExpiry.map({ next < $0 }) ?? true {
+                nextExpiry = next
+                actions.append(.schedule(.expiry, after: next - now))
+            }
+        }
+        return actions
+    }
+
+    private mutating func offer(
+        _ path: NetworkPath,
+        of record: TargetRecord,
+        noticed: Duration?,
+        at now: Duration,
+        _ actions: inout [Action]
+    ) {
+        guard var state = states[record.id] else { return }
+        let isHolding = state.subscribers.contains { $0.settling != nil }
+        guard path.generation != state.offered || isHolding else { return }
+        var path = path
+        let wasWaiting = state.flaps.isFlapping
+        state.flaps.take(path.status, at: now)
+        if state.flaps.isFlapping != path.isFlapping {
+            path.isFlapping = state.flaps.isFlapping
+            path.generation += 1
+            state.path = path
+            actions.append(.reportFlapping(record.target, path.isFlapping, changes: state.flaps.count))
+        }
+        if let end = state.flaps.end, !wasWaiting || state.offered == 0 {
+            actions.append(.schedule(.flappingEnd(record.id), after: end - now))
+        }
+        state.offered = path.generation
+        for place in state.subscribers.indices {
+            // Who has not begun will be offered what is so then.
+            guard state.subscribers[place].hasBegun else { continue }
+            state.subscribers[place].offer(path, noticed: noticed, &actions)
+        }
+        states[record.id] = state
+    }
+}
+
+extension Monitor.Subscriber {
+    fileprivate mutating func offer(_ path: NetworkPath, noticed: Duration?, _ actions: inout [Monitor.Action]) {
+        guard let last, settling != nil else {
+            if let last, !subscription.interest.isNews(path, after: last) { return }
+            actions.append(.notify(subscription, PathChange(path: path, previous: last, noticed: noticed)))
+            self.last = path
+            return
+        }
+        defer { isDue = false }
+        guard let step = settling?.take(path, after: last, isDue: isDue) else { return }
+        if let news = step.notifying {
+            actions.append(.notify(subscription, PathChange(path: news, previous: last)))
+            self.last = news
+        }
+        let timer = MonitorTimer.settled(ObjectIdentifier(subscription), subscription.record.id)
+        switch step.wait {
+        case .goesOn: break
+        case .ends: actions.append(.cancel(timer))
+        case .begins(let pause): actions.append(.schedule(timer, after: pause))
+        }
+    }
+}

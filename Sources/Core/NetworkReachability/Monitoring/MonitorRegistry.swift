@@ -1,0 +1,45 @@
+import LinuxPrimitives
+import Logging
+import Netlink
+
+/// Finds the one monitor of each network namespace, as long as anybody holds it.
+enum MonitorRegistry {
+    /// What makes two managers share a monitor.
+    private struct Key: Hashable {
+        let namespace: NetworkNamespace
+        let identity: NamespaceIdentity?
+        let filtersRoutes: Bool
+    }
+
+    private struct WeakMonitor {
+        weak let monitor: PathMonitor?
+        /// Held by the monitor.
+        weak let process: ProcessHandle?
+
+        /// The monitor, unless its process has ended: by now the number may be another's.
+        var current: PathMonitor? { process?.hasEnded == true ? nil : monitor }
+    }
+
+    private static let monitors: Locked<[Key: WeakMonitor]> = Locked([:])
+
+    /// The monitor of a namespace, made if there is none. The logger is used only by a monitor that is made.
+    static func monitor(of options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> PathMonitor {
+        let namespace = options.networkNamespace
+        let reference = try namespace.makeReference()
+        let identity = reference.map { try? NamespaceIdentity(path: $0.path) } ?? .current
+        let key = Key(namespace: namespace, identity: identity, filtersRoutes: options.filtersRouteMessages)
+        if let known = monitors.withLock({ $0[key]?.current }) { return known }
+        let environment = MonitorEnvironment(of: reference, options)
+        let monitor = PathMonitor(environment: environment, logger: options.logger)
+        if let failure = monitor.failure, failure.stage == .namespace {
+            throw .namespace(namespace, failure)
+        }
+        return monitors.withLock { monitors in
+            // Another thread may have been faster.
+            if let known = monitors[key]?.current { return known }
+            monitors = monitors.filter { $0.value.monitor != nil }
+            monitors[key] = WeakMonitor(monitor: monitor, process: reference?.process)
+            return monitor
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// Requests and answers as they pass a transport, told to a tap.
+struct TappedTransport: NetlinkTransport {
+    private let transport: any NetlinkTransport
+    private let tap: any NetlinkTap
+
+    init(_ transport: any NetlinkTransport, _ tap: any NetlinkTap) {
+        self.transport = transport
+        self.tap = tap
+    }
+
+    func exchange(
+        _ requests: [UInt8],
+        first: UInt32,
+        count: Int,
+        _ take: (Int, UnsafeRawBufferPointer) -> Void
+    ) throws(NetlinkError) {
+        var answers = [[UInt8]](repeating: [], count: count)
+        var failure: NetlinkError?
+        do throws(NetlinkError) {
+            try transport.exchange(requests, first: first, count: count) { index, message in
+                answers[index] += message
+                while answers[index].count & 3 != 0 { answers[index].append(0) }
+                take(index, message)
+            }
+        } catch {
+            failure = error
+        }
+        for (request, answer) in zip(NetlinkMessages(requests), answers) {
+            tap.asked(Array(request), failure.map(Result.failure) ?? .success(answer))
+        }
+        if let failure { throw failure }
+    }
+}
