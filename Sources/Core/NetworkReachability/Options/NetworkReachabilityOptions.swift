@@ -4,8 +4,7 @@ import Netlink
 
 /// How to watch. Every option has a default that suits a program on an ordinary machine.
 public struct NetworkReachabilityOptions: Sendable {
-    /// Where to log: status changes with their reasons at `info`, evaluations at `debug`, messages at `trace`, trouble with
-    /// the kernel at `warning`. Nothing is logged without one. The first manager of a namespace decides where the monitor
+    /// Where to log: status changes with their reasons at `info`, evaluations at `debug`, trouble with the kernel at `warning`. Nothing is logged without one. The first manager of a namespace decides where the monitor
     /// they share logs its evaluations.
     public var logger: Logger?
 

@@ -2,13 +2,6 @@ import CLinux
 
 /// The memory of the process.
 package enum Memory {
-    /// Gives free memory back to the system. Worth its millisecond after work that needed much more than it leaves behind.
-    ///
-    /// C counterpart: `malloc_trim(3)`.
-    package static func giveBack() {
-        malloc_trim(0)
-    }
-
     /// Lets all threads share one pool of memory from now on; what each keeps in a pool of its own it keeps for good. For a
     /// program whose threads work one after the other: call it first.
     ///
