@@ -12,7 +12,12 @@ import Testing
         try world.apply(Change.ipv4Uplink)
         let listener = Listener()
         let managers = try (0..<count).map { try world.manager(of: hosts[$0 % hosts.count]) }
-        for manager in managers { manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record) }
+        // All of them begin in one turn, so that the last evaluation was about all of them.
+        world.holdingMonitor {
+            for manager in managers {
+                manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            }
+        }
         world.settle()
         checks.expect(listener.values.count, is: count)
         let before = world.kernel.questionCount
