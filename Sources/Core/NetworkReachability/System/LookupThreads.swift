@@ -85,7 +85,12 @@ final class LookupThreads: Sendable {
         state.timerIsDue = due
         state.timer = due.map { due in
             SystemMonitorClock().schedule(after: due - now, on: .global()) { [self] in
-                self.state.withLock { $0.timerIsDue = nil }
+                // The timer holds this object, so it must not be held by it any longer than it runs.
+                let timer = self.state.withLock { state in
+                    defer { (state.timer, state.timerIsDue) = (nil, nil) }
+                    return state.timer
+                }
+                timer?.cancel()
                 perform { queue, now in queue.advance(to: now) }
             }
         }
