@@ -51,3 +51,11 @@ extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
         zone.map { "\(wire)%\($0)" } ?? wire.description
     }
 }
+
+/// The grammar of what names an interface: its name or its index.
+enum InterfaceName {
+    /// Whether `text` may be one: 1 to 15 bytes (IFNAMSIZ), without `/`, `%` and blanks.
+    static func isValid(_ text: some StringProtocol) -> Bool {
+        (1...15).contains(text.utf8.count) && !text.contains { ["/", "%", "\0"].contains($0) || $0.isWhitespace }
+    }
+}

@@ -36,7 +36,7 @@ package struct Answers {
 
     private mutating func answer(to question: KernelQuestion) throws(MissingAnswers) -> KernelAnswer {
         if used.count < Self.usedLimit, isUsed.insert(question).inserted { used.append(question) }
-        guard let answer = known[question] else { throw MissingAnswers(question) }
+        guard let answer = known[question] else { throw MissingAnswers(questions: [question]) }
         return answer
     }
 }
@@ -120,11 +120,7 @@ extension Answers {
 
 /// Questions that have to be asked before an evaluation can go on.
 package struct MissingAnswers: Error {
-    private(set) var questions: [KernelQuestion]
-
-    init(_ question: KernelQuestion) {
-        questions = [question]
-    }
+    let questions: [KernelQuestion]
 
     /// Does the same to each element, as far as answers are there.
     ///
@@ -133,20 +129,14 @@ package struct MissingAnswers: Error {
         _ elements: some Sequence<Element>,
         _ body: (Element) throws(MissingAnswers) -> Void
     ) throws(MissingAnswers) {
-        var missing: MissingAnswers?
+        var missing: [KernelQuestion] = []
         for element in elements {
             do throws(MissingAnswers) {
                 try body(element)
             } catch {
-                missing = missing.map { $0.adding(error) } ?? error
+                missing += error.questions
             }
         }
-        if let missing { throw missing }
-    }
-
-    private func adding(_ other: MissingAnswers) -> MissingAnswers {
-        var all = self
-        all.questions += other.questions
-        return all
+        if !missing.isEmpty { throw MissingAnswers(questions: missing) }
     }
 }

@@ -1,10 +1,10 @@
 extension NetworkEvidence {
-    /// The vote of one family on the network at large, which is reachable when one of both is won.
+    /// How one family stands on the network at large, which is reachable when one of both has its quorum.
     public struct Quorum: Hashable, Sendable {
-        /// Whether it is the vote of IPv6.
+        /// Whether this is about IPv6.
         public var isIPv6: Bool
 
-        /// How many addresses have a vote.
+        /// How many addresses stand for it.
         public var addresses: Int
 
         /// How many of them can be reached.

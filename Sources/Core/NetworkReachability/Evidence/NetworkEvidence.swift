@@ -20,7 +20,7 @@ public struct NetworkEvidence: Hashable, Sendable {
     /// to it. Empty while a name has none.
     public internal(set) var candidates: [Candidate] = []
 
-    /// For the network at large the vote of each family, IPv4 first; empty for a host.
+    /// For the network at large the quorum of each family, IPv4 first; empty for a host.
     public internal(set) var quorums: [Quorum] = []
 
     /// Both families of a target that has addresses of both, IPv4 first; empty elsewhere.

@@ -1,7 +1,7 @@
 import LinuxPrimitives
 import Netlink
 
-/// Looks at the interfaces whenever a bell rings, but not too often, and tells what is new. All of it runs on the monitor's
+/// Reads the interfaces when something may have changed, but not too often, and tells what is new. All of it runs on the monitor's
 /// queue.
 final class InterfaceWatcher: Sendable {
     private typealias Outcome = Result<[InterfaceDetails], NetlinkError>

@@ -32,8 +32,7 @@ public struct MonitorStatistics: Hashable, Sendable {
 
     /// From the moment the process noticed a notification, when the thread that waits for the kernel woke, to the moment a
     /// listener was called because of it, on its own queue where it has one; for an asynchronous sequence, to the moment the
-    /// element was ready for its reader. It includes the short wait before a loss is told. Several notifications that led to
-    /// one evaluation count from the first.
+    /// element was ready for its reader. Several notifications that led to one evaluation count from the first.
     ///
     /// Calls that no notification led to are not measured: the first of a listener, and those after a timer or an answer of
     /// the name service.

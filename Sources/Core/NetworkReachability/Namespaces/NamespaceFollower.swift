@@ -3,8 +3,8 @@ import LinuxPrimitives
 import Logging
 import Netlink
 
-/// Follows a directory of namespaces for everybody who wants to hear of it. As with a monitor an event is only a bell:
-/// whatever rings, the directory is read again.
+/// Follows a directory of namespaces for everybody who wants to hear of it. As with a monitor an event is never the
+/// news: whatever happens, the directory is read again.
 final class NamespaceFollower: Sendable {
     /// A name that is no namespace yet is looked at again after 1, 2, 4 ... 512 ms, should the mount table not tell.
     private static let lookLimit = 10

@@ -8,10 +8,17 @@ import Netlink
 /// time from a change to its news. `sync` runs on the thread that calls it, so here one wake-up is enough.
 final class EventThread: Sendable {
     private let events: EventSocket
+    /// Its own, so that the end of one thread never wakes the next, which waits for the same socket.
+    private let wakeup: Wakeup
     private let hasEnded = Locked(false)
 
-    init(_ events: EventSocket) {
+    init(_ events: EventSocket) throws(NetlinkError) {
         self.events = events
+        do {
+            wakeup = try Wakeup()
+        } catch {
+            throw NetlinkError("make a descriptor to wake the thread that listens", error)
+        }
     }
 
     /// Runs `heard` on `queue` for each burst, until `end()`.
@@ -20,7 +27,7 @@ final class EventThread: Sendable {
             // The thread holds the socket: its descriptor is closed when both the connection and the thread are done with it.
             try Thread.detach { [self] in
                 while !hasEnded.withLock({ $0 }) {
-                    events.wait()
+                    events.wait(or: wakeup)
                     let noticed = SystemClock.monotonic
                     queue.sync { [self] in
                         if hasEnded.withLock({ $0 }) { return }
@@ -41,6 +48,6 @@ final class EventThread: Sendable {
     /// Ends the thread soon, without waiting for it.
     func end() {
         hasEnded.withLock { $0 = true }
-        events.wake()
+        wakeup.wake()
     }
 }

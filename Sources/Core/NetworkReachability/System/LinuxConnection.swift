@@ -35,7 +35,7 @@ final class LinuxConnection: KernelConnection {
         _ heard: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) -> [String] {
         let missing = try sockets.events.join()
-        let thread = EventThread(sockets.events)
+        let thread = try EventThread(sockets.events)
         try thread.start(on: queue, heard)
         listener.withLock { $0 = thread }
         return missing.map(\.name)

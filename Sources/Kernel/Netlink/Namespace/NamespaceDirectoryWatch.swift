@@ -11,7 +11,7 @@ package import LinuxPrimitives
 package final class NamespaceDirectoryWatch: @unchecked Sendable {
     private let directory: String
     private let inotify: Descriptor
-    private let bell: Descriptor
+    private let wakeup: Wakeup
     /// Nil where /proc is not mounted.
     private let mounts: Descriptor?
 
@@ -25,9 +25,7 @@ package final class NamespaceDirectoryWatch: @unchecked Sendable {
         let number = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
         guard number >= 0 else { throw .current }
         inotify = Descriptor(owning: number)
-        let bell = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard bell >= 0 else { throw .current }
-        self.bell = Descriptor(owning: bell)
+        wakeup = try Wakeup()
         mounts = try? Descriptor.open("/proc/self/mountinfo")
     }
 
@@ -63,7 +61,7 @@ package final class NamespaceDirectoryWatch: @unchecked Sendable {
     package func wait() -> Bool {
         var polls = [
             pollfd(fd: inotify.number, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: bell.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wakeup.number, events: Int16(POLLIN), revents: 0),
             pollfd(fd: mountsNumber, events: Int16(POLLPRI), revents: 0),
         ]
         _ = poll(&polls, nfds_t(polls.count), -1)
@@ -95,6 +93,6 @@ package final class NamespaceDirectoryWatch: @unchecked Sendable {
 
     /// Ends the `wait()` under way, and every later one at once.
     package func interrupt() {
-        eventfd_write(bell.number, 1)
+        wakeup.wake()
     }
 }

@@ -1,18 +1,16 @@
 import CLinux
 import Glibc
-import LinuxPrimitives
+package import LinuxPrimitives
 
 /// The socket that listens. Nothing is ever asked on it: after an overrun the answer would be lost for good.
 ///
-/// `join`, `leave`, `setFilter`, `wait` and `wake` from any thread; `drain` and `discard` by one reader at a time.
+/// `join`, `leave`, `setFilter` and `wait` from any thread; `drain` and what `join` discards by one reader at a time.
 package final class EventSocket: @unchecked Sendable {
     let socket: NetlinkSocket
     /// Whether the kernel has a filter of ours, behind a lock that also puts changes of it in line.
     let isFiltered = Locked(false)
     /// Only heads are read; the kernel cuts the rest off.
     private let buffer: DatagramBuffer
-    /// What wakes whoever waits, besides the kernel.
-    private let bell: Descriptor
     /// Messages read in one go before the reader looks at what they mean; the rest stays readable.
     private static let burstLimit = 4096
     /// After an overrun the kernel drops messages, and reports no other overrun, until all it kept has been read
@@ -35,9 +33,6 @@ package final class EventSocket: @unchecked Sendable {
         buffer =
             tap == nil
             ? DatagramBuffer(count: 16, size: EventBurst.headLimit) : DatagramBuffer(count: 1, size: Self.tappedLimit)
-        let number = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard number >= 0 else { throw NetlinkError("make an event descriptor", .current) }
-        bell = Descriptor(owning: number)
     }
 
     package var descriptor: CInt { socket.descriptor }
@@ -124,13 +119,8 @@ package final class EventSocket: @unchecked Sendable {
         return clinux_ppoll_readable(descriptor, &limit) > 0
     }
 
-    /// Blocks until there is something to read, or `wake()` was called, for as long as it takes.
-    package func wait() {
-        clinux_poll_readable(descriptor, bell.number)
-    }
-
-    /// Wakes whoever waits, now and from then on.
-    package func wake() {
-        eventfd_write(bell.number, 1)
+    /// Blocks until there is something to read, or somebody wakes the thread, for as long as it takes.
+    package func wait(or wakeup: borrowing Wakeup) {
+        clinux_poll_readable(descriptor, wakeup.number)
     }
 }
