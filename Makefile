@@ -20,7 +20,7 @@ build: dependencies ## Build the optimised command.
 	@Scripts/build-release
 
 install: ## Install the command, manual pages and completions under $(DESTDIR)$(PREFIX); builds only what is missing.
-	@test -x $(BINARY) -a -x $(BINARY)-outbox -a -x $(BINARY)-trust || $(MAKE) --no-print-directory build
+	@test -x $(BINARY) -a -x $(BINARY)-check -a -x $(BINARY)-outbox -a -x $(BINARY)-trust || $(MAKE) --no-print-directory build
 	@Scripts/install-files $(BINARY) "$(DESTDIR)" "$(PREFIX)"
 
 uninstall: ## Remove what `make install` with the same DESTDIR and PREFIX has installed.

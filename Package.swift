@@ -22,6 +22,7 @@ func with(_ trait: String, _ products: [String], of package: String) -> [Target.
 
 let logging: [Target.Dependency] = [.product(name: "Logging", package: "swift-log")]
 let metrics = with("Metrics", ["CoreMetrics"], of: "swift-metrics")
+let lifecycle = with("Lifecycle", ["ServiceLifecycle"], of: "swift-service-lifecycle")
 let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
 
 /// What reads arguments, and starts programs.
@@ -57,6 +58,7 @@ extension Target {
         case core = "Core"
         case trust = "Trust"
         case requests = "Requests"
+        case checks = "Checks"
         case programs = "Programs"
 
         var settings: [SwiftSetting] { self == .linux || self == .kernel ? strict : safe }
@@ -119,8 +121,11 @@ let package = Package(
     name: "network-reachability",
     products: [
         .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
+        .library(name: "NetworkDiagnostics", targets: ["NetworkDiagnostics"]),
         .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
         .library(name: "NetworkReachabilityMetrics", targets: ["NetworkReachabilityMetrics"]),
+        .library(name: "NetworkReachabilityLifecycle", targets: ["NetworkReachabilityLifecycle"]),
+        .library(name: "ReachabilityChecks", targets: ["ReachabilityChecks"]),
         .library(name: "ReachabilityRetry", targets: ["ReachabilityRetry"]),
         .library(name: "ReachabilityOutbox", targets: ["ReachabilityOutbox"]),
         .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
@@ -130,6 +135,7 @@ let package = Package(
         .library(name: "ServerTrustHTTP", targets: ["ServerTrustHTTP"]),
         .library(name: "ServerTrustAsyncHTTPClient", targets: ["ServerTrustAsyncHTTPClient"]),
         .executable(name: "reachability", targets: ["reachability"]),
+        .executable(name: "reachability-check", targets: ["reachability-check"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
         .executable(name: "reachability-trust", targets: ["reachability-trust"]),
     ],
@@ -139,6 +145,10 @@ let package = Package(
             description: "The `reachability` command; needs swift-argument-parser and swift-subprocess."
         ),
         .trait(name: "Metrics", description: "The product NetworkReachabilityMetrics; needs swift-metrics."),
+        .trait(
+            name: "Lifecycle",
+            description: "The product NetworkReachabilityLifecycle; needs swift-service-lifecycle."
+        ),
         .trait(name: "Outbox", description: "The product ReachabilityOutbox; needs GRDB and SQLite."),
         .trait(name: "HTTP", description: "The product ReachabilityHTTP; needs async-http-client and swift-nio."),
         .trait(
@@ -146,12 +156,13 @@ let package = Package(
             description:
                 "ServerTrust and its clients; needs swift-certificates, swift-asn1, swift-crypto and swift-nio."
         ),
-        .default(enabledTraits: ["CommandLineTool", "Metrics", "Outbox", "HTTP", "ServerTrust"]),
+        .default(enabledTraits: ["CommandLineTool", "Metrics", "Lifecycle", "Outbox", "HTTP", "ServerTrust"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
@@ -169,6 +180,7 @@ let package = Package(
         // The system's headers, and what Swift cannot import of them.
         .systemLibrary(name: "CLinux", path: "Sources/Linux/CLinux"),
         .library("LinuxPrimitives", on: .linux, uses: ["CLinux"]),
+        .library("Sockets", on: .linux, uses: ["LinuxPrimitives", "CLinux"]),
 
         .systemLibrary(
             name: "CNetlink",
@@ -186,8 +198,9 @@ let package = Package(
             uses: ["NetworkReachability", "Netlink", "RouteFilter", "LinuxPrimitives"]
         ),
         .library("NetworkReachabilityMetrics", on: .core, uses: ["NetworkReachability", "LinuxPrimitives"], metrics),
+        .library("NetworkReachabilityLifecycle", on: .core, uses: ["NetworkReachability"], lifecycle),
         .library(
-            "ReachabilityRecording",
+            "NetworkDiagnostics",
             on: .core,
             uses: ["NetworkReachability", "Netlink", "RouteFilter", "LinuxPrimitives"]
         ),
@@ -227,19 +240,37 @@ let package = Package(
             logging + database
         ),
 
+        // With the trait ServerTrust.
+        .library(
+            "ReachabilityChecks",
+            on: .checks,
+            uses: [
+                "NetworkReachability", "Netlink", "Sockets", "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP",
+                "LinuxPrimitives",
+            ],
+            trustNIO + trustHTTP1
+        ),
+
         .library(
             "CommandLineSupport",
             on: .programs,
-            uses: ["NetworkReachability", "Netlink", "LinuxPrimitives"],
+            uses: ["NetworkReachability", "NetworkDiagnostics", "Netlink", "LinuxPrimitives"],
             commandLine
         ),
         .program(
             "reachability",
             uses: [
-                "CommandLineSupport", "NetworkReachability", "ReachabilityRecording", "ReachabilityRetry", "Netlink",
+                "CommandLineSupport", "NetworkReachability", "NetworkDiagnostics", "ReachabilityRetry", "Netlink",
                 "LinuxPrimitives",
             ],
             logging
+        ),
+        .program(
+            "reachability-check",
+            uses: [
+                "CommandLineSupport", "ReachabilityChecks", "NetworkReachability", "NetworkDiagnostics", "ServerTrust",
+                "LinuxPrimitives",
+            ]
         ),
         .program(
             "reachability-outbox",
@@ -255,9 +286,14 @@ let package = Package(
         ),
 
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
-        .support("NetworkLab", uses: ["CNetworkLab", "Netlink", "LinuxPrimitives"]),
-        .support("TestSupport", uses: []),
+        .support("NetworkLab", uses: ["CNetworkLab", "Netlink", "Sockets", "LinuxPrimitives"]),
+        .support("TestSupport", uses: ["LinuxPrimitives"]),
         .support("TrustForge", uses: ["ServerTrust", "TestSupport"], certificates),
+        .support(
+            "WebLab",
+            uses: ["CNetworkLab", "NetworkLab", "TrustForge", "ServerTrust", "LinuxPrimitives"],
+            trustNIO + certificates
+        ),
         .tested("EmbeddingProgram", uses: ["NetworkReachability"]),
         .tested("OutboxVictim", uses: ["ReachabilityOutbox", "ReachabilityRetry"]),
         // What Scripts/mutate and Scripts/fuzz run.
@@ -269,6 +305,13 @@ let package = Package(
             path: "Benchmarks/trust",
             swiftSettings: strict
         ),
+        // Echoes and connections, many at a time.
+        .executableTarget(
+            name: "SocketBenchmark",
+            dependencies: ["Sockets", "LinuxPrimitives"],
+            path: "Benchmarks/sockets",
+            swiftSettings: strict
+        ),
         .tested(
             "ReadmeClient",
             uses: ["ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry"],
@@ -276,6 +319,7 @@ let package = Package(
         ),
 
         .tests("LinuxPrimitivesTests", uses: ["LinuxPrimitives", "NetworkLab", "TestSupport"]),
+        .tests("SocketsTests", uses: ["Sockets", "LinuxPrimitives", "NetworkLab", "TestSupport"]),
         .tests(
             "NetlinkTests",
             uses: ["Netlink", "RouteFilter", "LinuxPrimitives", "CLinux", "NetworkLab", "TestSupport"]
@@ -283,8 +327,8 @@ let package = Package(
         .tests(
             "NetworkReachabilityTests",
             uses: [
-                "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives", "CNetlink", "CLinux",
-                "NetworkLab", "TestSupport",
+                "NetworkReachability", "NetworkDiagnostics", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
+                "CNetlink", "CLinux", "NetworkLab", "TestSupport",
             ]
         ),
         .tests(
@@ -296,18 +340,33 @@ let package = Package(
             metrics
         ),
         .tests(
-            "RecordingTests",
-            uses: ["ReachabilityRecording", "NetworkReachability", "Netlink", "LinuxPrimitives", "TestSupport"]
+            "NetworkReachabilityLifecycleTests",
+            uses: ["NetworkReachability", "NetworkReachabilityLifecycle", "NetworkReachabilityTesting"],
+            logging + lifecycle
+        ),
+        .tests(
+            "NetworkDiagnosticsTests",
+            uses: [
+                "NetworkDiagnostics", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
+                "TestSupport",
+            ]
         ),
         .tests(
             "ConformanceTests",
             uses: [
-                "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "RouteFilter", "LinuxPrimitives",
-                "NetworkLab",
+                "NetworkReachability", "NetworkDiagnostics", "NetworkReachabilityTesting", "Netlink", "RouteFilter",
+                "LinuxPrimitives", "NetworkLab",
             ],
             logging
         ),
         .tests("ScenarioTests", uses: ["Netlink", "LinuxPrimitives", "NetworkLab", "TestSupport", "reachability"]),
+        .tests(
+            "CheckScenarioTests",
+            uses: [
+                "NetworkLab", "WebLab", "TrustForge", "LinuxPrimitives", "TestSupport", "reachability",
+                "reachability-check",
+            ]
+        ),
 
         .tests(
             "ServerTrustTests",
@@ -337,6 +396,21 @@ let package = Package(
         ),
 
         .tests(
+            "ReachabilityChecksTests",
+            uses: [
+                "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "Sockets", "LinuxPrimitives",
+                "NetworkLab", "TestSupport",
+            ]
+        ),
+        .tests(
+            "WebProbeTests",
+            uses: [
+                "ReachabilityChecks", "NetworkReachability", "ServerTrust", "Sockets", "LinuxPrimitives", "WebLab",
+                "TrustForge", "NetworkLab", "TestSupport",
+            ],
+            trustNIO + trustHTTP1 + certificates + with("ServerTrust", ["NIOEmbedded"], of: "swift-nio")
+        ),
+        .tests(
             "ReachabilityRetryTests",
             uses: [
                 "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
@@ -365,7 +439,7 @@ let package = Package(
             uses: [
                 "CommandLineSupport", "NetworkReachability", "LinuxPrimitives", "NetworkLab", "TestSupport",
                 "TrustForge", "ServerTrust",
-                "reachability", "reachability-outbox", "reachability-trust", "EmbeddingProgram",
+                "reachability", "reachability-check", "reachability-outbox", "reachability-trust", "EmbeddingProgram",
             ],
             certificates,
             exclude: ["Help"]
@@ -377,13 +451,14 @@ let package = Package(
 // target of ours, but the target stays.
 if let sanitizer = Context.environment["SANITIZER"] {
     let programs = [
-        "reachability", "reachability-outbox", "reachability-trust", "CommandLineSupport", "EmbeddingProgram",
-        "TrustFuzzer", "TrustBenchmark", "CommandTests", "ScenarioTests",
+        "reachability", "reachability-check", "reachability-outbox", "reachability-trust", "CommandLineSupport",
+        "EmbeddingProgram", "TrustFuzzer", "TrustBenchmark", "CommandTests", "ScenarioTests", "CheckScenarioTests",
     ]
     let tls = [
         "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP", "ServerTrustAsyncHTTPClient", "ReachabilityHTTP",
         "TrustForge", "ReadmeClient", "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTPTests",
         "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
+        "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }

@@ -7,8 +7,10 @@
 #include <linux/capability.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -49,6 +51,21 @@ int lab_drop_capability(int capability) {
     if (syscall(SYS_capget, &header, data) < 0) return -1;
     data[CAP_TO_INDEX(capability)].effective &= ~CAP_TO_MASK(capability);
     return (int)syscall(SYS_capset, &header, data);
+}
+
+int lab_become_nobody(void) {
+    // The library's functions would do it to all threads.
+    if (syscall(SYS_setgroups, 0, NULL) < 0) return -1;
+    if (syscall(SYS_setresgid, 65534, 65534, 65534) < 0) return -1;
+    return (int)syscall(SYS_setresuid, 65534, 65534, 65534);
+}
+
+int lab_leave_descriptors(int count) {
+    if (unshare(CLONE_FILES) < 0) return -1;
+    int last[64], used = 0, descriptor;
+    while ((descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0) last[used++ % 64] = descriptor;
+    for (int i = 0; i < count && i < 64 && i < used; i++) close(last[i]);
+    return 0;
 }
 
 int lab_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
@@ -121,6 +138,32 @@ int lab_listening_socket(uint16_t port) {
     int fd = bound_socket(SOCK_STREAM, port);
     if (fd >= 0 && listen(fd, 512) < 0) return close_keeping_errno(fd);
     return fd;
+}
+
+int lab_socket_at(const char *address, uint16_t port, int stream) {
+    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = stream ? SOCK_STREAM : SOCK_DGRAM};
+    struct addrinfo *found;
+    char service[8];
+    snprintf(service, sizeof service, "%u", port);
+    if (getaddrinfo(address, service, &hints, &found) != 0) return errno = EINVAL, -1;
+    int on = 1;
+    int fd = socket(found->ai_family, hints.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+                    setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof on) < 0 ||
+                    (found->ai_family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) < 0) ||
+                    bind(fd, found->ai_addr, found->ai_addrlen) < 0 || (stream && listen(fd, 512) < 0)))
+        fd = close_keeping_errno(fd);
+    freeaddrinfo(found);
+    return fd;
+}
+
+int lab_accept(int descriptor) { return accept4(descriptor, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC); }
+
+int lab_bound_port(int descriptor) {
+    struct sockaddr_in6 address;
+    socklen_t length = sizeof address;
+    if (getsockname(descriptor, (struct sockaddr *)&address, &length) < 0) return -1;
+    return ntohs(address.sin6_port);  // Where sin_port is, too.
 }
 
 int lab_accept_once(int descriptor) {

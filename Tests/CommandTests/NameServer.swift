@@ -1,4 +1,5 @@
 import Glibc
+import LinuxPrimitives
 import NetworkLab
 import Synchronization
 
@@ -17,9 +18,13 @@ final class NameServer: Sendable {
     private let socket: LabDescriptor
     private let stop: LabDescriptor
     private let counter = Atomic<Int>(0)
+    private let asked = Locked<Set<String>>([])
 
     /// How many questions came.
     var questions: Int { counter.load(ordering: .acquiring) }
+
+    /// The names it was asked for.
+    var names: Set<String> { asked.withLock { $0 } }
 
     init(_ answer: Answer, in namespace: LabNamespace) throws {
         socket = try namespace.perform { try Self.open() }
@@ -33,7 +38,7 @@ final class NameServer: Sendable {
                 var events = [number.number, requested.number].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
                 while poll(&events, 2, -1) >= 0, events[1].revents == 0 {
                     self?.counter.add(1, ordering: .acquiringAndReleasing)
-                    Self.answerOne(number.number, answer)
+                    self?.answerOne(number.number, answer)
                 }
             }
         }
@@ -56,16 +61,30 @@ final class NameServer: Sendable {
         return descriptor
     }
 
-    private static func answerOne(_ descriptor: CInt, _ answer: Answer) {
+    private func answerOne(_ descriptor: CInt, _ answer: Answer) {
         var peer = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         var question = [UInt8](repeating: 0, count: 512)
         withUnsafeMutableBytes(of: &peer) { bytes in
             let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
             let count = recvfrom(descriptor, &question, question.count, 0, pointer, &length)
-            guard count > 12, let answer = Self.message(Array(question[..<count]), answer) else { return }
+            guard count > 12 else { return }
+            let name = Self.name(question)
+            asked.withLock { _ = $0.insert(name) }
+            guard let answer = Self.message(Array(question[..<count]), answer) else { return }
             _ = sendto(descriptor, answer, answer.count, 0, pointer, length)
         }
+    }
+
+    /// The name in a question, with dots between its labels.
+    private static func name(_ question: [UInt8]) -> String {
+        var labels: [String] = []
+        var place = 12
+        while place < question.count, question[place] != 0 {
+            labels.append(String(decoding: question[(place + 1)...].prefix(Int(question[place])), as: UTF8.self))
+            place += Int(question[place]) + 1
+        }
+        return labels.joined(separator: ".")
     }
 
     /// The question itself, without additional records, and what is answered to it (RFC 1035).

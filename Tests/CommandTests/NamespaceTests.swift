@@ -58,6 +58,7 @@ import Testing
                 "echo 127.0.0.1 localhost > /etc/hosts",
                 "echo 203.0.113.9 own.example > /etc/netns/\(name.name)/hosts",
                 "echo 127.0.0.1 local.example >> /etc/netns/\(name.name)/hosts",
+                "echo 203.0.113.9 xn--bcher-kva.example >> /etc/netns/\(name.name)/hosts",
             ]
             let script = files.joined(separator: " && ")
             return try await Command.run(script: "exec unshare --mount sh -c \"\(script) && exec $R \(arguments)\"")
@@ -68,6 +69,9 @@ import Testing
         #expect(there.output.contains(" own.example: \(Self.way)"), "\(there)")
         // The C library, which answers this, finds them as well.
         #expect(try await run("wait --netns \(name.name) --dns own.example --timeout 5s").status == 0)
+        let international = try await run("status --netns \(name.name) bücher.example")
+        #expect(international.status == 0 && international.output.contains(" bücher.example: \(Self.way)"))
+        #expect(try await run("wait --netns \(name.name) --dns bücher.example --timeout 5s").status == 0)
         // Nobody listens there, but the name is known.
         for command in ["pin", "trust"] {
             let stranger = try await run("\(command) --netns \(name.name) strange.example:9")

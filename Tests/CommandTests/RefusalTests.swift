@@ -3,6 +3,9 @@ import Testing
 
 /// What cannot be asked about is refused with one sentence.
 @Suite struct RefusalTests {
+    private static let encodingAdvice =
+        "cannot be encoded as a host name (IDNA): labels of other scripts have letters, digits and hyphens only; give it as xn-- labels"
+        + " if it has such a form"
     private static let advice =
         "is neither a host name nor an address: give a name such as example.org or an address such as 192.0.2.1 or"
         + " 2001:db8::1, without scheme, port or brackets"
@@ -22,7 +25,9 @@ import Testing
         ("gro.\u{202e}example", "gro.\\u{202e}example"), ("\u{7f}", "\\u{7f}"),
     ])
     func `what would steer a terminal is shown in refusals`(text: String, shown: String) async throws {
-        try await Command.run(["status", "--", text]).expectRefusal("\"\(shown)\" \(Self.advice)")
+        let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+        let advice = isASCII ? Self.advice : Self.encodingAdvice
+        try await Command.run(["status", "--", text]).expectRefusal("\"\(shown)\" \(advice)")
     }
 
     @Test(arguments: [

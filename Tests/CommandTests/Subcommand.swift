@@ -17,6 +17,7 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         Subcommand(name: "watch", manyArguments: ["--json"] + ManyHosts.all, stays: true),
         Subcommand(name: "status", manyArguments: ["--json"] + ManyHosts.all),
         Subcommand(name: "why"),
+        Subcommand(name: "check"),
         Subcommand(name: "wait", arguments: ["--json", "127.0.0.1"]),
         Subcommand(name: "run", arguments: ["--", "true"], prints: false, stays: true),
         Subcommand(name: "retry", arguments: ["--", "true"], prints: false),

@@ -183,6 +183,6 @@ import Testing
         watch.signal(SIGTERM)
         let end = try await watch.result()
         #expect(end.lines.count == 1)
-        #expect(end.errors.contains("evaluated"))
+        #expect(end.errors.contains("path changed"))
     }
 }

@@ -51,6 +51,7 @@ struct DecoderCounts: Sendable {
         let nextHop = NextHopObject(body: body)
         let rule = RoutingRule(body: body)
         let neighbour = Neighbour(body: body)
+        _ = InterfaceAddress(body: body)?.description
         _ = GenericFamily(body: body)
         _ = WirelessRole(body: body, interface: 1)
         if kind == .newLink, link != nil { links += 1 }

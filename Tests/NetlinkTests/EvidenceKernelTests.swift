@@ -56,7 +56,7 @@ import Testing
                 ),
                 RoutingRule(priority: 11, action: .goto, target: 32766),
                 RoutingRule(priority: 12, table: 300, suppressedLength: 0),
-                RoutingRule(priority: 13, table: 77, looksDeeper: true),
+                RoutingRule(priority: 13, table: 77, hasOtherSelectors: true),
                 RoutingRule(priority: 14, action: .unreachable), RoutingRule(priority: 15, action: .blackhole),
             ]
         )
@@ -78,7 +78,7 @@ import Testing
                     try sockets.neighbour(address, on: 1)
                 )
             }
-            #expect(found == Neighbour(state: state, hardwareAddress: [2, 0, 0, 0, 0, 0x99]))
+            #expect(found?.state == state && found?.hardwareAddress == [2, 0, 0, 0, 0, 0x99])
             #expect(other == nil)
             #expect(elsewhere == nil)
         }
@@ -89,7 +89,7 @@ import Testing
         let found = try await Self.ask(["neigh add 192.0.2.1 dev u0 nud failed"]) { sockets, link in
             try sockets.neighbour(address, on: link)
         }
-        #expect(found == Neighbour(state: .failed))
+        #expect(found?.state == .failed && found?.hardwareAddress == [])
     }
 
     @Test func `an entry tells its metric`() async throws {

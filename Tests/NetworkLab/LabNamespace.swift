@@ -47,7 +47,7 @@ package final class LabNamespace: Sendable {
     }
 
     /// Moves the calling thread into the namespace for good.
-    private func enter() throws {
+    package func enter() throws {
         try check("setns", lab_enter_network(descriptor.number))
     }
 }

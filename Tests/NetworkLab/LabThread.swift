@@ -35,6 +35,21 @@ package enum LabThread {
         }
     }
 
+    /// Makes the calling thread, which must be about to end or belong to nobody else, one of the user 65534.
+    package static func becomeNobody() throws {
+        try check("setresuid", lab_become_nobody())
+    }
+
+    /// Whether that is possible here: not in a user namespace with a single user.
+    package static var canBecomeNobody: Bool {
+        (try? run { try becomeNobody() }) != nil
+    }
+
+    /// Leaves the calling thread, which must belong to nobody else, with so many descriptors to open, at most 64.
+    package static func leaveDescriptors(_ count: CInt) throws {
+        try check("unshare", lab_leave_descriptors(count))
+    }
+
     /// Starts a thread that somebody must join or detach.
     static func start(_ body: @escaping () -> Void) throws -> pthread_t {
         let work = Box<() -> Void>()

@@ -1,5 +1,6 @@
 import Dispatch
 import LinuxPrimitives
+import Netlink
 import NetworkLab
 import NetworkReachability
 
@@ -11,13 +12,21 @@ struct AlamofireNetwork {
         uplink = try await Uplink.make(isConnected: isConnected)
     }
 
-    /// Makes something on a thread inside the network.
+    /// Makes something as in a process that is inside the network.
     func make<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await uplink.namespace.perform(body)
+        try await uplink.namespace.asProcess(body)
     }
 
     func setConnected(_ isConnected: Bool) async throws {
         try await uplink.setConnected(isConnected)
+    }
+}
+
+extension LabNamespace {
+    /// Runs the body on a thread inside the namespace, and as if the process were there.
+    func asProcess<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        let reference = NamespaceReference(path: path)
+        return try await perform { try NetworkNamespace.$standIn.withValue(reference, operation: body) }
     }
 }
 

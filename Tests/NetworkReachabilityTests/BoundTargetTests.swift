@@ -3,6 +3,7 @@ import LinuxPrimitives
 import NetworkReachabilityTesting
 import Testing
 
+@testable import NetworkDiagnostics
 @testable import NetworkReachability
 
 /// Packets bound to an interface or a VRF. No other kernel than the fake one has a VRF here.
@@ -113,20 +114,28 @@ import Testing
         #expect(throws: NetworkReachabilityError.invalidInterface(name)) { try path(over: name) }
     }
 
-    @Test func `only one family counts`() throws {
+    @Test func `only one family counts`() async throws {
         let resolver = FakeResolver()
         resolver.set("both.example", addresses: ["203.0.113.7", "2001:db8::7"])
         resolver.set("old.example", addresses: ["203.0.113.7"])
         kernel.removeRoute("::/0")
-        func path(_ host: String?, _ family: AddressFamily) throws -> NetworkPath {
+        func path(_ host: String?, _ family: AddressFamily) async throws -> NetworkPath {
             var options = NetworkReachabilityOptions()
             options.family = family
             guard let host else { return try NetworkReachabilityManager(kernel: kernel, options: options).path }
-            return try NetworkReachabilityManager(host: host, kernel: kernel, resolver: resolver, options: options).path
+            return try await NetworkReachabilityManager(
+                host: host,
+                kernel: kernel,
+                resolver: resolver,
+                options: options
+            )
+            .currentPath()
         }
-        for host in [nil, "both.example", "203.0.113.7"] { #expect(try path(host, .ipv4).supportsIPv4) }
-        for host in [nil, "both.example", "2001:db8::7"] { #expect(try path(host, .ipv6).reason == .noRoute) }
-        #expect(try path("old.example", .ipv6).reason == .nameNotResolved)
-        #expect(throws: NetworkReachabilityError.otherFamily("203.0.113.7")) { try path("203.0.113.7", .ipv6) }
+        for host in [nil, "both.example", "203.0.113.7"] { #expect(try await path(host, .ipv4).supportsIPv4) }
+        for host in [nil, "both.example", "2001:db8::7"] { #expect(try await path(host, .ipv6).reason == .noRoute) }
+        #expect(try await path("old.example", .ipv6).reason == .nameNotResolved)
+        await #expect(throws: NetworkReachabilityError.otherFamily("203.0.113.7")) {
+            try await path("203.0.113.7", .ipv6)
+        }
     }
 }

@@ -19,7 +19,7 @@ import Testing
     @Test func `it sleeps between events, also where listening has ended before and begun again`() throws {
         let namespace = try LabNamespace()
         try namespace.ip("link set lo up")
-        let connection = try namespace.perform { try LinuxKernel(namespace: nil).connect() }
+        let connection = try LinuxKernel(namespace: NamespaceReference(path: namespace.path)).connect()
         let queue = DispatchQueue(label: "EventThreadTests")
         let heard = RecordingListener<String>()
         for _ in 0..<3 {

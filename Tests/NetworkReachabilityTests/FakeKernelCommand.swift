@@ -63,10 +63,10 @@ struct FakeKernelCommand {
             kernel.addRoute(destination, nextHop: object, metric: number("metric"), table: number("table") ?? 254)
             return
         }
-        let legs = words.indices.filter { words[$0] == "nexthop" }
-            .map { FakeKernel.Leg(via: String(words[$0 + 2]), on: String(words[$0 + 4])) }
-        if !legs.isEmpty {
-            kernel.addRoute(destination, legs: legs, metric: number("metric"), table: number("table") ?? 254)
+        let hops = words.indices.filter { words[$0] == "nexthop" }
+            .map { FakeKernel.Hop(via: String(words[$0 + 2]), on: String(words[$0 + 4])) }
+        if !hops.isEmpty {
+            kernel.addRoute(destination, hops: hops, metric: number("metric"), table: number("table") ?? 254)
             return
         }
         let gateway = text("inet6") ?? text("via")

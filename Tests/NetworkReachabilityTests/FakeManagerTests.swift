@@ -87,7 +87,7 @@ import Testing
         plugIn()
         resolver.set("example.org", addresses: ["192.0.2.1"])
         let manager = try NetworkReachabilityManager(host: "example.org", kernel: kernel, resolver: resolver)
-        #expect(manager.status == .reachable(.ethernetOrWiFi))
+        #expect(await manager.currentPath().status == .reachable(.ethernetOrWiFi))
         #expect(throws: NetworkReachabilityError.self) {
             try NetworkReachabilityManager(host: "https://example.org", kernel: kernel)
         }

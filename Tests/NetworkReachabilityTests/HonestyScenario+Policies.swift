@@ -126,7 +126,7 @@ extension HonestyScenario {
 
     static let multipath = [
         HonestyScenario(
-            name: "l1: legs of an IPv4 route",
+            name: "l1: hops of an IPv4 route",
             preparation: ["route add default nexthop via 10.1.0.1 dev c0 nexthop via 10.2.0.1 dev c1"],
             commands: [
                 "link set c0 down", "link set c0 up", "addr del 10.1.0.2/24 dev c0", "addr add 10.1.0.2/24 dev c0",
@@ -135,13 +135,13 @@ extension HonestyScenario {
             comparesEntriesOnly: true
         ),
         HonestyScenario(
-            name: "l2: legs of an IPv6 route",
+            name: "l2: hops of an IPv6 route",
             preparation: ["-6 route add default nexthop via fd01::1 dev c0 nexthop via fd02::1 dev c1"],
             commands: ["cable r0 down", "cable r0 up", "link set c0 down", "link set c1 down"],
             comparesEntriesOnly: true
         ),
         HonestyScenario(
-            name: "l3: a leg's link is removed",
+            name: "l3: a hop's link is removed",
             preparation: [
                 "route add default nexthop via 10.1.0.1 dev c0 nexthop via 10.2.0.1 dev c1",
                 "-6 route add default nexthop via fd01::1 dev c0 nexthop via fd02::1 dev c1",
@@ -150,7 +150,7 @@ extension HonestyScenario {
             comparesEntriesOnly: true
         ),
         HonestyScenario(
-            name: "d3: legs appended",
+            name: "d3: hops appended",
             preparation: ["-6 route add default via fd02::1"],
             commands: ["-6 route append default via fd01::1", "-6 route del default via fd02::1"],
             comparesEntriesOnly: true

@@ -7,7 +7,7 @@ struct HonestyScenario: CustomTestStringConvertible {
     let name: String
     var preparation: [String] = HonestyScenario.defaults
     let commands: [String]
-    /// Whether plain lookups are left out: which of several legs they take is a matter of a hash.
+    /// Whether plain lookups are left out: which of several hops they take is a matter of a hash.
     var comparesEntriesOnly = false
 
     var testDescription: String { name }

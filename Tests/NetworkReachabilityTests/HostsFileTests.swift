@@ -13,6 +13,8 @@ struct HostsFileTests {
             2001:db8::1 router
             not-an-address broken
             192.0.2.2
+            192.0.2.3 bücher.example
+            192.0.2.4 xn--mnchen-3ya.example
             """
     )
 
@@ -25,6 +27,15 @@ struct HostsFileTests {
         #expect(addresses("router") == ["192.0.2.1", "2001:db8::1"])
         #expect(addresses("ROUTER.EXAMPLE.") == ["192.0.2.1"])
         #expect(addresses("localhost") == ["127.0.0.1"])
+    }
+
+    @Test("Names of other scripts are the same however they are spelled")
+    func scripts() {
+        for name in ["bücher.example", "BÜCHER.Example", "xn--bcher-kva.example"] {
+            #expect(addresses(name) == ["192.0.2.3"])
+        }
+        #expect(addresses("münchen.example") == ["192.0.2.4"])
+        #expect(addresses("munchen.example") == [])
     }
 
     @Test("Comments, broken lines and lines without names count for nothing")

@@ -119,9 +119,9 @@ import Testing
     @Test func `the sequence begins with what is there, and its end is the end of watching`() async throws {
         let blue = try await directory.add("blue")
         var iterator = namespaces.changes.makeAsyncIterator()
-        #expect(await iterator.next()?.map(\.name) == ["blue"])
+        #expect(await iterator.next(isolation: nil)?.map(\.name) == ["blue"])
         blue.remove()
-        #expect(await iterator.next()?.map(\.name) == [])
+        #expect(await iterator.next(isolation: nil)?.map(\.name) == [])
         let task = Task { [namespaces] in
             for await _ in namespaces.changes {}
         }

@@ -8,7 +8,7 @@ import Testing
     @Test func `1,000 starts and stops leave nothing behind`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let uplink = try await Uplink.make()
-            let manager = try #require(try await uplink.namespace.perform { NetworkReachabilityManager() })
+            let manager = try #require(try await uplink.namespace.asProcess { NetworkReachabilityManager() })
             let queue = DispatchQueue(label: "listener")
             func cycle(_ count: Int) async throws {
                 for _ in 0..<count {
@@ -36,7 +36,7 @@ import Testing
             let uplink = try await Uplink.make()
             func listen() async throws -> [(NetworkReachabilityManager, AlamofireRecorder)] {
                 var listening: [(NetworkReachabilityManager, AlamofireRecorder)] = []
-                let managers = try await uplink.namespace.perform {
+                let managers = try await uplink.namespace.asProcess {
                     (0..<500).map { index in
                         NetworkReachabilityManager(host: "203.0.113.\(index / 2)")
                     }
@@ -84,7 +84,7 @@ import Testing
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let uplink = try await Uplink.make()
             func cycle(_ count: Int) async throws {
-                try await uplink.namespace.perform {
+                try await uplink.namespace.asProcess {
                     for index in 0..<count {
                         let manager = NetworkReachabilityManager(host: index % 2 == 0 ? "203.0.113.9" : "localhost")
                         #expect(manager?.status == .reachable(.ethernetOrWiFi))

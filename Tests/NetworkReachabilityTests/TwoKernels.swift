@@ -174,9 +174,9 @@ final class TwoKernels {
     }
 
     private static func text(_ route: DefaultRoute, _ names: [UInt32: String]) -> String {
-        let legs = route.nextHops.map { "\(names[$0.interface] ?? "?") via \($0.gateway.map(\.description) ?? "-")" }
+        let hops = route.nextHops.map { "\(names[$0.interface] ?? "?") via \($0.gateway.map(\.description) ?? "-")" }
             .sorted()
-        return "\(route.family) table \(route.table) metric \(route.metric) \(legs)"
+        return "\(route.family) table \(route.table) metric \(route.metric) \(hops)"
     }
 
     private static func text(_ link: Link) -> String {

@@ -1,6 +1,7 @@
 import Netlink
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import ReachabilityRetry

@@ -42,8 +42,13 @@ import Testing
         let target = try RetryTarget(host: Self.host, method: .post)
         var random = SeededGenerator(seed: 11)
         var delays: [Duration] = []
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = .path(lab.client.path)
+        let manager = try NetworkReachabilityManager(host: Self.host, options: options)
         for round in 0..<10 {
             try await Self.plug(lab, false)
+            // The kernel takes up to a second to say that the carrier is lost; until then an attempt is worth another.
+            #expect(try await eventually(within: .seconds(60)) { await manager.currentPath().status == .notReachable })
             let begun = RecordingListener<ContinuousClock.Instant>()
             async let outcome = withRetry(target: target, coordinator: coordinator) { _ in
                 begun.record(.now)

@@ -1,4 +1,4 @@
-/* libnl-3, by its own headers. */
+/* libnl-3 and libnl-route-3, by their own headers. */
 #ifndef CNETLINK_SHIM_H
 #define CNETLINK_SHIM_H
 
@@ -8,7 +8,12 @@
 #include <netlink/errno.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
+#include <netlink/object.h>
+#include <netlink/route/addr.h>
+#include <netlink/route/link.h>
+#include <netlink/route/neighbour.h>
 #include <netlink/route/route.h>
+#include <netlink/route/rule.h>
 #include <netlink/socket.h>
 
 #endif

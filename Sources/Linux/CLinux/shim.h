@@ -14,22 +14,28 @@
 #include <linux/if_arp.h>
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
+#include <linux/inet_diag.h>
 #include <linux/neighbour.h>
 #include <linux/netconf.h>
 #include <linux/magic.h>
+#include <linux/net_tstamp.h>
 #include <linux/netlink.h>
 #include <linux/nexthop.h>
 #include <linux/nl80211.h>
 #include <linux/nsfs.h>
 #include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
 #include <linux/sockios.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <time.h>
 #include <malloc.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/timerfd.h>
@@ -94,6 +100,84 @@ static inline int clinux_recvmmsg(int fd, void *buffer, unsigned size, unsigned 
                                                   .is_truncated = (messages[i].head.msg_flags & MSG_TRUNC) != 0};
     }
     return received;
+}
+
+/* The number of this option depends on the size of time_t, which its macro looks at. */
+enum { clinux_so_timestamping = SO_TIMESTAMPING };
+
+/* A message of sendmmsg(2) and recvmmsg(2) stands in a slot of memory: a name, control messages, and the payload in the rest of
+   the slot. How much there is of each stands here. */
+enum { clinux_name_size = 32, clinux_control_size = 256, clinux_batch_size = 64 };
+struct clinux_message {
+    unsigned name, control, payload;
+    int flags;
+};
+
+/* struct mmsghdr, for a batch of slots of `size` bytes. */
+struct clinux_batch {
+    struct { struct msghdr head; unsigned length; } messages[clinux_batch_size];
+    struct iovec parts[clinux_batch_size];
+};
+static inline void clinux_lay_out(struct clinux_batch *batch, void *slots, unsigned size,
+                                  const struct clinux_message *messages, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        char *slot = (char *)slots + (size_t)i * size;
+        batch->parts[i] = (struct iovec){.iov_base = slot + clinux_name_size + clinux_control_size,
+                                         .iov_len = messages[i].payload};
+        batch->messages[i].length = 0;
+        batch->messages[i].head = (struct msghdr){
+            .msg_name = messages[i].name ? slot : (void *)0, .msg_namelen = messages[i].name,
+            .msg_iov = &batch->parts[i], .msg_iovlen = 1,
+            .msg_control = messages[i].control ? slot + clinux_name_size : (void *)0,
+            .msg_controllen = messages[i].control};
+    }
+}
+
+/* Receives what is there, without waiting; MSG_ERRQUEUE among the flags asks for the queue of errors. How many came, or -1. */
+static inline int clinux_receive_messages(int fd, int flags, void *slots, unsigned size,
+                                          struct clinux_message *messages, unsigned count) {
+    struct clinux_batch batch;
+    if (count > clinux_batch_size) count = clinux_batch_size;
+    for (unsigned i = 0; i < count; i++) {
+        messages[i] = (struct clinux_message){.name = clinux_name_size, .control = clinux_control_size,
+                                              .payload = size - clinux_name_size - clinux_control_size};
+    }
+    clinux_lay_out(&batch, slots, size, messages, count);
+    int received = (int)syscall(SYS_recvmmsg, fd, batch.messages, count, flags | MSG_DONTWAIT, (void *)0);
+    for (int i = 0; i < received; i++) {
+        messages[i] = (struct clinux_message){
+            .name = batch.messages[i].head.msg_namelen, .control = (unsigned)batch.messages[i].head.msg_controllen,
+            .payload = batch.messages[i].length, .flags = batch.messages[i].head.msg_flags};
+    }
+    return received;
+}
+
+/* Sends them without waiting. How many were taken, or -1 where the first was not. */
+static inline int clinux_send_messages(int fd, void *slots, unsigned size, const struct clinux_message *messages,
+                                       unsigned count) {
+    struct clinux_batch batch;
+    if (count > clinux_batch_size) count = clinux_batch_size;
+    clinux_lay_out(&batch, slots, size, messages, count);
+    return (int)syscall(SYS_sendmmsg, fd, batch.messages, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* struct epoll_event is packed on some machines, and holds a union. */
+static inline int clinux_epoll_set(int epoll, int operation, int fd, unsigned events, uint64_t token) {
+    struct epoll_event event = {.events = events, .data.u64 = token};
+    return epoll_ctl(epoll, operation, fd, &event);
+}
+struct clinux_ready {
+    uint64_t token;
+    unsigned events;
+};
+static inline int clinux_epoll_wait(int epoll, struct clinux_ready *ready, int count, int milliseconds) {
+    enum { limit = 64 };
+    struct epoll_event events[limit];
+    int found = epoll_wait(epoll, events, count < limit ? count : limit, milliseconds);
+    for (int i = 0; i < found; i++) {
+        ready[i] = (struct clinux_ready){.token = events[i].data.u64, .events = events[i].events};
+    }
+    return found;
 }
 
 /* ioctl(2) is variadic. SIOCGSKNS answers with a new descriptor of the socket's network namespace. */

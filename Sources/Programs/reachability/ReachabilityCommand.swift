@@ -14,12 +14,14 @@ struct ReachabilityCommand: ParsableCommand {
             Examples: reachability status; reachability watch example.org
             """,
         subcommands: [
-            Watch.self, Status.self, Why.self, Wait.self, Run.self, Retry.self, List.self, Record.self, Replay.self,
+            Watch.self, Status.self, Why.self, CompanionPart<CheckArguments>.self, Wait.self, Run.self, Retry.self,
+            List.self, Record.self, Replay.self,
             Outbox.self, CompanionPart<PinArguments>.self, CompanionPart<TrustArguments>.self,
         ]
     )
 
-    @Flag(help: "Show the version.")
+    // Hidden for want of a line: a screen has 24.
+    @Flag(help: ArgumentHelp("Show the version.", visibility: .hidden))
     var version = false
 
     func validate() throws {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "plain.h"
 #include "sandbox.h"
 
 /// Gives the calling thread a new, empty network namespace; see unshare(2).
@@ -30,6 +31,12 @@ int lab_process_descriptor(pid_t process);
 
 /// Takes a capability from the calling thread, as far as it uses any; see capset(2), capabilities(7).
 int lab_drop_capability(int capability);
+
+/// Makes the calling thread, and no other, one of the user and group 65534, without capabilities; see setresuid(2).
+int lab_become_nobody(void);
+
+/// Gives the calling thread a table of descriptors of its own, full but for so many; see unshare(2), CLONE_FILES.
+int lab_leave_descriptors(int count);
 
 /// A pipe that children do not inherit; see pipe2(2), O_CLOEXEC.
 int lab_pipe(int ends[2]);
@@ -58,8 +65,18 @@ int lab_echo_once(int descriptor);
 /// A TCP socket listening for IPv4 and IPv6.
 int lab_listening_socket(uint16_t port);
 
+/// Accepts one waiting connection, which children do not inherit; see accept4(2). -1 when none waits.
+int lab_accept(int descriptor);
+
+/// The port a socket is bound to, or -1; see getsockname(2).
+int lab_bound_port(int descriptor);
+
 /// Accepts and closes one waiting connection. Returns 0 when none waits.
 int lab_accept_once(int descriptor);
+
+/// A UDP socket, or a listening one of TCP (stream), at one numeric address, which may have a zone (`fe80::1%r0`), see getaddrinfo(3), and
+/// need not be there yet, see IP_FREEBIND of ip(7). `::` is for IPv6 alone.
+int lab_socket_at(const char *address, uint16_t port, int stream);
 
 /// Begins a TCP (stream) or UDP connection to a numeric address, without waiting. It is bound to the device of a zone (`fe80::1%c0`,
 /// `192.0.2.1%c0`), see SO_BINDTODEVICE.

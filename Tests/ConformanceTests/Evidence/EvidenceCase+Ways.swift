@@ -86,10 +86,10 @@ extension EvidenceCase {
             ]
         ),
         EvidenceCase(
-            name: "one of two legs is unplugged",
+            name: "one of two hops is unplugged",
             host: "2001:db8::7",
             changes: Change.cable() + Change.cable("c1", 2) + [
-                .route(RouteChange("::/0", legs: [("fd01::1", "c0"), ("fd02::1", "c1")])), .unplug("c0"),
+                .route(RouteChange("::/0", hops: [("fd01::1", "c0"), ("fd02::1", "c1")])), .unplug("c0"),
             ],
             reason: nil,
             chain: [

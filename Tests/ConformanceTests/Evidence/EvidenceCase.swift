@@ -1,3 +1,4 @@
+import NetworkDiagnostics
 import NetworkReachability
 import Testing
 

@@ -1,4 +1,5 @@
 import Dispatch
+import NetworkDiagnostics
 import NetworkLab
 import NetworkReachability
 import NetworkReachabilityTesting

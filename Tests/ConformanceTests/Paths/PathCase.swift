@@ -19,7 +19,7 @@ struct PathCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     static let all = [
-        links, addresses, devices, defaults, refusals, rules, nextHops, legs, stacked, modems, ownAddresses, lifetimes,
+        links, addresses, devices, defaults, refusals, rules, nextHops, hops, stacked, modems, ownAddresses, lifetimes,
         neighbours,
     ].flatMap(\.self)
 

@@ -3,6 +3,7 @@ import NetworkLab
 import NetworkReachabilityTesting
 import Testing
 
+@testable import NetworkDiagnostics
 @testable import NetworkReachability
 
 /// Plays a case in a world: what is asked, and what listeners hear, must be what the case says.

@@ -196,7 +196,9 @@ import Testing
             world.resolver.set("example.org", addresses: ["203.0.113.7"])
             world.resolver.hold("example.org")
             let listeners = (Listener(), Listener())
-            let manager = try world.manager(of: "example.org")
+            var options = NetworkReachabilityOptions()
+            options.nameResolutionWait = .zero
+            let manager = try world.manager(of: "example.org", options: options)
             let tokens = [
                 manager.addListener(settle: SettledTests.policy, onQueue: listeners.0.queue, listeners.0.record),
                 manager.addListener(

@@ -12,15 +12,15 @@ import Testing
             var iterator = targets.changes.makeAsyncIterator()
             var seen: [String: NetworkReachabilityStatus] = [:]
             for _ in 0..<2 {
-                let change = try #require(await iterator.next())
+                let change = try #require(await iterator.next(isolation: nil))
                 seen[change.host] = change.status
             }
             #expect(seen == ["192.0.2.1": .wired, "198.51.100.1": .wired])
             try world.apply(.addRoute(RouteChange("192.0.2.0/24", .blackhole)))
-            let change = try #require(await iterator.next())
+            let change = try #require(await iterator.next(isolation: nil))
             #expect(change.host == "192.0.2.1" && change.status == .notReachable)
             try world.apply(.removeRoute(RouteChange("192.0.2.0/24", .blackhole)))
-            #expect(await iterator.next()?.status == .wired)
+            #expect(await iterator.next(isolation: nil)?.status == .wired)
         }
     }
 
@@ -29,7 +29,7 @@ import Testing
         try world.apply(Change.ipv4Uplink)
         let targets = try world.targets(["192.0.2.1", "198.51.100.1"])
         var iterator = targets.changes.makeAsyncIterator()
-        for _ in 0..<2 { _ = await iterator.next() }
+        for _ in 0..<2 { _ = await iterator.next(isolation: nil) }
         for _ in 0..<50 {
             try world.apply(.lose)
             world.flush()
@@ -39,10 +39,10 @@ import Testing
         try world.apply(.addRoute(RouteChange("192.0.2.0/24", .blackhole)))
         world.flush()
         // The other one is where the reader left it.
-        let change = try #require(await iterator.next())
+        let change = try #require(await iterator.next(isolation: nil))
         #expect(change.host == "192.0.2.1" && change.status == .notReachable)
         try world.apply(.lose)
-        #expect(await iterator.next()?.host == "198.51.100.1")
+        #expect(await iterator.next(isolation: nil)?.host == "198.51.100.1")
     }
 
     @Test func theEndOfTheTaskIsTheEndOfTheListener() async throws {

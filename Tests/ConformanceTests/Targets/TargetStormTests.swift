@@ -53,7 +53,7 @@ import Testing
             let records = try hosts.map { host in
                 (host, world.monitor.record(of: try Target(host: host, options: NetworkReachabilityOptions())))
             }
-            let listener = ChangeListener(.status, .immediate, nil, .signal {})
+            let listener = ChangeListener(.status, .immediate, .signal {})
             for (host, record) in records { listener.follow(host, record) }
             var heard: [NetworkReachabilityChange] = []
             for round in 0..<600 {

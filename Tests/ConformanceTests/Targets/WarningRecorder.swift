@@ -17,6 +17,7 @@ struct WarningRecorder: LogHandler {
     }
 
     func log(event: LogEvent) {
-        log.record("\(event.message)")
+        let groups = event.metadata?["groups"].map { ": \($0)" } ?? ""
+        log.record("\(event.message)\(groups)")
     }
 }

@@ -86,7 +86,7 @@ import Testing
         try world.apply(Change.ipv4Uplink)
         let manager = try world.manager()
         var iterator = manager.statuses.makeAsyncIterator()
-        #expect(await iterator.next() == .wired)
+        #expect(await iterator.next(isolation: nil) == .wired)
         for _ in 0..<5 {
             try world.apply(.lose)
             world.flush()
@@ -95,7 +95,7 @@ import Testing
         }
         try world.apply(.lose)
         world.flush()
-        #expect(await iterator.next() == .notReachable)
+        #expect(await iterator.next(isolation: nil) == .notReachable)
         // Back to where the reader was is no change.
         try world.apply(.regain)
         world.flush()
@@ -103,7 +103,27 @@ import Testing
         world.flush()
         try world.apply(.regain)
         world.flush()
-        #expect(await iterator.next() == .wired)
+        #expect(await iterator.next(isolation: nil) == .wired)
+    }
+
+    @Test func aSlowReaderOfPathsDoesNotGetTheSameTwiceInARow() async throws {
+        let (first, second) = try await Task {
+            let world = FakeWorld()
+            try world.apply(Change.ipv4Uplink)
+            let manager = try world.manager()
+            var iterator = manager.paths.makeAsyncIterator()
+            let first = await iterator.next(isolation: nil)
+            // Away and back before anybody reads: another generation of the path that the reader has.
+            for change in [Change.lose, .regain] {
+                try world.apply(change)
+                world.flush()
+            }
+            // A task that is cancelled is given what is there, and then the end.
+            withUnsafeCurrentTask { $0?.cancel() }
+            return (first, await iterator.next(isolation: nil))
+        }.value
+        #expect(first?.status == .wired)
+        #expect(second == nil)
     }
 
     @Test func leavingTheLoopEndsTheSubscription() async throws {

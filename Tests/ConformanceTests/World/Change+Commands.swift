@@ -68,7 +68,7 @@ extension RouteChange {
         if let metric { words += ["metric", String(metric)] }
         if table != 254 { words += ["table", String(table)] }
         if let lifetime { words += ["expires", String(lifetime)] }
-        for leg in legs { words += ["nexthop", "via", leg.gateway, "dev", leg.link] }
+        for hop in hops { words += ["nexthop", "via", hop.gateway, "dev", hop.link] }
         return words.joined(separator: " ")
     }
 }

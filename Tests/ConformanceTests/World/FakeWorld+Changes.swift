@@ -41,9 +41,9 @@ extension FakeWorld {
     private func add(_ route: RouteChange) {
         if let object = route.nextHop {
             kernel.addRoute(route.destination, nextHop: object, metric: route.metric, table: route.table)
-        } else if !route.legs.isEmpty {
-            let legs = route.legs.map { FakeKernel.Leg(via: $0.gateway, on: $0.link) }
-            kernel.addRoute(route.destination, legs: legs, metric: route.metric, table: route.table)
+        } else if !route.hops.isEmpty {
+            let hops = route.hops.map { FakeKernel.Hop(via: $0.gateway, on: $0.link) }
+            kernel.addRoute(route.destination, hops: hops, metric: route.metric, table: route.table)
         } else {
             kernel.addRoute(
                 route.destination,

@@ -9,7 +9,7 @@ struct RouteChange: Sendable {
         case throwing = "throw"
     }
 
-    struct Leg: Sendable {
+    struct Hop: Sendable {
         let gateway: String
         let link: String
     }
@@ -20,7 +20,7 @@ struct RouteChange: Sendable {
     var metric: UInt32?
     var table: UInt32 = 254
     var kind = Kind.unicast
-    var legs: [Leg] = []
+    var hops: [Hop] = []
     var nextHop: UInt32?
     /// In whole seconds, IPv6 only.
     var lifetime: Int?
@@ -41,10 +41,10 @@ struct RouteChange: Sendable {
         self.kind = kind
     }
 
-    /// A route with several legs: router and link of each.
-    init(_ destination: String, legs: [(String, String)]) {
+    /// A route with several hops: router and link of each.
+    init(_ destination: String, hops: [(String, String)]) {
         self.destination = destination
-        self.legs = legs.map { Leg(gateway: $0.0, link: $0.1) }
+        self.hops = hops.map { Hop(gateway: $0.0, link: $0.1) }
     }
 
     init(_ destination: String, nextHop: UInt32) {

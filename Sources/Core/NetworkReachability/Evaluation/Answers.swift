@@ -125,7 +125,7 @@ package struct MissingAnswers: Error {
     /// Does the same to each element, as far as answers are there.
     ///
     /// - Throws: what is missing for all of them, so that it is asked for in one round.
-    static func forEach<Element>(
+    package static func forEach<Element>(
         _ elements: some Sequence<Element>,
         _ body: (Element) throws(MissingAnswers) -> Void
     ) throws(MissingAnswers) {

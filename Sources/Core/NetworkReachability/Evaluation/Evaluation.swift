@@ -13,16 +13,14 @@ package struct EvaluationSubject: Hashable, Sendable {
     }
 
     package var kind: Kind
-    package var mark: UInt32 = 0
-    /// What packets are bound to; nil for nothing.
-    package var interface: String?
+    package var constraints: PathConstraints
 
-    package init(_ kind: Kind, mark: UInt32 = 0, interface: String? = nil) {
-        (self.kind, self.mark, self.interface) = (kind, mark, interface)
+    package init(_ kind: Kind, _ constraints: PathConstraints = PathConstraints()) {
+        (self.kind, self.constraints) = (kind, constraints)
     }
 
     package func check(_ address: IPAddress) -> AddressCheck {
-        AddressCheck(address, mark: mark, interface: interface)
+        AddressCheck(address, constraints)
     }
 }
 
@@ -84,6 +82,7 @@ extension Judge {
         let satisfied = quorums.filter(\.isReached).flatMap(\.verdicts).filter(\.isSatisfied)
         common.supportsIPv4 = satisfied.contains { !$0.destination.isIPv6 }
         common.supportsIPv6 = satisfied.contains { $0.destination.isIPv6 }
+        common.otherInterfaces = try interfaces(of: satisfied).filter { $0 != common.interface }
         // A link that is gone meanwhile leads nowhere.
         let isGone = deciding?.isSatisfied == true && common.reason != nil
         return Evaluation(
@@ -96,6 +95,22 @@ extension Judge {
 // MARK: - From a verdict to a path
 
 extension Judge {
+    /// The interfaces that packets leave through, each once.
+    private mutating func interfaces(of verdicts: [Verdict]) throws(MissingAnswers) -> [NetworkInterface] {
+        var links: [UInt32] = []
+        for case .success(let egress) in verdicts.map(\.outcome) where !links.contains(egress.link) {
+            links.append(egress.link)
+        }
+        // One is that of the path itself.
+        guard links.count > 1 else { return [] }
+        var interfaces: [NetworkInterface] = []
+        for index in links {
+            guard let link = try answers.link(index) else { continue }
+            interfaces.append(try memory.interfaces.entry(for: link, &answers).interface)
+        }
+        return interfaces
+    }
+
     /// What a verdict says of the path; nil is that on a target without addresses.
     private mutating func common(by verdict: Verdict?) throws(MissingAnswers) -> NetworkPath.Common {
         switch verdict?.outcome {

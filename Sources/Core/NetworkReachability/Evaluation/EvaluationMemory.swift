@@ -4,7 +4,7 @@ import Netlink
 /// What one evaluation leaves to the next. It saves questions and memory, and is never an answer to where packets go.
 package struct EvaluationMemory {
     /// The types of interfaces, good until a link changes.
-    var interfaces = InterfaceTable()
+    package var interfaces = InterfaceTable()
     /// What the last evaluation needed to know: asking for it at once saves round trips. It begins with a question about a link,
     /// for notifications can come before the state they announce, but not before the answer of a link that is asked for.
     private(set) var expected = Self.first

@@ -43,7 +43,7 @@ extension Judge {
         tunnelEnds.insert(remote)
         tunnels.append(link.index)
         defer { tunnels.removeLast() }
-        guard case .failure(let obstacle) = try verdict(on: AddressCheck(IPAddress(remote), mark: 0)).outcome else {
+        guard case .failure(let obstacle) = try verdict(on: AddressCheck(IPAddress(remote))).outcome else {
             return nil
         }
         return obstacle.cause

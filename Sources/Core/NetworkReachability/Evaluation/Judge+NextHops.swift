@@ -6,6 +6,7 @@ extension Judge {
     mutating func otherEgress(
         _ query: RouteQuery,
         _ route: Route,
+        _ check: AddressCheck,
         not failed: UInt32?
     ) throws(MissingAnswers) -> Result<Verdict.Egress, Verdict.Obstacle>? {
         guard route.kind == .unicast, query.outputInterface == nil else { return nil }
@@ -14,10 +15,12 @@ extension Judge {
             // Only now is the interface certain to have a route, so that the answer for IPv4 can be believed.
             var question = RouteQuery(
                 destination: query.destination,
+                source: check.constraints.source?.wire,
                 outputInterface: hop.interface,
                 mark: query.mark
             )
             guard case .success(var answer) = try answers.route(question) else { continue }
+            answer.source = question.source ?? answer.source
             if query.destination.family == .ipv4 {
                 // Packets with this hop's source must be allowed to take it.
                 question.outputInterface = nil

@@ -30,6 +30,10 @@ package struct Judge {
     package mutating func verdict(on check: AddressCheck) throws(MissingAnswers) -> Verdict {
         var verdict = Verdict(destination: check.address, outcome: .failure(Verdict.Obstacle(.noInterface)))
         guard var query = try query(for: check) else { return verdict }
+        if let source = query.source, !(try isOwn(source)) {
+            verdict.outcome = .failure(Verdict.Obstacle(.noSourceAddress))
+            return verdict
+        }
         let first = try answers.route(query)
         // While the loopback device is down its addresses are foreign, and a default route would take packets to a router.
         if query.destination.isLoopback, (try? first.get())?.kind != .local, try answers.link(1)?.isUp == false {
@@ -40,6 +44,7 @@ package struct Judge {
             if case .failure(let error) = first { verdict.outcome = .failure(try obstacle(error, query)) }
             return verdict
         }
+        route.source = query.source ?? route.source
         if route.kind != .local {
             switch query.destination.family {
             case .ipv4:
@@ -62,13 +67,37 @@ package struct Judge {
                 verdict.lifetime = try answers.entry(query)?.lifetime
             }
         }
-        verdict.outcome = try anyEgress(query, route)
+        verdict.outcome = try permitted(try anyEgress(query, route, check), check.constraints)
         return verdict
+    }
+
+    /// Whether a socket can be bound to an address: one that is tentative, or another machine's, cannot.
+    private mutating func isOwn(_ address: WireAddress) throws(MissingAnswers) -> Bool {
+        if case .success(let route) = try answers.route(RouteQuery(destination: address)) {
+            route.kind == .local
+        } else {
+            false
+        }
+    }
+
+    /// What leaves through an interface of a type that does not count does not get there. Packets to this machine itself leave through none.
+    private mutating func permitted(
+        _ outcome: Result<Verdict.Egress, Verdict.Obstacle>,
+        _ constraints: PathConstraints
+    ) throws(MissingAnswers) -> Result<Verdict.Egress, Verdict.Obstacle> {
+        guard constraints.limitsTypes, case .success(let egress) = outcome, !egress.isLocal,
+            let link = try answers.link(egress.link)
+        else { return outcome }
+        let type = try memory.interfaces.entry(for: link, &answers).interface.type
+        if constraints.permits(type) { return outcome }
+        var obstacle = Verdict.Obstacle(.typeNotAllowed, link: link.index)
+        (obstacle.gateway, obstacle.source) = (egress.gateway, egress.source)
+        return .failure(obstacle)
     }
 
     /// What to ask first; nil where the zone is missing or leads nowhere.
     private mutating func query(for check: AddressCheck) throws(MissingAnswers) -> RouteQuery? {
-        var query = RouteQuery(destination: check.address.wire, mark: check.mark)
+        var query = RouteQuery(destination: check.address.wire, mark: check.constraints.mark)
         if let zone = check.zone {
             guard let link = try answers.link(zone: zone) else { return nil }
             query.outputInterface = link.index
@@ -76,6 +105,7 @@ package struct Judge {
             // Without a zone the kernel picks any link with fe80::/64, which says nothing.
             return nil
         }
+        query.source = check.constraints.source?.wire
         return query
     }
 
@@ -94,11 +124,12 @@ package struct Judge {
     /// Judges a route by its first next hop, and where that is dead by the others.
     private mutating func anyEgress(
         _ query: RouteQuery,
-        _ route: Route
+        _ route: Route,
+        _ check: AddressCheck
     ) throws(MissingAnswers) -> Result<Verdict.Egress, Verdict.Obstacle> {
         let first = try egress(query, route)
         guard case .failure(let obstacle) = first, obstacle.cause.isOfOneNextHop else { return first }
-        return try otherEgress(query, route, not: route.nextHop?.interface) ?? first
+        return try otherEgress(query, route, check, not: route.nextHop?.interface) ?? first
     }
 
     /// Judges the first next hop of a route.
@@ -177,13 +208,12 @@ package struct Judge {
 /// An address as packets will be sent to it.
 package struct AddressCheck: Hashable, Sendable {
     package let address: IPAddress
-    /// The firewall mark of the packets (SO_MARK); 0 for none.
-    package let mark: UInt32
-    /// The name or index of the interface that packets are bound to; nil for none.
-    package let zone: String?
+    package let constraints: PathConstraints
 
-    /// - Parameter interface: counts where the address names no zone of its own.
-    package init(_ address: IPAddress, mark: UInt32, interface: String? = nil) {
-        (self.address, self.mark, zone) = (address, mark, address.zone ?? interface)
+    package init(_ address: IPAddress, _ constraints: PathConstraints = PathConstraints()) {
+        (self.address, self.constraints) = (address, constraints)
     }
+
+    /// The name or index of the interface that packets are bound to; nil for none. The zone of the address comes first.
+    package var zone: String? { address.zone ?? constraints.interface }
 }

@@ -58,6 +58,7 @@ extension Verdict {
         case linkDown
         case noCarrier
         case dormant
+        case typeNotAllowed
 
         package var reason: NetworkPath.UnsatisfiedReason {
             switch self {
@@ -72,6 +73,7 @@ extension Verdict {
             case .linkDown: .linkDown
             case .noCarrier: .noCarrier
             case .dormant: .dormant
+            case .typeNotAllowed: .interfaceNotAllowed
             }
         }
 

@@ -8,7 +8,7 @@ struct FlapCounter: Sendable {
     private var status: NetworkReachabilityStatus?
     private(set) var isFlapping = false
 
-    /// Takes the status of the latest look. The first one is no change.
+    /// Takes the status of the latest evaluation. The first one is no change.
     mutating func take(_ status: NetworkReachabilityStatus, at now: @autoclosure () -> Duration) {
         guard status != self.status else { return }
         defer { self.status = status }

@@ -8,8 +8,6 @@ import RouteFilter
 struct Monitor {
     /// What is known of one target.
     struct TargetState {
-        /// Weak: whoever watches or asks holds the record.
-        weak var record: TargetRecord?
         var path = NetworkPath()
         /// The generation of the path that subscribers were offered last.
         var offered: UInt64 = 0
@@ -17,8 +15,15 @@ struct Monitor {
         var flaps = FlapCounter()
         /// The addresses it is found by in the index.
         var indexed: [WireAddress] = []
-        /// Whether it is in line to be evaluated.
-        var isInLine = false
+
+        /// That of a target somebody listens to.
+        var record: TargetRecord? { subscribers.first?.subscription.record }
+    }
+
+    /// Whoever watches or asks holds a record; the monitor does not.
+    private struct WeakRecord {
+        weak let record: TargetRecord?
+        let id: TargetRecord.ID
     }
 
     /// Somebody who is notified of a target.
@@ -28,10 +33,16 @@ struct Monitor {
         var last: NetworkPath?
         /// From its beginning on paths count; those of evaluations under way are older than the subscriber.
         var hasBegun = false
-        /// Nil where nothing is held back.
-        var settling: Settling?
+        /// Whether the first notification waits for the name of the host.
+        var nameWait = NameWait.isOver
         /// Whether the next evaluation is the one that what is held back waits for.
         var isDue = false
+    }
+
+    enum NameWait {
+        case isToBegin
+        case runs
+        case isOver
     }
 
     /// What is to be done.
@@ -51,7 +62,9 @@ struct Monitor {
     }
 
     private(set) var states: [TargetRecord.ID: TargetState] = [:]
-    private var ids: [Target: TargetRecord.ID] = [:]
+    /// What subscriptions hold back; those that hold nothing back have none.
+    private var settling: [ObjectIdentifier: Settling] = [:]
+    private var records: [Target: WeakRecord] = [:]
     private var lastID: TargetRecord.ID = 0
     /// The targets somebody listens to.
     private(set) var watched: Set<TargetRecord.ID> = []
@@ -63,6 +76,7 @@ struct Monitor {
     /// The targets in line to be evaluated, first in, first out, and when the first notification about them was noticed.
     private var line: [TargetRecord.ID] = []
     private var lineStart = 0
+    private var inLine: Set<TargetRecord.ID> = []
     private var noticed: Duration?
     /// What the trailing evaluation is about; nil for every target.
     private var touched: Set<TargetRecord.ID>? = []
@@ -86,6 +100,8 @@ enum MonitorTimer: Hashable, Sendable {
     case retry
     /// A change has lasted for as long as a subscription wants.
     case settled(ObjectIdentifier, TargetRecord.ID)
+    /// A subscription has waited long enough for the name of its host.
+    case nameWait(ObjectIdentifier, TargetRecord.ID)
     /// A target's status has not changed for long enough.
     case flappingEnd(TargetRecord.ID)
 }
@@ -95,7 +111,7 @@ enum MonitorTimer: Hashable, Sendable {
 extension Monitor {
     /// The record of a target that somebody holds; nil where it has to be made.
     func record(of target: Target) -> TargetRecord? {
-        ids[target].flatMap { states[$0]?.record }
+        records[target]?.record
     }
 
     mutating func makeID() -> TargetRecord.ID {
@@ -104,29 +120,34 @@ extension Monitor {
     }
 
     mutating func insert(_ record: TargetRecord) {
-        ids[record.target] = record.id
-        states[record.id] = TargetState(record: record)
+        records[record.target] = WeakRecord(record: record, id: record.id)
+        states[record.id] = TargetState()
     }
 
     /// Nobody holds the record any more.
     mutating func forget(_ id: TargetRecord.ID, _ target: Target) {
         states[id] = nil
-        if ids[target] == id { ids[target] = nil }
+        if records[target]?.id == id { records[target] = nil }
     }
 
     /// Counts a new path as a change where it is one, and returns it with its generation. In the order of evaluation.
-    mutating func take(_ path: NetworkPath, of id: TargetRecord.ID, at now: Duration) -> NetworkPath {
-        guard var state = states[id] else { return path }
+    mutating func take(
+        _ path: NetworkPath,
+        of id: TargetRecord.ID,
+        at now: Duration
+    ) -> (path: NetworkPath, isNew: Bool) {
+        guard var state = states[id] else { return (path, false) }
         var path = path
         if state.flaps.isFlapping { state.flaps.forget(at: now) }
         path.isFlapping = state.flaps.isFlapping
         path.generation = state.path.generation
-        if path.generation == 0 || path != state.path {
+        let isNew = path.generation == 0 || path != state.path
+        if isNew {
             path.generation += 1
             state.path = path
         }
         states[id] = state
-        return path
+        return (path, isNew)
     }
 
     mutating func countLookups(_ count: UInt64) {
@@ -146,8 +167,12 @@ extension Monitor {
     /// Whether this is the first arrival, so that the queue is to be asked for a turn.
     mutating func add(_ subscription: Subscription) -> Bool {
         let (id, interest) = (subscription.record.id, subscription.interest)
-        let settling = subscription.settleTime.map { Settling(for: $0, interest) }
-        states[id]?.subscribers.append(Subscriber(subscription: subscription, settling: settling))
+        settling[ObjectIdentifier(subscription)] = subscription.settleTime.map { Settling(for: $0, interest) }
+        var subscriber = Subscriber(subscription: subscription)
+        if case .name = subscription.record.target.destination, subscription.nameWait > .zero {
+            subscriber.nameWait = .isToBegin
+        }
+        states[id]?.subscribers.append(subscriber)
         arrivals.append(subscription.record)
         return arrivals.count == 1
     }
@@ -179,7 +204,10 @@ extension Monitor {
     /// by another.
     mutating func end(_ subscription: Subscription) -> (isUnwatched: Bool, isLast: Bool, actions: [Action]) {
         let id = subscription.record.id
-        var actions: [Action] = [.cancel(.settled(ObjectIdentifier(subscription), id))]
+        let identifier = ObjectIdentifier(subscription)
+        settling[identifier] = nil
+        var actions: [Action] = [.cancel(.settled(identifier, id))]
+        if subscription.nameWait > .zero { actions.append(.cancel(.nameWait(identifier, id))) }
         let isUnwatched = states[id]?.subscribers.isEmpty ?? true
         if isUnwatched, watched.remove(id) != nil {
             // A filter that is too wide does no harm, and many may end at once.
@@ -272,7 +300,7 @@ extension Monitor {
         var actions: [Action] = []
         for id in watched.sorted() {
             guard let record = states[id]?.record else { continue }
-            let path = take(NetworkPath(reason: .netlinkUnavailable), of: id, at: now)
+            let path = take(NetworkPath(reason: .netlinkUnavailable), of: id, at: now).path
             offer(path, of: record, noticed: nil, at: now, &actions)
         }
         return actions + scheduleRetry(after: \.readFailures)
@@ -305,12 +333,15 @@ extension Monitor {
             isRetryScheduled = false
             return (true, evaluateAll())
         case .settled(let subscription, let id):
-            guard
-                let place = states[id]?.subscribers.firstIndex(where: {
-                    ObjectIdentifier($0.subscription) == subscription
-                })
-            else { return (false, []) }
+            guard let place = place(of: subscription, id) else { return (false, []) }
             states[id]?.subscribers[place].isDue = true
+            enqueue([id], noticed: nil)
+            return (false, [.evaluate])
+        case .nameWait(let subscription, let id):
+            guard let place = place(of: subscription, id) else { return (false, []) }
+            states[id]?.subscribers[place].nameWait = .isOver
+            // The path may be the same as when the wait began.
+            states[id]?.offered = 0
             enqueue([id], noticed: nil)
             return (false, [.evaluate])
         case .flappingEnd(let id):
@@ -322,13 +353,18 @@ extension Monitor {
     }
 }
 
+extension Monitor {
+    private func place(of subscription: ObjectIdentifier, _ id: TargetRecord.ID) -> Int? {
+        states[id]?.subscribers.firstIndex { ObjectIdentifier($0.subscription) == subscription }
+    }
+}
+
 // MARK: - The line
 
 extension Monitor {
     /// Puts targets in line, each once: few of them before the many of a storm.
     private mutating func enqueue(_ ids: some Sequence<TargetRecord.ID>, noticed: Duration?) {
-        let new = ids.filter { states[$0]?.isInLine == false }
-        for id in new { states[id]?.isInLine = true }
+        let new = ids.filter { inLine.insert($0).inserted }
         line.insert(contentsOf: new, at: new.count < MonitorTiming.evaluationLimit ? lineStart : line.count)
         self.noticed = self.noticed ?? noticed
     }
@@ -340,10 +376,9 @@ extension Monitor {
         lineStart = end
         let started = noticed
         if lineStart == line.count { (line, lineStart, noticed) = ([], 0, nil) }
-        for id in part { states[id]?.isInLine = false }
+        inLine.subtract(part)
         // Who has ended meanwhile is not evaluated any more.
-        let isWanted = { [states, watched] id in watched.contains(id) && states[id]?.subscribers.isEmpty == false }
-        let records = part.filter(isWanted).compactMap { states[$0]?.record }
+        let records = part.compactMap { watched.contains($0) ? states[$0]?.record : nil }
         return (records, started, !line.isEmpty)
     }
 }
@@ -381,7 +416,7 @@ extension Monitor {
         _ actions: inout [Action]
     ) {
         guard var state = states[record.id] else { return }
-        let isHolding = state.subscribers.contains { $0.settling != nil }
+        let isHolding = state.subscribers.contains { $0.subscription.settleTime != nil }
         guard path.generation != state.offered || isHolding else { return }
         var path = path
         let wasWaiting = state.flaps.isFlapping
@@ -399,16 +434,23 @@ extension Monitor {
         for place in state.subscribers.indices {
             // Who has not begun will be offered what is so then.
             guard state.subscribers[place].hasBegun else { continue }
-            state.subscribers[place].offer(path, noticed: noticed, &actions)
+            let identifier = ObjectIdentifier(state.subscribers[place].subscription)
+            state.subscribers[place].offer(path, noticed: noticed, &settling[identifier], &actions)
         }
         states[record.id] = state
     }
 }
 
 extension Monitor.Subscriber {
-    fileprivate mutating func offer(_ path: NetworkPath, noticed: Duration?, _ actions: inout [Monitor.Action]) {
+    fileprivate mutating func offer(
+        _ path: NetworkPath,
+        noticed: Duration?,
+        _ settling: inout Settling?,
+        _ actions: inout [Monitor.Action]
+    ) {
+        if last == nil, waits(forName: path, &actions) { return }
         guard let last, settling != nil else {
-            if let last, !subscription.interest.isNews(path, after: last) { return }
+            if let last, !subscription.interest.isChange(path, after: last) { return }
             actions.append(.notify(subscription, PathChange(path: path, previous: last, noticed: noticed)))
             self.last = path
             return
@@ -425,5 +467,20 @@ extension Monitor.Subscriber {
         case .ends: actions.append(.cancel(timer))
         case .begins(let pause): actions.append(.schedule(timer, after: pause))
         }
+    }
+
+    /// Whether the first notification still waits for the name of the host, as synchronous questions do.
+    private mutating func waits(forName path: NetworkPath, _ actions: inout [Monitor.Action]) -> Bool {
+        let timer = MonitorTimer.nameWait(ObjectIdentifier(subscription), subscription.record.id)
+        guard path.reason == .resolving else {
+            if nameWait == .runs { actions.append(.cancel(timer)) }
+            nameWait = .isOver
+            return false
+        }
+        if nameWait == .isToBegin {
+            actions.append(.schedule(timer, after: subscription.nameWait))
+            nameWait = .runs
+        }
+        return nameWait == .runs
     }
 }

@@ -3,7 +3,7 @@ import Logging
 import Netlink
 
 /// Finds the one monitor of each network namespace, as long as anybody holds it.
-enum MonitorRegistry {
+package enum MonitorRegistry {
     /// What makes two managers share a monitor.
     private struct Key: Hashable {
         let namespace: NetworkNamespace
@@ -23,10 +23,11 @@ enum MonitorRegistry {
     private static let monitors: Locked<[Key: WeakMonitor]> = Locked([:])
 
     /// The monitor of a namespace, made if there is none. The logger is used only by a monitor that is made.
-    static func monitor(of options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> PathMonitor {
+    package static func monitor(of options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> PathMonitor
+    {
         let namespace = options.networkNamespace
         let reference = try namespace.makeReference()
-        let identity = reference.map { try? NamespaceIdentity(path: $0.path) } ?? .current
+        let identity = reference.map { try? NamespaceIdentity(path: $0.path) } ?? .ofProcess
         let key = Key(namespace: namespace, identity: identity, filtersRoutes: options.filtersRouteMessages)
         if let known = monitors.withLock({ $0[key]?.current }) { return known }
         let environment = MonitorEnvironment(of: reference, options)

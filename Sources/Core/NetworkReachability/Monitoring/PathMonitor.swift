@@ -86,7 +86,7 @@ extension PathMonitor {
             case .forgetInterfaces: session.withLock { $0.forgetInterfaces() }
             case .resolveNames: resolveNames()
             case .reportFlapping(let target, let isFlapping, let changes):
-                logger?.info(
+                logger?.debug(
                     "flapping",
                     metadata: ["target": "\(target)", "flapping": "\(isFlapping)", "changes": "\(changes)"]
                 )
@@ -101,11 +101,6 @@ extension PathMonitor {
         if isMore { soon { [weak self] in self?.evaluateNext() } }
         if records.isEmpty { return }
         let evaluations = evaluate(records)
-        if let logger {
-            for (record, path, _) in evaluations.results {
-                logger.debug("evaluated", metadata: ["target": "\(record.target)", "path": "\(path)"])
-            }
-        }
         let now = now
         perform(state.withLock { $0.evaluated(evaluations.results, noticed: noticed, at: now) })
         if !evaluations.isListening { perform(state.withLock { $0.cannotListen() }) }
@@ -115,6 +110,16 @@ extension PathMonitor {
         for observer in observers.withLock({ Array($0.all.values) }) { observer() }
     }
 
+    private func log(_ path: NetworkPath, of target: Target) {
+        logger?.debug(
+            "path changed",
+            metadata: [
+                "target": "\(target)", "status": "\(path.status)", "reason": "\(path.reason?.description ?? "-")",
+                "interface": "\(path.interface?.description ?? "-")", "generation": "\(path.generation)",
+            ]
+        )
+    }
+
     private typealias Evaluations = (
         results: [(record: TargetRecord, path: NetworkPath, lifetime: Duration?)],
         isListening: Bool, wasListening: Bool, tunnelEnds: Set<WireAddress>
@@ -122,18 +127,23 @@ extension PathMonitor {
 
     /// The paths of `records`, counted as changes where they are.
     private func evaluate(_ records: [TargetRecord]) -> Evaluations {
-        session.withLock { session in
+        var changes: [(path: NetworkPath, target: Target)] = []
+        let evaluations: Evaluations = session.withLock { session in
             let wasListening = session.isListening
             let evaluations = session.evaluate(records.map(\.subject))
             let (now, lookups) = (now, session.takeLookups())
             let results = state.withLock { state in
                 state.countLookups(lookups)
                 return zip(records, evaluations).map { record, evaluation in
-                    (record, state.take(evaluation.path, of: record.id, at: now), evaluation.lifetime)
+                    let (path, isNew) = state.take(evaluation.path, of: record.id, at: now)
+                    if isNew, logger != nil { changes.append((path, record.target)) }
+                    return (record, path, evaluation.lifetime)
                 }
             }
             return (results, session.isListening, wasListening, session.tunnelEnds)
         }
+        for (path, target) in changes { log(path, of: target) }
+        return evaluations
     }
 
     private func schedule(_ timer: MonitorTimer, after delay: Duration) {
@@ -203,7 +213,9 @@ extension PathMonitor {
     /// Counts a path as a change where it is one.
     package func note(_ path: NetworkPath, of record: TargetRecord) -> NetworkPath {
         let now = now
-        return state.withLock { $0.take(path, of: record.id, at: now) }
+        let (path, isNew) = state.withLock { $0.take(path, of: record.id, at: now) }
+        if isNew { log(path, of: record.target) }
+        return path
     }
 
     /// Lets go of a connection that cannot be used, and says what that means for every target.
@@ -214,6 +226,14 @@ extension PathMonitor {
         }
         if wasListening { soon { [weak self] in self?.evaluateAll() } }
         return reason
+    }
+
+    /// Whether there is a path to one of the name servers that are configured.
+    func reachesNameServer() -> Bool {
+        guard let configuration = environment.resolver.configuration, configuration.asksServers else { return false }
+        let servers = EvaluationSubject(.any(configuration.servers))
+        let path = try? answering { judge throws(MissingAnswers) in try judge.evaluate(servers).path }
+        return path?.status.isReachable ?? false
     }
 
     package var statistics: MonitorStatistics {

@@ -34,22 +34,22 @@ struct Settling: Sendable {
     ///   - isDue: Whether this is the evaluation that was waited for.
     mutating func take(_ path: NetworkPath, after last: NetworkPath, isDue: Bool) -> Step {
         // What follows "unknown" is the first thing known.
-        guard last.status != .unknown, interest.isNews(path.withFlapping(of: last), after: last) else {
+        guard last.status != .unknown, interest.isChange(path.withFlapping(of: last), after: last) else {
             pending = nil
-            return Step(notifying: interest.isNews(path, after: last) ? path : nil, wait: .ends)
+            return Step(notifying: interest.isChange(path, after: last) ? path : nil, wait: .ends)
         }
-        let agrees = pending.map { !interest.isNews(path.withFlapping(of: $0), after: $0) } ?? false
+        let agrees = pending.map { !interest.isChange(path.withFlapping(of: $0), after: $0) } ?? false
         if agrees, isDue {
             pending = nil
             return Step(notifying: path, wait: .ends)
         }
         pending = path
-        return Step(notifying: flappingNews(path, after: last), wait: agrees ? .goesOn : .begins(duration))
+        return Step(notifying: flappingChange(path, after: last), wait: agrees ? .goesOn : .begins(duration))
     }
 
     /// What was notified last, with the news that the target flaps or does so no more: news that is never held back, for a
     /// target that flaps may never settle.
-    private func flappingNews(_ path: NetworkPath, after last: NetworkPath) -> NetworkPath? {
+    private func flappingChange(_ path: NetworkPath, after last: NetworkPath) -> NetworkPath? {
         guard path.isFlapping != last.isFlapping, interest.contains(.path) else { return nil }
         var news = last.withFlapping(of: path)
         news.generation = path.generation

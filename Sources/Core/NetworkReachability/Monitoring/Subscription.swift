@@ -18,6 +18,8 @@ package final class Subscription: Sendable {
     let interest: NetworkReachabilityInterest
     /// How long a change has to last; nil for not at all.
     let settleTime: Duration?
+    /// So long the first notification waits for the name of a host.
+    let nameWait: Duration
     /// Let go of at the end: a listener may well hold what holds this.
     private let delivery: Locked<Delivery?>
 
@@ -25,11 +27,13 @@ package final class Subscription: Sendable {
         to record: TargetRecord,
         interest: NetworkReachabilityInterest,
         settle policy: SettlePolicy,
+        waitingForName nameWait: Duration = .zero,
         deliver: @escaping Delivery
     ) {
         self.record = record
         self.interest = interest
         settleTime = policy.duration
+        self.nameWait = nameWait
         delivery = Locked(deliver)
     }
 

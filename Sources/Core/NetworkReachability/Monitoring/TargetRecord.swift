@@ -9,7 +9,7 @@ package final class TargetRecord: Sendable {
     package let target: Target
     /// Whoever holds a target holds its monitor.
     package let monitor: PathMonitor
-    let name: NameRecord?
+    package let name: NameRecord?
 
     init(_ id: ID, _ target: Target, of monitor: PathMonitor, name: NameRecord?) {
         (self.id, self.target, self.monitor, self.name) = (id, target, monitor, name)
@@ -22,13 +22,13 @@ package final class TargetRecord: Sendable {
 
     /// What to ask about the target now.
     package var subject: EvaluationSubject {
-        var subject = EvaluationSubject(.any([]), mark: target.mark, interface: target.interface)
+        var subject = EvaluationSubject(.any([]), target.constraints)
         switch target.destination {
         case .atLarge(let addresses): subject.kind = .majority(addresses)
         case .address(let address): subject.kind = .any([address])
         case .name:
             let answer = name?.answer ?? .failed
-            if case .addresses(let all) = answer, case let counted = target.counted(all), !counted.isEmpty {
+            if case .addresses(let all) = answer, case let counted = target.constraints.counted(all), !counted.isEmpty {
                 subject.kind = .any(counted)
             } else {
                 let isPending = answer == .pending

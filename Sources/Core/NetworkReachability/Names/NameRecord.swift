@@ -1,9 +1,9 @@
 import Dispatch
 import LinuxPrimitives
-import Netlink
+package import Netlink
 
 /// The addresses of one host name, kept up to date while somebody watches.
-final class NameRecord: Sendable {
+package final class NameRecord: Sendable {
     /// A question to be asked later. The number tells it from those it took the place of.
     private struct Plan {
         let number: UInt64
@@ -47,10 +47,10 @@ final class NameRecord: Sendable {
         self.changed = changed
     }
 
-    var answer: NameState.Answer { state.withLock { $0.name.answer } }
+    package var answer: NameState.Answer { state.withLock { $0.name.answer } }
 
     /// Why there is no address, as the name service said it last.
-    var failure: NameLookup.Failure? { state.withLock { $0.name.failure } }
+    package var failure: NameLookup.Failure? { state.withLock { $0.name.failure } }
 
     /// The servers that stand between the name and its addresses: those that were asked for it, and have not answered. Nil
     /// once there is an answer, and where it is not known who was asked.
@@ -58,7 +58,7 @@ final class NameRecord: Sendable {
         state.withLock { state in
             switch state.name.answer {
             case .addresses: nil
-            case .failed where state.name.failure == .noSuchName: nil
+            case .failed where state.name.failure?.isDenial == true: nil
             case .failed, .pending: state.servers
             }
         }
@@ -67,7 +67,7 @@ final class NameRecord: Sendable {
     /// Makes sure that somebody has been asked, and waits up to `limit` while nothing at all is known, or which of the known
     /// addresses comes first. Without a watcher
     /// an old answer is good for this question and renewed for the next.
-    func prepare(waitingAtMost limit: Duration) {
+    package func prepare(waitingAtMost limit: Duration) {
         let isFirst = state.withLock { state in
             defer { state.isPrepared = true }
             return !state.isPrepared
@@ -127,9 +127,9 @@ final class NameRecord: Sendable {
     }
 
     private func take(_ result: Result<[IPAddress], NameLookup.Failure>, of question: UInt64) {
-        let (isNews, asksAgain) = state.withLock { $0.name.take(result, of: question) }
+        let (isChange, asksAgain) = state.withLock { $0.name.take(result, of: question) }
         first.open()
-        if isNews { environment.clock.soon(on: queue, changed) }
+        if isChange { environment.clock.soon(on: queue, changed) }
         if asksAgain { networkChanged() } else { scheduleNext() }
     }
 

@@ -1,8 +1,8 @@
 import Netlink
 
 /// What is known of a host name's addresses, and when to ask again. Pure: it says what to do and does nothing.
-struct NameState: Sendable {
-    enum Answer: Hashable, Sendable {
+package struct NameState: Sendable {
+    package enum Answer: Hashable, Sendable {
         /// The name service has not answered yet.
         case pending
         case addresses([IPAddress])
@@ -59,7 +59,7 @@ struct NameState: Sendable {
     mutating func take(
         _ result: Result<[IPAddress], NameLookup.Failure>,
         of question: UInt64
-    ) -> (isNews: Bool, asksAgain: Bool) {
+    ) -> (isChange: Bool, asksAgain: Bool) {
         questionsUnderWay -= 1
         let before = answer
         let addresses = (try? result.get()) ?? []

@@ -4,10 +4,12 @@ import LinuxPrimitives
 ///
 /// Source: `nsswitch.conf(5)`, `resolv.conf(5)`, `systemd-resolved.service(8)`.
 package struct ResolverConfiguration: Hashable, Sendable {
-    static let serverFile = "/etc/resolv.conf"
-    static let switchFile = "/etc/nsswitch.conf"
+    package static let serverFile = "/etc/resolv.conf"
+    package static let switchFile = "/etc/nsswitch.conf"
     /// Where systemd-resolved writes the servers that it asks itself.
     static let upstreamFile = "/run/systemd/resolve/resolv.conf"
+    /// Where systemd-resolved listens.
+    package static let stubs = ["127.0.0.53", "127.0.0.54"]
 
     /// Where names are looked for, in this order: `files`, `dns`, `resolve` ...
     package let sources: [String]
@@ -25,12 +27,12 @@ package struct ResolverConfiguration: Hashable, Sendable {
     package init(resolv: String?, order: String?, upstream: String?) {
         sources = Self.sources(order ?? "")
         let named = Self.servers(resolv ?? "")
-        // Its two addresses; a hosts line with `resolve` asks it whatever resolv.conf says.
-        let stub = named.first { ["127.0.0.53", "127.0.0.54"].contains($0.description) }
+        // A hosts line with `resolve` asks it whatever resolv.conf says.
+        let stub = named.first { Self.stubs.contains($0.description) }
         if let upstream, stub != nil || sources.contains("resolve") {
             servers = Self.servers(upstream)
             file = Self.upstreamFile
-            self.stub = stub ?? IPAddress("127.0.0.53")
+            self.stub = stub ?? IPAddress(Self.stubs[0])
         } else {
             servers = named
             file = Self.serverFile
@@ -39,13 +41,13 @@ package struct ResolverConfiguration: Hashable, Sendable {
     }
 
     /// Whether servers are asked at all.
-    var asksServers: Bool { sources.contains("dns") || sources.contains("resolve") }
+    package var asksServers: Bool { sources.contains("dns") || sources.contains("resolve") }
 
     /// The servers that are asked for `name`; nil where others may know it, or it is not known who.
     func servers(for name: String) -> [IPAddress]? {
         guard asksServers else { return nil }
         // Multicast DNS asks the neighbours instead (RFC 6762).
-        let labels = name.lowercased().split(separator: ".")
+        let labels = HostName.encoded(name).lowercased().split(separator: ".")
         if labels.last == "local", sources.contains(where: { $0.hasPrefix("mdns") }) { return nil }
         return servers
     }

@@ -7,14 +7,14 @@ import Netlink
 /// news: whatever happens, the directory is read again.
 final class NamespaceFollower: Sendable {
     /// A name that is no namespace yet is looked at again after 1, 2, 4 ... 512 ms, should the mount table not tell.
-    private static let lookLimit = 10
+    private static let scanLimit = 10
 
     private struct State {
         var observers: [ObjectIdentifier: NamespaceObserver] = [:]
         var thread: NamespaceDirectoryThread?
-        /// The names that were no namespaces when last looked at, and how often time has made us look since they changed.
+        /// The names that were no namespaces when last read, and how often time has made us read the directory since they changed.
         var unfinished: [String] = []
-        var looks = 0
+        var scans = 0
         /// Attempts to watch that failed since the last that worked.
         var failures = 0
         var entries: [NetworkNamespaces.Entry]?
@@ -57,7 +57,7 @@ final class NamespaceFollower: Sendable {
     private func begin(_ observer: NamespaceObserver) {
         guard !observer.hasEnded else { return }
         state.withLock { $0.observers[ObjectIdentifier(observer)] = observer }
-        look()
+        scan()
     }
 
     private func end(_ observer: NamespaceObserver) {
@@ -72,23 +72,23 @@ final class NamespaceFollower: Sendable {
     }
 
     /// Watches first, reads second, so that nothing falls in between. Runs on the queue.
-    private func look() {
+    private func scan() {
         let observers = state.withLock { Array($0.observers.values) }
         guard !observers.isEmpty else { return }
         let isWatched = watch()
         let (entries, unfinished) = read()
-        let isNews = state.withLock { state in
+        let isChange = state.withLock { state in
             defer { state.entries = entries }
             return state.entries != entries
         }
-        if isNews { logger?.info("network namespaces", metadata: metadata(["names": "\("\(entries)".printable)"])) }
+        if isChange { logger?.debug("network namespaces", metadata: metadata(["names": "\("\(entries)".printable)"])) }
         for observer in observers { observer.offer(entries) }
         scheduleLook(unfinished, isWatched: isWatched)
     }
 
-    private func lookAgain() {
-        state.withLock { $0.looks += 1 }
-        look()
+    private func scanAgain() {
+        state.withLock { $0.scans += 1 }
+        scan()
     }
 
     private func watch() -> Bool {
@@ -96,7 +96,7 @@ final class NamespaceFollower: Sendable {
             let thread = try state.withLock { state throws(SystemError) in
                 if let thread = state.thread { return thread }
                 let thread = try NamespaceDirectoryThread(directory)
-                try thread.start(on: queue) { [weak self] in self?.look() }
+                try thread.start(on: queue) { [weak self] in self?.scan() }
                 state.thread = thread
                 return thread
             }
@@ -115,16 +115,16 @@ final class NamespaceFollower: Sendable {
     /// Looks again after a while where nothing else may tell.
     private func scheduleLook(_ unfinished: [String], isWatched: Bool) {
         let delay: Duration? = state.withLock { state in
-            if state.unfinished != unfinished { (state.unfinished, state.looks) = (unfinished, 0) }
+            if state.unfinished != unfinished { (state.unfinished, state.scans) = (unfinished, 0) }
             guard isWatched else {
                 defer { state.failures += 1 }
                 return MonitorTiming.retryDelay(afterFailures: state.failures)
             }
             state.failures = 0
-            guard !unfinished.isEmpty, state.looks < Self.lookLimit else { return nil }
-            return .milliseconds(1 << state.looks)
+            guard !unfinished.isEmpty, state.scans < Self.scanLimit else { return nil }
+            return .milliseconds(1 << state.scans)
         }
-        let retry = delay.map { clock.schedule(after: $0, on: queue) { [weak self] in self?.lookAgain() } }
+        let retry = delay.map { clock.schedule(after: $0, on: queue) { [weak self] in self?.scanAgain() } }
         let previous = state.withLock { state in
             defer { state.retry = retry }
             return state.retry

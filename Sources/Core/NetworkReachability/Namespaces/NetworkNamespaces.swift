@@ -26,7 +26,7 @@ public final class NetworkNamespaces: Sendable {
 
     /// - Parameters:
     ///   - directory: Where the names are, an absolute path; `/run/netns` is that of `ip netns`.
-    ///   - logger: Where to log: changes at `info`, trouble with the kernel at `warning`.
+    ///   - logger: Where to log: changes at `debug`, trouble with the kernel at `warning`.
     public convenience init(directory: String = "/run/netns", logger: Logger? = nil) {
         self.init(directory: directory, clock: SystemMonitorClock(), logger: logger)
     }
@@ -61,10 +61,26 @@ public final class NetworkNamespaces: Sendable {
     }
 
     /// The namespaces there are, ordered by name, now and whenever one comes or goes.
-    public var changes: NetworkReachabilityUpdates<[Entry]> {
+    public var changes: some AsyncSequence<[Entry], Never> & Sendable {
         let follower = follower
         return NetworkReachabilityUpdates { continuation in
             follower.add { entries, _ in continuation.yield(entries) }
         }
     }
+}
+
+extension NetworkNamespaces {
+    /// A named network namespace.
+    public struct Entry: Hashable, Sendable {
+        /// The name in the directory, without it: `blue`.
+        public let name: String
+
+        /// What to set ``NetworkReachabilityOptions/networkNamespace`` to.
+        public let namespace: NetworkNamespace
+    }
+}
+
+extension NetworkNamespaces.Entry: CustomStringConvertible {
+    /// The name.
+    public var description: String { name }
 }

@@ -15,7 +15,8 @@ struct HostsFile {
         self.text = text
     }
 
-    /// Every address of `name` in the order of the file; names are compared without regard to case or a last dot.
+    /// Every address of `name` in the order of the file; names are compared without regard to case or a last dot, and in
+    /// ASCII: the file may spell a name in its own script.
     func addresses(of name: String) -> [NameLookup.Address] {
         let wanted = Self.canonical(name)
         var addresses: [NameLookup.Address] = []
@@ -35,7 +36,7 @@ struct HostsFile {
     }
 
     private static func canonical(_ name: some StringProtocol) -> String {
-        let name = name.lowercased()
+        let name = HostName.encoded(String(name)).lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 }

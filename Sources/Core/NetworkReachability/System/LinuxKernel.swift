@@ -4,15 +4,14 @@ import Netlink
 
 /// The kernel this process runs on.
 struct LinuxKernel: Kernel {
-    /// The network namespace to open; nil for the calling thread's.
+    /// The network namespace to open; nil for the process's own, whichever the calling thread is in.
     let namespace: NamespaceReference?
 
     /// Hears what passes the sockets; nil for nobody.
     let tap: (any NetlinkTap)?
 
-    /// The calling thread's namespace when this was made. A retry may come from any thread, whose namespace would be another
-    /// network altogether.
-    private let home = NamespaceIdentity.current
+    /// The process's namespace when this was made: another one would be another network altogether.
+    private let home = NamespaceIdentity.ofProcess
 
     init(namespace: NamespaceReference?, tap: (any NetlinkTap)? = nil) {
         self.namespace = namespace
@@ -21,10 +20,9 @@ struct LinuxKernel: Kernel {
 
     func connect() throws(NetlinkError) -> any KernelConnection {
         guard let namespace else {
-            try checkHome()
-            return LinuxConnection(try RouteSockets(tap: tap))
+            return try atHome { () throws(NetlinkError) in LinuxConnection(try RouteSockets(tap: tap)) }
         }
-        // Its directory may have been away. Before the look, so that nothing falls in between.
+        // Its directory may have been away. Before it is opened, so that nothing falls in between.
         if namespace.process == nil { SharedFileWatch.shared.renew(namespace.path) }
         return try NamespaceEntry.run(inside: namespace) { identity in
             Result { () throws(NetlinkError) in
@@ -34,19 +32,21 @@ struct LinuxKernel: Kernel {
     }
 
     func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] {
-        guard let namespace else {
-            try checkHome()
-            return try DefaultRouteQuestion.ask()
-        }
+        guard let namespace else { return try atHome(DefaultRouteQuestion.ask) }
         return try NamespaceEntry.run(inside: namespace) { _ in
             Result { () throws(NetlinkError) in try DefaultRouteQuestion.ask() }
         }
     }
 
-    private func checkHome() throws(NetlinkError) {
-        guard NamespaceIdentity.current == home else {
+    /// Runs `body` in the process's namespace.
+    private func atHome<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(NetlinkError) -> Value
+    ) throws(NetlinkError) -> Value {
+        guard NamespaceIdentity.ofProcess == home else {
             throw NetlinkError("return to the network namespace the manager was made in", .notPermitted)
         }
+        guard let elsewhere = NamespaceReference.ofProcessElsewhere else { return try body() }
+        return try NamespaceEntry.run(inside: elsewhere) { _ in Result(catching: body) }
     }
 
     func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {

@@ -12,15 +12,15 @@ final class NamespaceDirectoryThread: Sendable {
         watch = try NamespaceDirectoryWatch(directory: directory)
     }
 
-    /// Runs `ring` on `queue` for each change, until `end()`.
-    func start(on queue: DispatchQueue, _ ring: @escaping @Sendable () -> Void) throws(SystemError) {
+    /// Runs `changed` on `queue` for each change, until `end()`.
+    func start(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) throws(SystemError) {
         try Thread.detach { [self] in
             while !hasEnded.withLock({ $0 }) {
                 let concernsMounts = watch.wait()
                 queue.sync { [self] in
                     if hasEnded.withLock({ $0 }) { return }
                     let concernsNames = watch.drain()
-                    if concernsMounts || concernsNames { ring() }
+                    if concernsMounts || concernsNames { changed() }
                 }
             }
         }

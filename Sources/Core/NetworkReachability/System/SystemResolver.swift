@@ -28,7 +28,7 @@ final class SystemResolver: HostResolver {
         _ name: String,
         _ completion: @escaping @Sendable (Result<[NameLookup.Address], NameLookup.Failure>) -> Void
     ) {
-        threads.ask(for: name, completion)
+        threads.ask(for: HostName.encoded(name), completion)
     }
 
     /// Asks in a thread of its own where a namespace has to be entered, so that nobody is told inside of it: a thread that
@@ -37,8 +37,19 @@ final class SystemResolver: HostResolver {
         of name: String,
         inside namespace: NamespaceReference?
     ) -> Result<[NameLookup.Address], NameLookup.Failure> {
+        // Threads begin in the namespace of the one that starts them.
+        let namespace = namespace ?? .ofProcessElsewhere
         let ask: @Sendable () -> Result<[NameLookup.Address], NameLookup.Failure> = {
-            Result { () throws(NameLookup.Failure) in try NameLookup.addresses(of: name, inside: namespace) }
+            Result { () throws(NameLookup.Failure) in
+                do throws(NameLookup.Failure) {
+                    return try NameLookup.addresses(of: name, inside: namespace)
+                } catch {
+                    // The C library compares the bytes of the hosts file, where such a name may stand in its own letters.
+                    let known = name.contains("xn--") ? listedAddresses(of: name, inside: namespace) : []
+                    guard !known.isEmpty else { throw error }
+                    return known
+                }
+            }
         }
         guard namespace != nil else { return ask() }
         do {
@@ -46,6 +57,15 @@ final class SystemResolver: HostResolver {
         } catch {
             return .failure(.unavailable("cannot start a thread to resolve \(name): \(error)"))
         }
+    }
+
+    /// What the hosts file says, where it is to be asked.
+    private static func listedAddresses(of name: String, inside namespace: NamespaceReference?) -> [NameLookup.Address]
+    {
+        let files = namespace.flatMap { NamespaceFiles(of: $0) }
+        let place: (String) -> String = { files?.path(of: $0) ?? $0 }
+        guard ResolverConfiguration.read(place).sources.contains("files") else { return [] }
+        return HostsFile(path: place("/etc/hosts")).addresses(of: name)
     }
 
     var configuration: ResolverConfiguration? {
@@ -60,7 +80,8 @@ final class SystemResolver: HostResolver {
         to name: String,
         within limit: Duration
     ) -> [NameServerQuestion.Answer]? {
-        let namespace = namespace
+        let namespace = namespace ?? .ofProcessElsewhere
+        let name = HostName.encoded(name)
         return try? Thread.run {
             NameServerQuestion.ask(
                 servers.map { ($0.wire, $0.zone) },

@@ -45,7 +45,7 @@ final class FakeConnection: KernelConnection {
         let isRepeated = kernel.state.withLock { state in
             defer {
                 state.connections[id]?.queue = queue
-                state.connections[id]?.ring = heard
+                state.connections[id]?.heard = heard
             }
             return state.connections[id]?.queue != nil
         }
@@ -56,11 +56,11 @@ final class FakeConnection: KernelConnection {
     func stopListening() {
         let id = id
         // What the closure owns is let go outside the lock.
-        let ear = kernel.state.withLock { state in
+        let listener = kernel.state.withLock { state in
             defer { state.connections[id]?.close() }
             return state.connections[id]
         }
-        withExtendedLifetime(ear) {}
+        withExtendedLifetime(listener) {}
     }
 
     /// Hints tell no destinations, so all of them pass.
@@ -118,7 +118,7 @@ extension FakeNetwork {
                     table: entry.table,
                     prefixLength: UInt8(entry.prefix.length),
                     metric: entry.metric,
-                    nextHops: entry.legs.map(\.answer),
+                    nextHops: entry.hops.map(\.answer),
                     nextHopID: entry.object,
                     lifetime: entry.end.map { max(.zero, $0 - now) }
                 )

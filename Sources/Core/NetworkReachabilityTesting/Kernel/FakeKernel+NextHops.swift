@@ -33,8 +33,8 @@ extension FakeKernel {
 
     private func setNextHop(_ id: UInt32, via gateway: String, on link: String, replacing: Bool) {
         change { network throws(Refusal) in
-            let leg = FakeNetwork.Leg(interface: try network.index(of: link), gateway: try FakeKernel.address(gateway))
-            try network.setObject(id, FakeNetwork.Object(leg: leg), replacing: replacing)
+            let hop = FakeNetwork.Hop(interface: try network.index(of: link), gateway: try FakeKernel.address(gateway))
+            try network.setObject(id, FakeNetwork.Object(hop: hop), replacing: replacing)
         }
     }
 }

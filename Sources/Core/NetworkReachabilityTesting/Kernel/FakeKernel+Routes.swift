@@ -28,7 +28,7 @@ extension FakeKernel {
     ) {
         place(
             destination,
-            [Leg(via: gateway, on: link)],
+            [Hop(via: gateway, on: link)],
             metric: metric,
             table: table,
             kind: kind,
@@ -38,15 +38,15 @@ extension FakeKernel {
         )
     }
 
-    /// Adds a route with several legs.
+    /// Adds a route with several hops.
     public func addRoute(
         _ destination: String,
-        legs: [Leg],
+        hops: [Hop],
         metric: UInt32? = nil,
         table: UInt32 = 254,
         source: String? = nil
     ) {
-        place(destination, legs, metric: metric, table: table, kind: .unicast, source: source, lifetime: nil, .add)
+        place(destination, hops, metric: metric, table: table, kind: .unicast, source: source, lifetime: nil, .add)
     }
 
     /// Adds a route that uses a next hop object. `default` is IPv4 here.
@@ -71,7 +71,7 @@ extension FakeKernel {
     ) {
         place(
             destination,
-            [Leg(via: gateway, on: link)],
+            [Hop(via: gateway, on: link)],
             metric: metric,
             table: table,
             kind: kind,
@@ -81,7 +81,7 @@ extension FakeKernel {
         )
     }
 
-    /// Adds a route behind those of the same prefix and metric; IPv6 makes one route of all their legs.
+    /// Adds a route behind those of the same prefix and metric; IPv6 makes one route of all their hops.
     public func appendRoute(
         _ destination: String,
         via gateway: String,
@@ -91,7 +91,7 @@ extension FakeKernel {
     ) {
         place(
             destination,
-            [Leg(via: gateway, on: link)],
+            [Hop(via: gateway, on: link)],
             metric: metric,
             table: table,
             kind: .unicast,
@@ -113,7 +113,7 @@ extension FakeKernel {
         change { network throws(Refusal) in
             let request = try FakeKernel.request(
                 destination,
-                [Leg(via: gateway, on: link)],
+                [Hop(via: gateway, on: link)],
                 metric: metric,
                 table: table,
                 kind: kind,
@@ -125,7 +125,7 @@ extension FakeKernel {
 
     private func place(
         _ destination: String,
-        _ legs: [Leg],
+        _ hops: [Hop],
         metric: UInt32?,
         table: UInt32,
         kind: RouteKind,
@@ -137,7 +137,7 @@ extension FakeKernel {
         change { network throws(Refusal) in
             var request = try FakeKernel.request(
                 destination,
-                legs,
+                hops,
                 metric: metric,
                 table: table,
                 kind: kind,
@@ -155,15 +155,15 @@ extension FakeKernel {
 
     private static func request(
         _ destination: String,
-        _ legs: [Leg],
+        _ hops: [Hop],
         metric: UInt32?,
         table: UInt32,
         kind: RouteKind,
         source: String?
     ) throws(Refusal) -> RouteRequest {
         var parsed: [(gateway: WireAddress?, link: String?)] = []
-        for leg in legs where leg.gateway != nil || leg.link != nil {
-            parsed.append((try leg.gateway.map { text throws(Refusal) in try address(text) }, leg.link))
+        for hop in hops where hop.gateway != nil || hop.link != nil {
+            parsed.append((try hop.gateway.map { text throws(Refusal) in try address(text) }, hop.link))
         }
         let family = parsed.compactMap(\.gateway?.family).first
         let source = try source.map { text throws(Refusal) in try address(text) }
@@ -173,7 +173,7 @@ extension FakeKernel {
             table: table,
             metric: metric,
             kind: kind.kind,
-            legs: parsed,
+            hops: parsed,
             source: source
         )
     }

@@ -8,7 +8,7 @@ extension FakeKernel {
         /// The time that hints are noticed by.
         let clock: ManualClock
         var network = FakeNetwork()
-        var connections: [UInt64: Ear] = [:]
+        var connections: [UInt64: Listener] = [:]
         /// The batch under way; nil outside of one.
         var batch: Batch?
         var timers: [Cancellation] = []
@@ -39,7 +39,7 @@ extension FakeKernel {
 
         mutating func connect() -> UInt64 {
             let id = makeID()
-            connections[id] = Ear()
+            connections[id] = Listener()
             return id
         }
 
@@ -77,10 +77,10 @@ extension FakeKernel {
 
         /// The next hint of a connection that has not been fetched otherwise.
         mutating func take(for connection: UInt64) -> (@Sendable () -> Void)? {
-            guard let ring = connections[connection]?.ring, let burst = connections[connection]?.take() else {
+            guard let heard = connections[connection]?.heard, let burst = connections[connection]?.take() else {
                 return nil
             }
-            return { ring(burst) }
+            return { heard(burst) }
         }
 
         private mutating func send(_ hints: [Hint]) -> [Call] {
@@ -88,8 +88,8 @@ extension FakeKernel {
             let now = clock.monotonic
             for index in hints.indices { hints[index].burst.noticed = now }
             var calls: [Call] = []
-            for (connection, ear) in connections {
-                guard ear.isCurrent, let queue = ear.queue else { continue }
+            for (connection, listener) in connections {
+                guard listener.isCurrent, let queue = listener.queue else { continue }
                 connections[connection]?.pending += hints
                 calls += hints.map { _ in Call(queue: queue, connection: connection) }
             }

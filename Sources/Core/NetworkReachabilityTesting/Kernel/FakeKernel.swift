@@ -1,5 +1,5 @@
 import Dispatch
-import LinuxPrimitives
+package import LinuxPrimitives
 import Netlink
 
 /// A Linux network that tests play: links, addresses, routes and rules in memory, and the messages that Linux would
@@ -72,13 +72,98 @@ public final class FakeKernel: Sendable {
     func deliver(_ calls: [Call]) {
         for call in calls {
             call.queue.async { [weak self] in
-                guard let ring = self?.state.withLock({ $0.take(for: call.connection) }) else { return }
-                ring()
+                guard let heard = self?.state.withLock({ $0.take(for: call.connection) }) else { return }
+                heard()
             }
         }
     }
 
     private func finishBatch() {
         deliver(state.withLock { $0.finishBatch() })
+    }
+}
+
+extension FakeKernel {
+    /// A queue on which a connection is to be rung.
+    struct Call: Sendable {
+        let queue: DispatchQueue
+        let connection: UInt64
+    }
+}
+
+extension FakeKernel {
+    /// How many questions were asked so far, lookups included.
+    public var questionCount: Int { state.withLock { $0.questions } }
+
+    /// How many routes were looked up so far.
+    public var lookupCount: Int { state.withLock { $0.lookups } }
+
+    /// In how many rounds they were, each of which is a way to the kernel and back.
+    public var lookupRoundCount: Int { state.withLock { $0.lookupRounds } }
+
+    /// How many connections are open.
+    public var connectionCount: Int { state.withLock { $0.connections.count } }
+
+    /// How many connections listen.
+    public var listenerCount: Int { state.withLock { $0.connections.count { $0.value.queue != nil } } }
+}
+
+extension FakeKernel {
+    /// One of the two families of addresses.
+    public enum Family: Hashable, Sendable, CaseIterable {
+        case ipv4
+        case ipv6
+
+        package var addressFamily: AddressFamily { self == .ipv4 ? .ipv4 : .ipv6 }
+    }
+}
+
+extension FakeKernel {
+    /// Why a netlink socket cannot be used.
+    public enum Fault: Hashable, Sendable, CaseIterable {
+        /// EPERM: a seccomp filter, as in some containers.
+        case notPermitted
+        /// EACCES: a security module.
+        case accessDenied
+        /// ENOBUFS: no memory.
+        case noBufferSpace
+        /// EAGAIN: the kernel did not answer in time.
+        case timedOut
+
+        var cause: SystemError {
+            switch self {
+            case .notPermitted: .notPermitted
+            case .accessDenied: .accessDenied
+            case .noBufferSpace: .noBufferSpace
+            case .timedOut: .tryAgain
+            }
+        }
+    }
+}
+
+extension FakeKernel {
+    /// A burst on its way.
+    struct Hint: Sendable {
+        var burst: EventBurst
+        /// What the network was when it was sent, where more of a batch follow.
+        var stateThen: FakeNetwork?
+        /// What the network was before, where the notification overtakes the state.
+        var staleState: FakeNetwork?
+    }
+}
+
+extension FakeKernel {
+    /// One way out of a route that has several.
+    public struct Hop: Hashable, Sendable {
+        let gateway: String?
+        let link: String?
+
+        /// - Parameters:
+        ///   - gateway: the address of the router; nil for destinations on the link itself.
+        ///   - link: the name of the link; nil for the one the router is on.
+        public init(via gateway: String? = nil, on link: String? = nil) {
+            self.gateway = gateway
+            self.link = link
+        }
     }
 }

@@ -27,7 +27,7 @@ extension FakeNetwork {
         insert(address)
         hear([.address, .addition])
         addRoutes(of: address)
-        if prefix.family == .ipv4 { reviveLegs(on: index, families: [.ipv4]) }
+        if prefix.family == .ipv4 { reviveHops(on: index, families: [.ipv4]) }
     }
 
     mutating func removeAddress(_ prefix: Prefix, from name: String) throws(Refusal) {

@@ -10,7 +10,7 @@ extension FakeNetwork {
         var metric: UInt32
         var kind: RouteKind
         /// Empty where a next hop object says where to go, and for IPv4 routes that go nowhere.
-        var legs: [Leg]
+        var hops: [Hop]
         /// The next hop object, 0 for none.
         var object: UInt32 = 0
         /// The source its packets get (RTA_PREFSRC).
@@ -26,9 +26,9 @@ extension FakeNetwork {
             end.map { $0 <= now } ?? false
         }
 
-        /// Whether some leg of its own leaves through the device.
+        /// Whether some hop of its own leaves through the device.
         func uses(_ interface: UInt32) -> Bool {
-            legs.contains { $0.interface == interface }
+            hops.contains { $0.interface == interface }
         }
     }
 }

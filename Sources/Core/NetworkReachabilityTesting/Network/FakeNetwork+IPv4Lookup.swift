@@ -26,7 +26,7 @@ extension FakeNetwork {
         }
         let kind = self.kind(of: finding.entry)
         if kind == .local {
-            let loopback = Leg(interface: 1)
+            let loopback = Hop(interface: 1)
             return try ipv4Answer(
                 query,
                 finding,
@@ -36,15 +36,15 @@ extension FakeNetwork {
                 showsGateway: false
             )
         }
-        let source = finding.entry.source ?? ipv4Source(for: finding.leg, scope: finding.entry.scope)
+        let source = finding.entry.source ?? ipv4Source(for: finding.hop, scope: finding.entry.scope)
         if destination.isLimitedBroadcast {
-            return try ipv4Answer(query, finding, .broadcast, finding.leg, source: source, showsGateway: false)
+            return try ipv4Answer(query, finding, .broadcast, finding.hop, source: source, showsGateway: false)
         }
         if destination.isMulticast {
             let showsGateway = finding.entry.prefix.length >= 4
-            return try ipv4Answer(query, finding, .multicast, finding.leg, source: source, showsGateway: showsGateway)
+            return try ipv4Answer(query, finding, .multicast, finding.hop, source: source, showsGateway: showsGateway)
         }
-        return try ipv4Answer(query, finding, kind, finding.leg, source: source, showsGateway: kind != .broadcast)
+        return try ipv4Answer(query, finding, kind, finding.hop, source: source, showsGateway: kind != .broadcast)
     }
 
     /// Longest prefix, then metric, then age; one table after the other.
@@ -76,16 +76,16 @@ extension FakeNetwork {
             let kind = self.kind(of: entry)
             if kind == .throwing { return nil }
             if let error = FakeNetwork.error(of: kind) { throw error }
-            let usable = usableLegs(of: entry).filter { leg in
-                query.outputInterface == nil || query.outputInterface == leg.interface
+            let usable = usableHops(of: entry).filter { hop in
+                query.outputInterface == nil || query.outputInterface == hop.interface
             }
-            let preferred = usable.filter { leg in
-                query.source != nil && query.source == ipv4Source(for: leg, scope: entry.scope)
+            let preferred = usable.filter { hop in
+                query.source != nil && query.source == ipv4Source(for: hop, scope: entry.scope)
             }
             let chosen =
                 query.outputInterface == nil
                 ? FakeNetwork.choose(query, among: preferred.isEmpty ? usable : preferred) : usable.first
-            if let chosen { return Finding(entry: entry, leg: chosen, table: name) }
+            if let chosen { return Finding(entry: entry, hop: chosen, table: name) }
         }
         return nil
     }
@@ -94,7 +94,7 @@ extension FakeNetwork {
         _ query: RouteQuery,
         _ finding: Finding,
         _ kind: RouteKind,
-        _ leg: Leg,
+        _ hop: Hop,
         source: WireAddress?,
         showsGateway: Bool
     ) throws(SystemError) -> Route {
@@ -104,17 +104,17 @@ extension FakeNetwork {
                 table: finding.table,
                 prefixLength: UInt8(finding.entry.prefix.length),
                 metric: finding.entry.metric,
-                nextHops: legs(of: finding.entry).map(\.answer),
+                nextHops: hops(of: finding.entry).map(\.answer),
                 nextHopID: finding.entry.object,
                 source: finding.entry.source
             )
         }
-        let gateway = showsGateway ? leg.gateway : nil
+        let gateway = showsGateway ? hop.gateway : nil
         return Route(
             kind: kind,
             table: finding.table,
             prefixLength: 32,
-            nextHops: [NextHop(interface: leg.interface, gateway: gateway)],
+            nextHops: [NextHop(interface: hop.interface, gateway: gateway)],
             // A source that was given is not given back.
             source: query.source == nil ? source : nil
         )
@@ -123,7 +123,7 @@ extension FakeNetwork {
     /// 0.0.0.0 is this very host (RFC 1122), whatever the routes are.
     private func ownAnswer(_ query: RouteQuery, _ output: Device?) throws(SystemError) -> Route {
         if query.wantsEntry { throw .hostUnreachable }
-        let own = output.flatMap { ipv4Source(for: Leg(interface: $0.link.index), scope: .host) }
+        let own = output.flatMap { ipv4Source(for: Hop(interface: $0.link.index), scope: .host) }
         return Route(
             kind: .local,
             prefixLength: 32,
@@ -137,12 +137,12 @@ extension FakeNetwork {
         let destination = query.destination
         let kind: RouteKind =
             destination.isLimitedBroadcast ? .broadcast : destination.isMulticast ? .multicast : .unicast
-        let leg = Leg(interface: device.link.index)
+        let hop = Hop(interface: device.link.index)
         return Route(
             kind: kind,
             prefixLength: 32,
-            nextHops: [leg.answer],
-            source: query.source == nil ? ipv4Source(for: leg, scope: .link) : nil
+            nextHops: [hop.answer],
+            source: query.source == nil ? ipv4Source(for: hop, scope: .link) : nil
         )
     }
 

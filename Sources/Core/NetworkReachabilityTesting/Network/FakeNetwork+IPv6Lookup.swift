@@ -12,21 +12,21 @@ extension FakeNetwork {
                 table: entry.table,
                 prefixLength: UInt8(entry.prefix.length),
                 metric: entry.metric,
-                nextHops: legs(of: entry).map(\.answer),
+                nextHops: hops(of: entry).map(\.answer),
                 nextHopID: entry.object,
                 source: entry.source,
                 lifetime: entry.end.map { $0 - now }
             )
         }
         // Packets to ourselves go through the loopback device.
-        let output = entry.kind == .local ? 1 : finding.leg.interface
+        let output = entry.kind == .local ? 1 : finding.hop.interface
         return Route(
             kind: entry.kind,
             table: entry.table,
             prefixLength: 128,
             metric: entry.metric,
-            nextHops: [NextHop(interface: output, gateway: finding.leg.gateway)],
-            source: entry.source ?? ipv6Source(for: query.destination, through: finding.leg.interface)
+            nextHops: [NextHop(interface: output, gateway: finding.hop.gateway)],
+            source: entry.source ?? ipv6Source(for: query.destination, through: finding.hop.interface)
         )
     }
 
@@ -50,18 +50,18 @@ extension FakeNetwork {
             let kind = self.kind(of: entry)
             if kind == .throwing { return nil }
             if let error = FakeNetwork.error(of: kind) { throw error }
-            guard let leg = FakeNetwork.choose(query, among: usable) else { continue }
-            return Finding(entry: entry, leg: leg, table: table)
+            guard let hop = FakeNetwork.choose(query, among: usable) else { continue }
+            return Finding(entry: entry, hop: hop, table: table)
         }
         return nil
     }
 
-    /// The first entry with a leg that may be used, better one through the interface that was asked for.
-    private func choose(_ query: RouteQuery, _ entries: [Entry], takesFailed: Bool) -> (Entry, [Leg])? {
-        let candidates = entries.map { ($0, usableLegs(of: $0).filter { takesFailed || !hasFailed($0) }) }
+    /// The first entry with a hop that may be used, better one through the interface that was asked for.
+    private func choose(_ query: RouteQuery, _ entries: [Entry], takesFailed: Bool) -> (Entry, [Hop])? {
+        let candidates = entries.map { ($0, usableHops(of: $0).filter { takesFailed || !hasFailed($0) }) }
         guard let output = query.outputInterface else { return candidates.first { !$0.1.isEmpty || isHole($0.0) } }
-        for (entry, legs) in candidates {
-            let fitting = legs.filter { $0.interface == output }
+        for (entry, hops) in candidates {
+            let fitting = hops.filter { $0.interface == output }
             if !fitting.isEmpty { return (entry, fitting) }
         }
         // An address of this link or host, or a packet without a source, may not leave elsewhere.

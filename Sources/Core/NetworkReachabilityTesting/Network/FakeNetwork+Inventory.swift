@@ -17,7 +17,7 @@ extension FakeNetwork {
                         family: family,
                         table: table,
                         metric: entry.metric,
-                        nextHops: legs(of: entry).map(\.answer)
+                        nextHops: hops(of: entry).map(\.answer)
                     )
                 }
             }

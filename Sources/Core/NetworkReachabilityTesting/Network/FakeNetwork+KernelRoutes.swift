@@ -34,7 +34,7 @@ extension FakeNetwork {
             table: RoutingTable.local,
             metric: 256,
             kind: .multicast,
-            legs: [Leg(interface: index)]
+            hops: [Hop(interface: index)]
         )
         guard !entries.contains(where: { $0.isSameRoute(as: entry) }) else { return }
         entries.append(entry)
@@ -52,7 +52,7 @@ extension FakeNetwork {
     }
 
     private func ipv4Routes(of address: Address, _ device: Device) -> [Entry] {
-        let leg = Leg(interface: address.interface)
+        let hop = Hop(interface: address.interface)
         func entry(_ prefix: Prefix, _ kind: RouteKind, _ scope: Scope) -> Entry {
             let table = kind == .unicast ? RoutingTable.main : RoutingTable.local
             return Entry(
@@ -60,7 +60,7 @@ extension FakeNetwork {
                 table: table,
                 metric: 0,
                 kind: kind,
-                legs: [leg],
+                hops: [hop],
                 source: address.address,
                 scope: scope
             )
@@ -79,15 +79,15 @@ extension FakeNetwork {
     }
 
     private func ipv6Routes(of address: Address, _ device: Device) -> [Entry] {
-        let leg = Leg(interface: address.interface)
+        let hop = Hop(interface: address.interface)
         let own = Prefix(address.address, length: 128)
         var routes: [Entry] = []
         if device.isUp {
             let network = address.prefix.network
-            routes.append(Entry(prefix: network, table: RoutingTable.main, metric: 256, kind: .unicast, legs: [leg]))
+            routes.append(Entry(prefix: network, table: RoutingTable.main, metric: 256, kind: .unicast, hops: [hop]))
         }
         if !address.isTentative {
-            routes.append(Entry(prefix: own, table: RoutingTable.local, metric: 0, kind: .local, legs: [leg]))
+            routes.append(Entry(prefix: own, table: RoutingTable.local, metric: 0, kind: .local, hops: [hop]))
         }
         return routes
     }
@@ -97,6 +97,6 @@ extension FakeNetwork.Entry {
     /// Whether the kernel would call the other a duplicate.
     func isSameRoute(as other: FakeNetwork.Entry) -> Bool {
         prefix == other.prefix && table == other.table && metric == other.metric && kind == other.kind
-            && legs.map(\.answer) == other.legs.map(\.answer)
+            && hops.map(\.answer) == other.hops.map(\.answer)
     }
 }

@@ -30,7 +30,7 @@ extension FakeNetwork {
             hear(entry, removed: true)
         }
         addresses.removeAll { $0.interface == index }
-        // IPv4 loses a route of several legs as a whole, IPv6 only the leg.
+        // IPv4 loses a route of several hops as a whole, IPv6 only the hop.
         entries.removeAll { $0.family == .ipv4 && $0.uses(index) }
         removeIPv6Legs { $0.interface == index }
         devices.removeAll { $0.link.index == index }
@@ -117,7 +117,7 @@ extension FakeNetwork {
         hear(.link)
         addMulticastRoute(index)
         for address in addresses where address.interface == index { addRoutes(of: address) }
-        reviveLegs(on: index, families: AddressFamily.allCases)
+        reviveHops(on: index, families: AddressFamily.allCases)
         if device(index)?.link.isLoopback == true { addLoopbackIPv6(index) }
         makeLinkLocalAddress(index)
     }

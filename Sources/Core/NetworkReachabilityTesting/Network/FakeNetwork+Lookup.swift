@@ -29,7 +29,7 @@ extension FakeNetwork {
 
     /// Asks the tables in the order of the rules, until one says something.
     ///
-    /// - Parameter lookUp: the entry and leg found in a table; nil lets the next rule decide.
+    /// - Parameter lookUp: the entry and hop found in a table; nil lets the next rule decide.
     func walkRules(
         _ query: RouteQuery,
         _ lookUp: (UInt32) throws(SystemError) -> Finding?
@@ -64,22 +64,22 @@ extension FakeNetwork {
         return isHole ? .blackhole : entry.kind
     }
 
-    /// The legs packets may take. A lost carrier alone is no reason not to, unless the system was told so; it never
+    /// The hops packets may take. A lost carrier alone is no reason not to, unless the system was told so; it never
     /// matters for packets to ourselves.
-    func usableLegs(of entry: Entry) -> [Leg] {
-        legs(of: entry).filter { leg in
-            guard !leg.isDead, let device = device(leg.interface) else { return false }
+    func usableHops(of entry: Entry) -> [Hop] {
+        hops(of: entry).filter { hop in
+            guard !hop.isDead, let device = device(hop.interface) else { return false }
             return entry.kind == .local || !device.isAnnouncedDown || !ignoresLinkdown.contains(entry.family)
         }
     }
 
     /// The way of the packets of one flow: the same for the same flow, but not the one Linux would choose.
-    static func choose(_ query: RouteQuery, among legs: [Leg]) -> Leg? {
-        guard !legs.isEmpty else { return nil }
+    static func choose(_ query: RouteQuery, among hops: [Hop]) -> Hop? {
+        guard !hops.isEmpty else { return nil }
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in query.destination.bytes + (query.source?.bytes ?? []) {
             hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
         }
-        return legs[Int((hash >> 32) % UInt64(legs.count))]
+        return hops[Int((hash >> 32) % UInt64(hops.count))]
     }
 }

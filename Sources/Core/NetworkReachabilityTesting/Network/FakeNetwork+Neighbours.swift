@@ -18,12 +18,12 @@ extension FakeNetwork {
         if hadFailed != (neighbour?.state == .failed) { hearNeighbour(address) }
     }
 
-    /// Whether packets over this leg are better sent elsewhere: IPv6 hosts pass over routers that do not answer (RFC 4191).
+    /// Whether packets over this hop are better sent elsewhere: IPv6 hosts pass over routers that do not answer (RFC 4191).
     ///
     /// C counterpart: `rt6_check_neigh`.
-    func hasFailed(_ leg: Leg) -> Bool {
-        guard let gateway = leg.gateway else { return false }
-        return neighbours[Place(address: gateway, link: leg.interface)]?.state == .failed
+    func hasFailed(_ hop: Hop) -> Bool {
+        guard let gateway = hop.gateway else { return false }
+        return neighbours[Place(address: gateway, link: hop.interface)]?.state == .failed
     }
 
     /// A link that goes down forgets all it knows, one that loses its carrier keeps what was set for good.

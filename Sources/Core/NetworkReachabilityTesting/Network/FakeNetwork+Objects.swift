@@ -9,7 +9,7 @@ extension FakeNetwork {
         for member in object.members where objects[member] == nil {
             throw Refusal("there is no next hop object \(member) to make a group of")
         }
-        if let leg = object.leg { try checkLeg(leg, family: leg.gateway?.family ?? .ipv4, table: RoutingTable.main) }
+        if let hop = object.hop { try checkHop(hop, family: hop.gateway?.family ?? .ipv4, table: RoutingTable.main) }
         objects[id] = object
         hear([.nextHop, .addition])
         guard replacing else { return }
@@ -24,7 +24,7 @@ extension FakeNetwork {
 
     /// A device that went down or lost its carrier takes its objects along, without a word of them.
     mutating func dropObjects(on index: UInt32) {
-        for id in objects.filter({ $0.value.leg?.interface == index }).keys.sorted() { remove(id, isTold: false) }
+        for id in objects.filter({ $0.value.hop?.interface == index }).keys.sorted() { remove(id, isTold: false) }
     }
 
     /// IPv4 routes go silently with their object; IPv6 tells of each.

@@ -8,7 +8,7 @@ extension FakeNetwork {
         case add
         /// It takes the place of the first of its prefix and metric, or is added (NLM_F_REPLACE).
         case replace
-        /// It stands behind the others of its prefix and metric; IPv6 makes one route of all legs (NLM_F_APPEND).
+        /// It stands behind the others of its prefix and metric; IPv6 makes one route of all hops (NLM_F_APPEND).
         case append
     }
 
@@ -22,8 +22,8 @@ extension FakeNetwork {
             throw Refusal("there is a route \(entry.prefix.text) of metric \(entry.metric) already")
         case (.replace, let position?):
             entries[position] = entry
-        case (.append, let position?) where entry.family == .ipv6 && entries[position].legs.first?.gateway != nil:
-            entries[position].legs += entry.legs
+        case (.append, let position?) where entry.family == .ipv6 && entries[position].hops.first?.gateway != nil:
+            entries[position].hops += entry.hops
         default:
             entries.append(entry)
         }
@@ -32,23 +32,23 @@ extension FakeNetwork {
 
     /// Removes the first route that fits what is given.
     mutating func removeRoute(_ request: RouteRequest) throws(Refusal) {
-        let gateway = request.legs.first?.gateway
-        let index = try request.legs.first?.link.map { name throws(Refusal) in try self.index(of: name) }
+        let gateway = request.hops.first?.gateway
+        let index = try request.hops.first?.link.map { name throws(Refusal) in try self.index(of: name) }
         let fitting = entries.indices.filter { position in
             let entry = entries[position]
             guard entry.prefix == request.prefix.network, entry.table == request.table else { return false }
             if let metric = request.metric, metric != entry.metric { return false }
             if request.kind != .unicast, request.kind != entry.kind { return false }
-            return (gateway == nil || entry.legs.contains { $0.gateway == gateway })
-                && (index == nil || entry.legs.contains { $0.interface == index })
+            return (gateway == nil || entry.hops.contains { $0.gateway == gateway })
+                && (index == nil || entry.hops.contains { $0.interface == index })
         }
         guard let position = fitting.min(by: { entries[$0].metric < entries[$1].metric }) else {
             throw Refusal("there is no such route \(request.prefix.text) in table \(request.table)")
         }
         hear(entries[position], removed: true)
-        if entries[position].family == .ipv6, entries[position].legs.count > 1, let gateway {
-            // Naming a router takes one leg out of an IPv6 route, and all of an IPv4 one.
-            entries[position].legs.removeAll { $0.gateway == gateway }
+        if entries[position].family == .ipv6, entries[position].hops.count > 1, let gateway {
+            // Naming a router takes one hop out of an IPv6 route, and all of an IPv4 one.
+            entries[position].hops.removeAll { $0.gateway == gateway }
         } else {
             entries.remove(at: position)
         }
@@ -67,17 +67,17 @@ extension FakeNetwork {
         }
         guard request.table > 0 else { throw Refusal("0 is no routing table") }
         if let source = request.source, !isOwn(source) { throw Refusal("\(source) is not an address of ours") }
-        var legs: [Leg] = []
-        for leg in request.legs { legs.append(try makeLeg(leg.gateway, leg.link, family: family, request.table)) }
+        var hops: [Hop] = []
+        for hop in request.hops { hops.append(try makeHop(hop.gateway, hop.link, family: family, request.table)) }
         if request.kind == .unicast || request.kind == .local {
-            guard !legs.isEmpty || request.object != 0 else {
+            guard !hops.isEmpty || request.object != 0 else {
                 throw Refusal("a route needs a router, a link or a next hop object")
             }
         } else if family == .ipv6 {
             // IPv6 lets a route to nowhere end at the loopback device.
-            legs = [Leg(interface: 1)]
+            hops = [Hop(interface: 1)]
         } else {
-            legs = []
+            hops = []
         }
         let metric = request.metric.flatMap { $0 == 0 && family == .ipv6 ? nil : $0 } ?? (family == .ipv4 ? 0 : 1024)
         var entry = Entry(
@@ -85,54 +85,54 @@ extension FakeNetwork {
             table: request.table,
             metric: metric,
             kind: request.kind,
-            legs: legs,
+            hops: hops,
             object: request.object,
             source: request.source,
             end: request.end
         )
         if request.kind == .local {
             entry.scope = .host
-        } else if request.kind == .unicast, legs.allSatisfy({ $0.gateway == nil }), request.object == 0 {
+        } else if request.kind == .unicast, hops.allSatisfy({ $0.gateway == nil }), request.object == 0 {
             entry.scope = .link
         }
         return entry
     }
 
-    private func makeLeg(
+    private func makeHop(
         _ gateway: WireAddress?,
         _ link: String?,
         family: AddressFamily,
         _ table: UInt32
-    ) throws(Refusal) -> Leg {
+    ) throws(Refusal) -> Hop {
         let index = try link.map { name throws(Refusal) in try self.index(of: name) }
         guard let gateway else {
-            guard let index else { throw Refusal("a leg needs a router or a link") }
-            let leg = Leg(interface: index)
-            try checkLeg(leg, family: family, table: table)
-            return leg
+            guard let index else { throw Refusal("a hop needs a router or a link") }
+            let hop = Hop(interface: index)
+            try checkHop(hop, family: family, table: table)
+            return hop
         }
         if family == .ipv6, gateway.family == .ipv4 { throw Refusal("an IPv4 router forwards no IPv6") }
         if let index {
-            let leg = Leg(interface: index, gateway: gateway)
-            try checkLeg(leg, family: family, table: table)
-            return leg
+            let hop = Hop(interface: index, gateway: gateway)
+            try checkHop(hop, family: family, table: table)
+            return hop
         }
         guard let way = wayOnLink(to: gateway, through: nil, table: table) else {
             throw Refusal("the router \(gateway) is on no link")
         }
-        let leg = Leg(interface: way, gateway: gateway)
-        try checkLeg(leg, family: family, table: table)
-        return leg
+        let hop = Hop(interface: way, gateway: gateway)
+        try checkHop(hop, family: family, table: table)
+        return hop
     }
 
-    /// Refuses a leg through a link that is down, or to a router that is not on it.
-    func checkLeg(_ leg: Leg, family: AddressFamily, table: UInt32) throws(Refusal) {
-        guard let device = device(leg.interface), device.isUp else {
+    /// Refuses a hop through a link that is down, or to a router that is not on it.
+    func checkHop(_ hop: Hop, family: AddressFamily, table: UInt32) throws(Refusal) {
+        guard let device = device(hop.interface), device.isUp else {
             throw Refusal("the link of a new route must be up")
         }
-        guard let gateway = leg.gateway else { return }
+        guard let gateway = hop.gateway else { return }
         if gateway.family == .ipv6, gateway.isLinkLocal { return }
-        guard wayOnLink(to: gateway, through: leg.interface, table: table) == leg.interface else {
+        guard wayOnLink(to: gateway, through: hop.interface, table: table) == hop.interface else {
             throw Refusal("the router \(gateway) is not on \(device.link.name)")
         }
     }
@@ -142,12 +142,12 @@ extension FakeNetwork {
         let tables = [table, RoutingTable.main]
         let fitting = entries.filter { entry in
             entry.kind == .unicast && tables.contains(entry.table) && entry.prefix.covers(gateway)
-                && entry.legs.contains { $0.gateway == nil && (index == nil || $0.interface == index) }
+                && entry.hops.contains { $0.gateway == nil && (index == nil || $0.interface == index) }
         }
         let best = fitting.max { one, other in
             (one.prefix.length, other.metric) < (other.prefix.length, one.metric)
         }
-        return best?.legs.first { index == nil || $0.interface == index }?.interface
+        return best?.hops.first { index == nil || $0.interface == index }?.interface
     }
 }
 

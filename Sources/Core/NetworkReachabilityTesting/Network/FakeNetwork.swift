@@ -82,3 +82,108 @@ struct FakeNetwork: Sendable {
         change(&devices[position])
     }
 }
+
+extension FakeNetwork {
+    /// An address of a device.
+    struct Address: Hashable, Sendable {
+        /// The address itself with the length of its prefix.
+        var prefix: Prefix
+        var interface: UInt32
+        /// Duplicate address detection has not ended (IFA_F_TENTATIVE).
+        var isTentative = false
+        /// Past its preferred lifetime (IFA_F_DEPRECATED).
+        var isDeprecated = false
+        /// IPv4: another address of the same prefix came first (IFA_F_SECONDARY).
+        var isSecondary = false
+
+        var address: WireAddress { prefix.address }
+        var family: AddressFamily { prefix.family }
+
+        /// IPv4: as `ip address add` sets it.
+        var scope: Scope { family == .ipv4 && address.isLoopback ? .host : .universe }
+    }
+}
+
+extension FakeNetwork {
+    /// The source of packets that leave by a hop: the device's first address, better one in the router's prefix, else
+    /// one of another device. Nil, and packets leave without one, where there is none.
+    ///
+    /// C counterpart: `inet_select_addr`.
+    func ipv4Source(for hop: Hop, scope: Scope) -> WireAddress? {
+        let primaries = addresses.filter { $0.family == .ipv4 && !$0.isSecondary && $0.scope <= scope }
+        let own = primaries.filter { $0.interface == hop.interface }
+        if let gateway = hop.gateway, let near = own.first(where: { $0.prefix.covers(gateway) }) {
+            return near.address
+        }
+        if let first = own.first { return first.address }
+        return primaries.sorted { $0.interface < $1.interface }.first?.address
+    }
+}
+
+extension FakeNetwork {
+    /// One way out of a route.
+    struct Hop: Hashable, Sendable {
+        var interface: UInt32
+        var gateway: WireAddress?
+        /// The device went away under a route that has other hops (RTNH_F_DEAD).
+        var isDead = false
+
+        var answer: NextHop { NextHop(interface: interface, gateway: gateway) }
+    }
+}
+
+extension FakeNetwork {
+    /// A next hop object: a hop, a group of others, or a hole.
+    struct Object: Hashable, Sendable {
+        var hop: Hop?
+        var members: [UInt32] = []
+        var isBlackhole = false
+
+        var answer: NextHopObject {
+            NextHopObject(nextHop: hop?.answer, members: members, isBlackhole: isBlackhole)
+        }
+    }
+}
+
+extension FakeNetwork.Rule {
+    /// What the kernel tells of it.
+    var answer: RoutingRule {
+        var rule = RoutingRule(priority: priority)
+        switch action {
+        case .lookUp(let table): rule.table = table
+        case .fail(.accessDenied): rule.action = .prohibit
+        case .fail(.invalidArgument): rule.action = .blackhole
+        case .fail: rule.action = .unreachable
+        }
+        rule.source = source.map { AddressPrefix($0.address, length: $0.length) }
+        rule.destination = destination.map { AddressPrefix($0.address, length: $0.length) }
+        rule.mark = mark ?? 0
+        rule.markMask = mark == nil ? 0 : .max
+        rule.isInverted = isInverted
+        rule.suppressedLength = suppressedLength
+        return rule
+    }
+}
+
+extension FakeNetwork {
+    /// Lets the carrier of every link that runs over others follow theirs.
+    ///
+    /// Linux tells of a bridge about a second later; here it is told at once.
+    mutating func settleUppers() {
+        for device in devices {
+            guard let isPlugged = carrierFromBelow(device), isPlugged != device.isPlugged else { continue }
+            update(device.link.index) { $0.isPlugged = isPlugged }
+            announceCarrier(device.link.index)
+        }
+    }
+
+    /// Nil where nothing below decides.
+    private func carrierFromBelow(_ device: Device) -> Bool? {
+        if device.kind.followsLower, let lower = device.link.lowerIndex {
+            return self.device(lower)?.hasCarrier ?? false
+        }
+        guard device.kind.followsPorts else { return nil }
+        let ports = devices.filter { $0.link.controllerIndex == device.link.index }
+        return ports.isEmpty ? nil : ports.contains(where: \.hasCarrier)
+    }
+}

@@ -8,7 +8,7 @@ struct RouteRequest: Sendable {
     /// Nil for the family's own: 0 for IPv4, 1024 for IPv6.
     var metric: UInt32?
     var kind: RouteKind
-    var legs: [(gateway: WireAddress?, link: String?)] = []
+    var hops: [(gateway: WireAddress?, link: String?)] = []
     var object: UInt32 = 0
     var source: WireAddress?
     var end: Duration?

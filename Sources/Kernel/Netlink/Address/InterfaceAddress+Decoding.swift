@@ -1,26 +1,20 @@
 import CLinux
+import CNetlink
 import LinuxPrimitives
 
 extension InterfaceAddress {
     /// Reads an RTM_NEWADDR body; nil when it is truncated or of a family other than IPv4 and IPv6.
+    ///
+    /// C counterpart: `rtnl_addr`.
     init?(body: UnsafeRawBufferPointer) {
-        guard let head = body.load(ifaddrmsg.self, at: 0), AddressFamily(rawValue: head.ifa_family) != nil else {
-            return nil
+        guard let head = body.load(ifaddrmsg.self, at: 0), let family = AddressFamily(rawValue: head.ifa_family),
+            let object = RouteObject(.newAddress, body: body)
+        else { return nil }
+        // The machine's own also where there is a peer, of which IFA_ADDRESS is then.
+        let (own, flags) = object.read {
+            (WireAddress(bytes: UnsafeRawBufferPointer(rtnl_addr_get_local($0))), rtnl_addr_get_flags($0))
         }
-        var address: WireAddress?
-        var local: WireAddress?
-        // The head has room for eight flags only.
-        var flags = UInt32(head.ifa_flags)
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<ifaddrmsg>.size)) {
-            switch type {
-            case IFA_ADDRESS: address = WireAddress(bytes: value)
-            case IFA_LOCAL: local = WireAddress(bytes: value)
-            case IFA_FLAGS: flags = value.word ?? flags
-            default: break
-            }
-        }
-        // With a peer IFA_ADDRESS is the peer's.
-        guard let own = local ?? address else { return nil }
+        guard let own, own.family == family else { return nil }
         self.init(
             interface: head.ifa_index,
             address: own,

@@ -33,6 +33,10 @@ struct MessageKind: RawRepresentable, Hashable, Sendable {
     static let getNextHop = MessageKind(rawValue: UInt16(RTM_GETNEXTHOP))
     static let newNetworkConfiguration = MessageKind(rawValue: UInt16(RTM_NEWNETCONF))
     static let deleteNetworkConfiguration = MessageKind(rawValue: UInt16(RTM_DELNETCONF))
+    /// Options of router advertisements that the kernel leaves to programs.
+    static let newRouterOption = MessageKind(rawValue: UInt16(RTM_NEWNDUSEROPT))
+    /// Sockets of one address family (SOCK_DIAG_BY_FAMILY), of another netlink family.
+    static let socketsByFamily = MessageKind(rawValue: UInt16(SOCK_DIAG_BY_FAMILY))
     /// Generic netlink's own family, the only one with a fixed id.
     static let genericController = MessageKind(rawValue: UInt16(GENL_ID_CTRL))
 }

@@ -8,10 +8,15 @@ package import LinuxPrimitives
 package enum NameLookup {
     /// Why a name has no address.
     package enum Failure: Error, Hashable, Sendable {
-        /// The name service says that there is no such name, or that it has no address (EAI_NONAME, EAI_NODATA).
+        /// The name service says that there is no such name (EAI_NONAME).
         case noSuchName
+        /// The name service says that the name has no address (EAI_NODATA); of some answers that mean something else, too.
+        case noAddress
         /// The name service could not be asked, or gave up; asking again may help. The text is the system's own.
         case unavailable(String)
+
+        /// Whether the name service knows that there is no address.
+        package var isDenial: Bool { self == .noSuchName || self == .noAddress }
     }
 
     /// One address of a name; `zone` is the interface index of a link-local IPv6 address.
@@ -51,7 +56,8 @@ package enum NameLookup {
         let code = getaddrinfo(name, nil, &hints, &list)
         switch code {
         case 0: break
-        case EAI_NONAME, -5 /* EAI_NODATA, a GNU extension */: throw .noSuchName
+        case EAI_NONAME: throw .noSuchName
+        case -5 /* EAI_NODATA, a GNU extension */: throw .noAddress
         case EAI_SYSTEM: throw .unavailable(SystemError.current.description)
         default: throw .unavailable(String(cString: gai_strerror(code)))
         }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 package import LinuxPrimitives
 
-/// The files in `/etc/netns/NAME`, which a named network namespace has in place of those in `/etc`: its name servers, its hosts.
+/// The files in `/etc/netns/NAME`, which a named network namespace has in place of those in `/etc`: its name servers, its hosts, whatever else is there.
 ///
 /// C counterpart: `ip-netns(8)`, `unshare(2)` with CLONE_NEWNS, `mount(2)` with MS_BIND.
 package struct NamespaceFiles: Sendable {
@@ -30,10 +30,10 @@ package struct NamespaceFiles: Sendable {
         guard clinux_unshare_mounts() == 0, mount("", "/", "none", UInt(MS_SLAVE) | UInt(MS_REC), nil) == 0 else {
             throw .current
         }
-        for name in ["hosts", "nsswitch.conf", "resolv.conf"] {
-            let (file, own) = ("/etc/\(name)", path(of: "/etc/\(name)"))
-            // As `ip netns exec` does: what has no place in /etc is left out.
-            guard own != file, access(file, F_OK) == 0 else { continue }
+        for name in try DirectoryListing.names(in: directory) {
+            // As `ip netns exec` does: files and directories alike, and what has no place in /etc is left out.
+            let (file, own) = ("/etc/\(name)", "\(directory)/\(name)")
+            guard access(file, F_OK) == 0 else { continue }
             guard mount(own, file, "none", UInt(MS_BIND), nil) == 0 else { throw .current }
         }
     }

@@ -8,6 +8,14 @@ package struct NamespaceReference: Sendable {
     /// The process the file belongs to; nil where the file is all there is.
     package let process: ProcessHandle?
 
+    /// The process's own namespace.
+    static let ofProcess = NamespaceReference(path: "/proc/self/ns/net")
+
+    /// The process's own namespace where the calling thread is in another one; nil where no thread has to go there.
+    package static var ofProcessElsewhere: NamespaceReference? {
+        NamespaceIdentity.current == NamespaceIdentity.ofProcess ? nil : ofProcess
+    }
+
     package init(path: String) {
         self.path = path
         process = nil

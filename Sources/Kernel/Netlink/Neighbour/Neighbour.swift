@@ -1,4 +1,5 @@
 import CLinux
+import CNetlink
 import LinuxPrimitives
 
 /// An entry of a link's neighbour table: who has an address there.
@@ -9,17 +10,29 @@ package struct Neighbour: Hashable, Sendable {
     /// The link-layer address as sent, empty while it is not known.
     package var hardwareAddress: [UInt8]
 
+    /// For how long nothing has confirmed that it is there (NDA_CACHEINFO), in steps of 10 ms; nil where that is not told. Answers to
+    /// what programs send count: under traffic it stays below a second.
+    package var sinceConfirmed: Duration?
+
     package init(state: NeighbourState, hardwareAddress: [UInt8] = []) {
         self.state = state
         self.hardwareAddress = hardwareAddress
     }
 
     /// Reads an RTM_NEWNEIGH body; nil when it is truncated.
+    ///
+    /// C counterpart: `rtnl_neigh`.
     init?(body: UnsafeRawBufferPointer) {
-        guard let head = body.load(ndmsg.self, at: 0) else { return nil }
-        self.init(state: NeighbourState(rawValue: head.ndm_state))
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<ndmsg>.size)) where type == Int(NDA_LLADDR) {
-            hardwareAddress = Array(value)
+        guard let head = body.load(ndmsg.self, at: 0), let object = RouteObject(.newNeighbour, body: body) else {
+            return nil
+        }
+        self.init(
+            state: NeighbourState(rawValue: head.ndm_state),
+            hardwareAddress: object.read { Array(UnsafeRawBufferPointer(rtnl_neigh_get_lladdr($0))) }
+        )
+        // The object reads this too, and has no function that tells it. USER_HZ is 100 wherever Linux runs.
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<ndmsg>.size)) where type == Int(NDA_CACHEINFO) {
+            sinceConfirmed = value.load(nda_cacheinfo.self, at: 0).map { .milliseconds(10 * Int($0.ndm_confirmed)) }
         }
     }
 

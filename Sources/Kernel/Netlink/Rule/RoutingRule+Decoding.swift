@@ -9,7 +9,7 @@ extension RoutingRule {
         }
         self.init(priority: 0, action: RuleAction(rawValue: head.action), table: UInt32(head.table))
         isInverted = head.flags & UInt32(FIB_RULE_INVERT) != 0
-        looksDeeper = head.tos != 0
+        hasOtherSelectors = head.tos != 0
         for (type, value) in Attributes(body.bytes(from: MemoryLayout<fib_rule_hdr>.size)) {
             switch type {
             case FRA_PRIORITY: priority = value.word ?? 0
@@ -24,7 +24,7 @@ extension RoutingRule {
             case FRA_UID_RANGE: users = Self.users(value)
             case FRA_SUPPRESS_PREFIXLEN: suppressedLength = value.word.flatMap { $0 > 128 ? nil : Int($0) }
             case FRA_L3MDEV: asksVRF = value.first == 1
-            case FRA_TUN_ID, FRA_IP_PROTO, FRA_SPORT_RANGE, FRA_DPORT_RANGE: looksDeeper = true
+            case FRA_TUN_ID, FRA_IP_PROTO, FRA_SPORT_RANGE, FRA_DPORT_RANGE: hasOtherSelectors = true
             default: break
             }
         }

@@ -31,7 +31,7 @@ package struct RoutingRule: Hashable, Sendable {
     /// Asks the table of the VRF that packets belong to (FRA_L3MDEV).
     package var asksVRF: Bool
     /// Looks at what a lookup by addresses does not have: type of service, protocol, ports, tunnel.
-    package var looksDeeper: Bool
+    package var hasOtherSelectors: Bool
 
     package init(
         priority: UInt32,
@@ -48,7 +48,7 @@ package struct RoutingRule: Hashable, Sendable {
         isInverted: Bool = false,
         suppressedLength: Int? = nil,
         asksVRF: Bool = false,
-        looksDeeper: Bool = false
+        hasOtherSelectors: Bool = false
     ) {
         self.priority = priority
         self.action = action
@@ -64,6 +64,6 @@ package struct RoutingRule: Hashable, Sendable {
         self.isInverted = isInverted
         self.suppressedLength = suppressedLength
         self.asksVRF = asksVRF
-        self.looksDeeper = looksDeeper
+        self.hasOtherSelectors = hasOtherSelectors
     }
 }

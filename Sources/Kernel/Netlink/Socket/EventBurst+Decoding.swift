@@ -27,7 +27,7 @@ extension EventBurst {
     }
 
     /// Counts the messages of one datagram. Unknown, truncated and malformed messages count too: a hint too many costs
-    /// one look, a hint too few would leave the answer wrong.
+    /// one evaluation, a hint too few would leave the answer wrong.
     mutating func note(_ datagram: UnsafeRawBufferPointer) {
         guard let header = datagram.load(nlmsghdr.self, at: 0) else {
             messages += 1

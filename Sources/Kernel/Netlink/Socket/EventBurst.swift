@@ -1,6 +1,6 @@
 package import LinuxPrimitives
 
-/// What was heard since the last look: a hint that routes may have changed, never the change itself.
+/// What was heard since it was read last: a hint that routes may have changed, never the change itself.
 package struct EventBurst: Hashable, Sendable {
     /// What the messages were about.
     package struct Subjects: OptionSet, Hashable, Sendable {
@@ -81,5 +81,22 @@ package struct EventBurst: Hashable, Sendable {
         if other.removedByPort != 0 { removedByPort = other.removedByPort }
         failure = failure ?? other.failure
         noticed = noticed ?? other.noticed
+    }
+}
+
+/// What a burst may have changed.
+extension EventBurst {
+    /// Whether nothing but routes and their gateways was heard of, so that the destinations tell whom it concerns.
+    package var isOnlyRoutes: Bool {
+        !isIncomplete && !subjects.isDisjoint(with: [.route, .neighbour])
+            && subjects.isSubset(of: [.route, .neighbour, .defaultRoute, .addition, .removal])
+    }
+
+    /// Whether an interface may be another than before.
+    package var mayChangeInterfaces: Bool { isIncomplete || subjects.contains(.link) }
+
+    /// A new path may lead to other name servers; routes to elsewhere do not.
+    package var mayChangeNames: Bool {
+        isIncomplete || !subjects.isDisjoint(with: [.link, .address, .defaultRoute, .rule, .nextHop, .configuration])
     }
 }

@@ -41,10 +41,12 @@ package final class EventSocket: @unchecked Sendable {
     /// nothing falls in between.
     ///
     /// - Returns: The groups that this kernel does not have.
-    package func join() throws(NetlinkError) -> [MulticastGroup] {
+    package func join() throws(NetlinkError) -> [MulticastGroup] { try join(MulticastGroup.reachability) }
+
+    func join(_ groups: [MulticastGroup]) throws(NetlinkError) -> [MulticastGroup] {
         discard()
         var missing: [MulticastGroup] = []
-        for group in MulticastGroup.reachability {
+        for group in groups {
             do throws(NetlinkError) {
                 try socket.join(group)
             } catch {

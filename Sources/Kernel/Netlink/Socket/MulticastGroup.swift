@@ -8,9 +8,16 @@ package struct MulticastGroup: Hashable, Sendable {
     /// The constant's name without `RTNLGRP_`.
     package let name: String
 
-    private init(_ group: rtnetlink_groups, _ name: String) {
-        (rawValue, self.name) = (group.rawValue, name)
+    init(rawValue: UInt32, name: String) {
+        (self.rawValue, self.name) = (rawValue, name)
     }
+
+    private init(_ group: rtnetlink_groups, _ name: String) {
+        self.init(rawValue: group.rawValue, name: name)
+    }
+
+    /// Options of router advertisements that the kernel leaves to programs.
+    static let routerOptions = MulticastGroup(RTNLGRP_ND_USEROPT, "ND_USEROPT")
 
     /// IPv4 routes vanish without a message when their device or source does, so links and addresses belong to it;
     /// rules and next hops change routes without naming them; NETCONF tells of `ignore_routes_with_linkdown`. IPv6 passes

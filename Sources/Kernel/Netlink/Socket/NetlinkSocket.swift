@@ -10,7 +10,7 @@ import RouteFilter
 struct NetlinkSocket: ~Copyable {
     private let socket: OpaquePointer
 
-    /// - Parameter family: `NETLINK_ROUTE` or `NETLINK_GENERIC`.
+    /// - Parameter family: `NETLINK_ROUTE`, `NETLINK_GENERIC` or `NETLINK_SOCK_DIAG`.
     init(family: CInt) throws(NetlinkError) {
         guard let socket = nl_socket_alloc() else { throw NetlinkError("allocate a netlink socket", .noBufferSpace) }
         errno = 0

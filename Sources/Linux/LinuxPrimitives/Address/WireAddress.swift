@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// An IPv4 or IPv6 address as it stands on the wire, without a zone.
 ///
@@ -109,5 +109,12 @@ extension WireAddress: CustomStringConvertible {
             }
             return text.count
         }
+    }
+}
+
+extension WireAddress {
+    package init(_ address: in6_addr) {
+        let bits = withUnsafeBytes(of: address) { bytes in bytes.reduce(UInt128(0)) { $0 << 8 | UInt128($1) } }
+        self.init(family: .ipv6, bits: bits)
     }
 }

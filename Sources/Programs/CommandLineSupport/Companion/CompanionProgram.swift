@@ -13,6 +13,9 @@ package struct CompanionProgram: Hashable, Sendable {
     /// It brings a TLS library.
     package static let trust = CompanionProgram(name: "reachability-trust", group: nil)
 
+    /// It brings event loops and a TLS library.
+    package static let check = CompanionProgram(name: "reachability-check", group: nil)
+
     /// What it is to be given, as it was written.
     ///
     /// - Parameter commandLine: That of `reachability`, with its name.

@@ -1,4 +1,5 @@
 import CommandLineSupport
+import LinuxPrimitives
 import Logging
 import NIOCore
 import NIOPosix
@@ -69,4 +70,16 @@ struct ServerLook: Sendable {
 extension Logger {
     /// What would be logged is printed.
     static let silent = Logger(label: "reachability-trust") { _ in SwiftLogNoOpLogHandler() }
+}
+
+/// Lets every server pass, on purpose: nothing is sent to it, and what it has shown is judged afterwards, or only printed.
+final class LookingEvaluator: ServerTrustEvaluating {
+    /// What it has shown; nil before it has.
+    var shown: ServerTrust? { content.withLock { $0 } }
+
+    private let content = Locked<ServerTrust?>(nil)
+
+    func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
+        content.withLock { $0 = trust }
+    }
 }

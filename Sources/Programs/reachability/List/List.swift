@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import NetworkDiagnostics
 import NetworkReachability
 
 /// `reachability list`: the interfaces now.
@@ -59,5 +60,18 @@ struct List: ParsableCommand {
         }
         signals.waitForEnd { StandardError.write("reachability: \(inspector.statistics)") }
         watch.cancel()
+    }
+}
+
+/// What `list` prints.
+enum ListFormat: EnumerableFlag {
+    case table
+    case json
+
+    static func name(for value: ListFormat) -> NameSpecification {
+        switch value {
+        case .table: [.long, .customLong("no-json")]
+        case .json: .long
+        }
     }
 }

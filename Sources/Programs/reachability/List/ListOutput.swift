@@ -1,4 +1,5 @@
 import CommandLineSupport
+import NetworkDiagnostics
 import NetworkReachability
 
 /// How `list` prints.

@@ -1,5 +1,6 @@
 import LinuxPrimitives
 import Netlink
+import NetworkDiagnostics
 import NetworkReachability
 
 /// Interfaces for people: a line for each, and under it what it runs over, its addresses and its default routes, one on a line. So it

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LinuxPrimitives
+import NetworkDiagnostics
 import NetworkReachability
 
 /// `-4` or `-6`.

@@ -3,8 +3,8 @@ import CommandLineSupport
 import Glibc
 import LinuxPrimitives
 import Netlink
+import NetworkDiagnostics
 import NetworkReachability
-import ReachabilityRecording
 
 /// `reachability record`: watches, and writes down everything that an answer depends on.
 struct Record: ParsableCommand {

@@ -1,8 +1,8 @@
 import CommandLineSupport
 import Glibc
 import LinuxPrimitives
+import NetworkDiagnostics
 import NetworkReachability
-import ReachabilityRecording
 
 /// Prints what is recorded, as long as it can: nothing that happens to standard output ends a recording.
 final class RecordPrinter: Sendable {

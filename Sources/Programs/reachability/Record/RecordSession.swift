@@ -4,8 +4,8 @@ import Dispatch
 import Glibc
 import LinuxPrimitives
 import Netlink
+import NetworkDiagnostics
 import NetworkReachability
-import ReachabilityRecording
 
 /// A recording under way: its file, its recorder, and the targets.
 struct RecordSession {

@@ -3,8 +3,8 @@ import CommandLineSupport
 import Glibc
 import LinuxPrimitives
 import Netlink
+import NetworkDiagnostics
 import NetworkReachability
-import ReachabilityRecording
 
 /// `reachability replay`: what `watch` would have printed when a recording was made.
 struct Replay: ParsableCommand {

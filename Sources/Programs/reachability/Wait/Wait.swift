@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineSupport
 import Glibc
 import LinuxPrimitives
+import NetworkDiagnostics
 import NetworkReachability
 
 /// `reachability wait`: blocks until the network is as it is wanted.
@@ -68,12 +69,24 @@ struct Wait: ParsableCommand {
     )
     var over: String?
 
+    // Hidden for want of a line: a screen has 24.
+    @Flag(help: ArgumentHelp("Until a check says that hosts or URLs work, not the kernel.", visibility: .hidden))
+    var works = false
+
     @OptionGroup var namespaceOptions: NamespaceOptions
 
     @Flag(help: "Print how it ended as a JSON object (schema 1).")
     var json = false
 
+    func validate() throws {
+        guard works else { return }
+        if !dns.isEmpty || !route.isEmpty || !interfaces.isEmpty || goal != nil || stable != nil {
+            throw ValidationError("--works is about hosts alone.")
+        }
+    }
+
     func run() throws {
+        if works { try becomeCheck() }
         let (timeout, stable) = (try timeout?.value, try stable?.value ?? .zero)
         let conditions = try conditions()
         var signals = WaitSignals()
@@ -116,6 +129,19 @@ struct Wait: ParsableCommand {
         throw ExitCode(ExitMessage.Status.temporaryFailure.rawValue)
     }
 
+    private func becomeCheck() throws -> Never {
+        var line = CheckLine(hosts, namespaceOptions, json: json)
+        line.add("--interface", over)
+        line.add(
+            "--within",
+            try timeout.map {
+                _ = try $0.value; return $0.text
+            }
+        )
+        if quantifier == .any { line.add("--any") }
+        try CompanionProgram.check.become(["until-works"] + line.words)
+    }
+
     private func conditions() throws(ExitMessage) -> [NetworkCondition] {
         for name in interfaces where !(1...15).contains(name.utf8.count) || name.contains("/") {
             throw ExitMessage("\"\(name)\" is no name of an interface", .usage)
@@ -131,5 +157,20 @@ struct Wait: ParsableCommand {
         let isAtLarge = hosts.isEmpty && (others.isEmpty || goal != nil)
         let targets: [String?] = isAtLarge ? [nil] : hosts
         return targets.map { .target($0, goal ?? .reachable) } + others
+    }
+}
+
+/// How many of the conditions are to hold.
+enum WaitQuantifier: EnumerableFlag {
+    case all
+    case any
+}
+
+extension NetworkCondition.Goal: ExpressibleByArgument {}
+
+extension IPPrefix: ExpressibleByArgument {
+    /// `192.0.2.0/24`, `2001:db8::/32` or `default`.
+    package init?(argument: String) {
+        self.init(argument)
     }
 }

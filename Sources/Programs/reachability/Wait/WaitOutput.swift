@@ -1,5 +1,6 @@
 import CommandLineSupport
 import Glibc
+import NetworkDiagnostics
 import NetworkReachability
 
 /// What `wait` says, and to whom.

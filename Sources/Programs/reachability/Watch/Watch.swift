@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 import Glibc
+import LinuxPrimitives
 import NetworkReachability
 
 /// `reachability watch`: the state now, then every change.
@@ -39,13 +40,21 @@ struct Watch: ParsableCommand {
     @Flag(help: "Refuse a file that has a line which is no host.")
     var strict = false
 
+    // Hidden for want of a line: a screen has 24.
+    @Flag(help: ArgumentHelp("Watch what a check says, with packets where nothing else tells.", visibility: .hidden))
+    var check = false
+
     func validate() throws {
+        if check, file != nil || allNetns || flags || paths || settle != nil {
+            throw ValidationError("--check goes with hosts, --netns, --mark, --interface, -4, -6 and --json alone.")
+        }
         if strict, file == nil { throw ValidationError("--strict is for --file.") }
         if allNetns, file != nil { throw ValidationError("--all-netns and --file exclude each other.") }
         if allNetns, options.netns != nil { throw ValidationError("--all-netns and --netns exclude each other.") }
     }
 
     func run() throws {
+        if check { try becomeCheck() }
         let policy: SettlePolicy = try settle.map { .settled(for: try $0.value) } ?? .immediate
         // Before signals are blocked, so that whoever is asked to type hosts can leave.
         let file = try self.file.map { path throws(ExitMessage) in try TargetFile(path: path) }
@@ -76,6 +85,14 @@ struct Watch: ParsableCommand {
         }
         // Lines are written whole, by one system call each, so nothing is left to flush.
         withExtendedLifetime((targets, tokens)) {}
+    }
+
+    private func becomeCheck() throws(ExitMessage) -> Never {
+        var line = CheckLine(options.hosts, options.namespaceOptions, json: options.json)
+        line.add("--mark", options.mark.map { "\($0.value)" })
+        line.add("--interface", options.way.interface)
+        line.add("--family", options.way.family.map { $0 == .ipv4 ? "4" : "6" })
+        try CompanionProgram.check.become(["verdicts"] + line.words)
     }
 
     private func watch(

@@ -1,6 +1,8 @@
 import ArgumentParser
 import CommandLineSupport
+import LinuxPrimitives
 import Netlink
+import NetworkDiagnostics
 import NetworkReachability
 
 /// `reachability why`: the chain of evidence, from the name to the verdict.
@@ -29,23 +31,37 @@ struct Why: ParsableCommand {
 
     @OptionGroup var way: WayOptions
 
+    @Flag(help: "Go on with packets, as reachability check does.")
+    var active = false
+
     @Flag(help: "Print one JSON object (schema 1).")
     var json = false
 
     func run() throws {
+        if active { try becomeCheck() }
         let evidence = try makeManager().evidence(over: way.family)
         if json {
             StandardOutput.write(
                 EvidenceObject(evidence: evidence, target: host, namespace: namespaceOptions.name).bytes
             )
         } else {
-            for line in EvidenceText(evidence).lines { StandardOutput.write(line) }
+            for step in evidence.steps {
+                for line in StepText(step, of: evidence).lines { StandardOutput.write(line) }
+            }
         }
         switch evidence.path.status {
         case .reachable: break
         case .notReachable: throw ExitCode(1)
         case .unknown: throw ExitCode(2)
         }
+    }
+
+    private func becomeCheck() throws(ExitMessage) -> Never {
+        var line = CheckLine(host.map { [$0] } ?? [], namespaceOptions, json: json)
+        line.add("--mark", mark.map { "\($0.value)" })
+        line.add("--interface", way.interface)
+        line.add("--family", way.family.map { $0 == .ipv4 ? "4" : "6" })
+        try CompanionProgram.check.become(["check"] + line.words)
     }
 
     private func makeManager() throws -> NetworkReachabilityManager {

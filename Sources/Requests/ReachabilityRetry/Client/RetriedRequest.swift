@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import NetworkReachability
 
 /// A request of an HTTP client that is retried: what async-http-client and URLSession have in common.
@@ -122,4 +123,20 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
 extension RetryError.Ending {
     /// Whether the answer of the last attempt is what the caller gets.
     fileprivate var leavesAnswer: Bool { self != .cancelled && self != .shutDown }
+}
+
+/// The answer of the latest attempt while it is not decided whether it is the last one.
+final class HeldAnswer<Value: Sendable>: Sendable {
+    private let value = Locked<Value?>(nil)
+
+    func hold(_ answer: Value) {
+        value.withLock { $0 = answer }
+    }
+
+    func take() -> Value? {
+        value.withLock { value in
+            defer { value = nil }
+            return value
+        }
+    }
 }

@@ -77,3 +77,23 @@ public struct AFSecurityPolicy: Hashable, Sendable {
         }
     }
 }
+
+/// What is pinned, with the raw values of AFNetworking.
+public enum AFSSLPinningMode: UInt, Hashable, Sendable {
+    /// Nothing: the server is judged by the anchors alone.
+    case none = 0
+    /// The keys of the pinned certificates.
+    case publicKey = 1
+    /// The pinned certificates.
+    case certificate = 2
+}
+
+/// Trusts nobody: without pins and without a valid chain a name is what anybody has written into a certificate.
+struct UnvouchedNameTrustEvaluator: ServerTrustEvaluating {
+    func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
+        let reason = TrustFailure.custom(
+            "a domain name can only be validated with a valid chain or with pins: pin the certificate"
+        )
+        throw ServerTrustError(reason: reason, host: host, chain: trust.certificates)
+    }
+}

@@ -22,11 +22,16 @@ public struct TrustAnchors: Sendable {
     /// The roots of this machine, as ``SystemAnchors`` finds them. They are read once, by the first evaluation that needs them, which
     /// reads files and takes some tens of milliseconds. A program that finds none trusts nobody, and its failures say what was
     /// looked for (``TrustFailure/noAnchors(_:)``).
-    public static let system = TrustAnchors {
-        SystemAnchors(
-            file: EnvironmentVariable.value(of: "SSL_CERT_FILE"),
-            directories: EnvironmentVariable.value(of: "SSL_CERT_DIR")
-        ).anchors.index
+    public static let system = systemNow()
+
+    /// The same, read anew by the first evaluation that needs these.
+    package static func systemNow() -> TrustAnchors {
+        TrustAnchors {
+            SystemAnchors(
+                file: EnvironmentVariable.value(of: "SSL_CERT_FILE"),
+                directories: EnvironmentVariable.value(of: "SSL_CERT_DIR")
+            ).anchors.index
+        }
     }
 
     /// These and others: the roots of this machine and one of your own, for example. Nothing is read yet.
@@ -50,5 +55,26 @@ extension TrustAnchors: Hashable {
     /// Only the number, for others are seldom compared.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(index.all.count)
+    }
+}
+
+/// Anchors that are read when somebody first needs them, once.
+final class AnchorSource: Sendable {
+    private let read: @Sendable () -> AnchorIndex
+    private let known: Locked<AnchorIndex?>
+
+    init(_ read: @escaping @Sendable () -> AnchorIndex) {
+        self.read = read
+        known = Locked(nil)
+    }
+
+    /// What has been read. Whoever else needs it while it is being read waits for it.
+    var index: AnchorIndex {
+        known.withLock { known in
+            if let known { return known }
+            let index = read()
+            known = index
+            return index
+        }
     }
 }

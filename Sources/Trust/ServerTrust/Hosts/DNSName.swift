@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// A host name as it is compared: labels in lower case ASCII, A-labels for other scripts, no dot at the end (RFC 1034, 3.5; RFC 5890).
 struct DNSName: Hashable, Sendable {
     let labels: [String]

@@ -1,4 +1,5 @@
 import Crypto
+import LinuxPrimitives
 import SwiftASN1
 public import X509
 
@@ -81,6 +82,9 @@ public struct TrustCertificate: Sendable {
         )
     }
 
+    /// Who says to have issued it: `CN=Root,O=Forge`.
+    package var issuerName: String { x509.issuer.readable }
+
     /// Whether issuer and subject are the same name. Whether it has signed itself is another question.
     public var isSelfIssued: Bool { x509.issuer == x509.subject }
 
@@ -154,5 +158,19 @@ extension TrustCertificate: CustomStringConvertible {
         if let common { return AttributeText(common.value).readable.visible }
         if !x509.subject.isEmpty { return x509.subject.readable }
         return subjectAlternativeNames.first?.visible ?? "without a name"
+    }
+}
+
+extension TrustCertificate {
+    /// The host names and IP addresses it is for (subjectAltName, RFC 5280, 4.2.1.6), as texts; empty where there are none or
+    /// they cannot be read.
+    public var subjectAlternativeNames: [String] {
+        (alternativeNames ?? []).compactMap { name in
+            switch name {
+            case .dnsName(let text): text
+            case .ipAddress(let bytes): WireAddress(bytes: bytes.bytes)?.description
+            default: nil
+            }
+        }
     }
 }

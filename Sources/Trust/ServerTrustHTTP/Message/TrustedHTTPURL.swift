@@ -38,7 +38,7 @@ public struct TrustedHTTPURL: Hashable, Sendable {
     var lookupName: String { "\(host)\(zone.map { "%" + $0 } ?? "")\(hasFinalDot ? "." : "")" }
 
     /// `Host` of a request (RFC 9110, 7.2).
-    var authority: String { hostText + portText }
+    package var authority: String { hostText + portText }
 
     /// The same with the port always, which CONNECT wants (RFC 9110, 9.3.6).
     var authorityWithPort: String { "\(hostText):\(port)" }

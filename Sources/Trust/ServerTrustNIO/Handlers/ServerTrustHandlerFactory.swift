@@ -17,13 +17,13 @@ public import ServerTrust
 /// ```
 public struct ServerTrustHandlerFactory: Sendable {
     /// Who decides.
-    public let manager: ServerTrustManager
+    public private(set) var manager: ServerTrustManager
 
     /// What is demanded of servers and shown to them.
     public let settings: TLSClientSettings
 
     /// What each evaluation begins with.
-    public let configuration: TrustConfiguration
+    public private(set) var configuration: TrustConfiguration
 
     private let context: NIOSSLContext
 
@@ -46,6 +46,16 @@ public struct ServerTrustHandlerFactory: Sendable {
         } catch {
             throw .refused("\(error)")
         }
+    }
+
+    /// The same with others to decide. The context of the TLS library is shared.
+    package func with(
+        _ manager: ServerTrustManager,
+        _ configuration: TrustConfiguration
+    ) -> ServerTrustHandlerFactory {
+        var factory = self
+        (factory.manager, factory.configuration) = (manager, configuration)
+        return factory
     }
 
     /// The two handlers of a connection, the one next to the network first.

@@ -1,3 +1,5 @@
+package import NIOSSL
+
 /// What a TLS client demands and shows, whoever the server is.
 public struct TLSClientSettings: Sendable {
     /// The oldest version it speaks; TLS 1.3 is taken wherever the server knows it.
@@ -13,6 +15,42 @@ public struct TLSClientSettings: Sendable {
     /// refused with `TrustFailure.timedOut(_:)`.
     public var evaluationTimeLimit: Duration = .seconds(10)
 
+    /// What keys are exchanged over; nil for what the TLS library offers.
+    package var curves: [NIOTLSCurve]?
+
     /// All at their defaults.
     public init() {}
+}
+
+extension TLSClientSettings {
+    /// The same for NIOSSL, which then checks neither chain nor host: whoever uses it must, in a callback.
+    package func tlsConfiguration() throws(TLSSettingsError) -> TLSConfiguration {
+        for name in applicationProtocols where !(1...255).contains(name.utf8.count) {
+            throw .invalidApplicationProtocol(name)
+        }
+        guard evaluationTimeLimit > .zero else { throw .invalidTimeLimit(evaluationTimeLimit) }
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = minimumVersion == .tls13 ? .tlsv13 : .tlsv12
+        // A key exchange with RSA proves nothing before the end, and keeps no secret from who learns the key later (RFC 9325, 4.1).
+        configuration.cipherSuites += ":!kRSA"
+        configuration.certificateVerification = .noHostnameVerification
+        // Else the machine's roots would be read and parsed a second time, for nobody.
+        configuration.trustRoots = .certificates([])
+        configuration.applicationProtocols = applicationProtocols
+        configuration.curves = curves
+        if let identity {
+            configuration.certificateChain = identity.certificateChain.map { .certificate($0) }
+            configuration.privateKey = .privateKey(identity.privateKey)
+        }
+        return configuration
+    }
+}
+
+/// The oldest version of TLS a client speaks. The newest that both sides know is taken; anything before 1.2 is refused always
+/// (RFC 8996).
+public enum TLSMinimumVersion: String, Hashable, Sendable, CaseIterable {
+    /// TLS 1.2 (RFC 5246).
+    case tls12 = "1.2"
+    /// TLS 1.3 (RFC 8446).
+    case tls13 = "1.3"
 }

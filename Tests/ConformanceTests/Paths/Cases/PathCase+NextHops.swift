@@ -60,9 +60,9 @@ extension PathCase {
         .addNextHop(6, via: "fd01::1", on: "c0"), .route(RouteChange("::/0", nextHop: 6)),
     ]
 
-    static let legs = [
+    static let hops = [
         PathCase(
-            name: "one of two legs is unplugged",
+            name: "one of two hops is unplugged",
             host: "203.0.113.7",
             setup: Change.cable() + Change.cable("c1", 2) + [.route(twoLegs)],
             change: [.unplug("c0")],
@@ -71,7 +71,7 @@ extension PathCase {
             after: hostThroughSecond
         ),
         PathCase(
-            name: "both legs are unplugged",
+            name: "both hops are unplugged",
             host: "203.0.113.7",
             setup: Change.cable() + Change.cable("c1", 2) + [.route(twoLegs)],
             change: [.unplug("c0"), .unplug("c1")],
@@ -80,10 +80,10 @@ extension PathCase {
             after: "-- ------- noCarrier c*"
         ),
         PathCase(
-            name: "one of two IPv6 legs is unplugged",
+            name: "one of two IPv6 hops is unplugged",
             host: "2001:db8::7",
             setup: Change.cable() + Change.cable("c1", 2) + [
-                .route(RouteChange("::/0", legs: [("fd01::1", "c0"), ("fd02::1", "c1")]))
+                .route(RouteChange("::/0", hops: [("fd01::1", "c0"), ("fd02::1", "c1")]))
             ],
             change: [.unplug("c0")],
             undo: [.plug("c0")],
@@ -91,7 +91,7 @@ extension PathCase {
             after: "-R ------- c1 via fd02::1 from fd02::2 table 254 mtu 1500 for 6"
         ),
         PathCase(
-            name: "one of two legs is set down",
+            name: "one of two hops is set down",
             host: "203.0.113.7",
             setup: Change.cable() + Change.cable("c1", 2) + [.route(twoLegs)],
             change: [.down("c0")],
@@ -101,5 +101,5 @@ extension PathCase {
         ),
     ]
 
-    private static let twoLegs = RouteChange("0.0.0.0/0", legs: [("10.1.0.1", "c0"), ("10.2.0.1", "c1")])
+    private static let twoLegs = RouteChange("0.0.0.0/0", hops: [("10.1.0.1", "c0"), ("10.2.0.1", "c1")])
 }

@@ -1,0 +1,71 @@
+package import LinuxPrimitives
+public import NetworkReachability
+import ServerTrust
+import ServerTrustHTTP
+
+/// How a check is made, and whom it may contact.
+public struct CheckOptions: Sendable {
+    /// A URL of the user's that proves the internet: it answers 204, and says `Reachability-Response: NONCE` when it is asked with
+    /// `Reachability-Challenge: NONCE`. A verified TLS handshake proves it too.
+    public struct Anchor: Hashable, Sendable {
+        let url: TrustedHTTPURL
+
+        /// Reads `http://` or `https://`, a host, and the rest.
+        ///
+        /// - Throws: ``CheckInputError`` where it is none.
+        public init(_ url: String) throws(CheckInputError) {
+            self.url = try CheckTarget.url(url)
+        }
+
+        var host: String { "\(url.host)" }
+    }
+
+    /// The namespace packets are sent in, and the files of `/etc/netns` it has.
+    public var networkNamespace: NetworkNamespace = .current
+    /// The only interface packets leave by (SO_BINDTODEVICE of `socket(7)`).
+    public var interface: String?
+    /// The source address of packets.
+    public var sourceAddress: IPAddress?
+    /// The mark that rules and firewalls see (SO_MARK of `socket(7)`), which needs CAP_NET_ADMIN or CAP_NET_RAW; 0 for none.
+    public var firewallMark: UInt32 = 0
+    /// The only family packets are sent over; nil for both.
+    package var family: AddressFamily?
+
+    /// What proves the internet. All URLs of one host are one anchor.
+    public var anchors: [Anchor] = []
+    /// Names that are not asked in DNS, each with its addresses.
+    public var resolutions: [String: [IPAddress]] = [:]
+    /// Names whose addresses are known: a DNS server that has others is wrong.
+    public var expectedAddresses: [String: Set<IPAddress>] = [:]
+    /// The network's own server that tells of captivity (RFC 8908); nil for the one that router advertisements name.
+    public var portalAPI: Anchor?
+    /// The DNS servers; nil for those that are configured.
+    public var nameServers: [IPAddress]?
+    /// When a round ends at the latest; one that finds small packets to pass where large ones are lost takes three seconds more.
+    public var timeLimit: Duration = .milliseconds(3400)
+
+    /// Whatever the user did not name.
+    public init() {}
+
+    /// Whether nobody is contacted but the network itself: the gateway, the DNS servers, routers, and an address nobody has.
+    var isPrivate: Bool { anchors.isEmpty }
+
+    /// For the kernel's paths.
+    func pathOptions(over family: AddressFamily?) -> NetworkReachabilityOptions {
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = networkNamespace
+        options.firewallMark = firewallMark
+        options.interface = interface
+        options.sourceAddress = sourceAddress
+        options.family = family
+        return options
+    }
+
+    /// The addresses that were given for a name, if any were.
+    func resolution(of name: String) -> [IPAddress]? {
+        let name = Self.canonical(name)
+        return resolutions.first { Self.canonical($0.key) == name }?.value
+    }
+
+    static func canonical(_ name: String) -> String { (try? ServerHost(name)).map { "\($0)" } ?? name }
+}

@@ -1,0 +1,48 @@
+public import NetworkReachability
+
+/// What a check found.
+public struct CheckReport: Sendable {
+    /// As the user wrote it; nil for the internet.
+    public let target: String?
+    /// The kernel's path to the target, or to the network at large.
+    public let path: NetworkPath
+    /// Where it breaks, and why.
+    public let verdict: CheckVerdict
+    /// What was sent and received, all together.
+    public let cost: ProbeCost
+    /// How long it took.
+    public let duration: Duration
+    /// Every probe, in the order in which they ended.
+    package let probes: [ProbeResult]
+    package let evidence: CheckEvidence
+    /// How the kernel was asked for the path.
+    package let pathOptions: NetworkReachabilityOptions
+    /// Whether the network changed meanwhile, and the kernel still has a path.
+    let isVoid: Bool
+
+    init(_ evidence: CheckEvidence, of site: CheckSite, begun: ContinuousClock.Instant) {
+        var evidence = evidence
+        let now = site.pathNow(to: evidence.path, isTarget: evidence.target != nil)
+        let hasChanged = now.map { !$0.leads(as: evidence.path) } ?? false
+        if let now, hasChanged {
+            evidence.path = now
+            evidence.generation += 1
+        }
+        isVoid = hasChanged && evidence.path.status.isReachable
+        self.evidence = evidence
+        pathOptions = site.options.pathOptions(over: site.options.family)
+        target = evidence.target?.text
+        path = evidence.path
+        verdict = CheckJudge.judge(evidence)
+        probes = evidence.results
+        cost = evidence.results.reduce(ProbeCost()) { $0 + $1.cost }
+        duration = .now - begun
+    }
+}
+
+extension NetworkPath {
+    /// Whether packets take the same way.
+    fileprivate func leads(as other: NetworkPath) -> Bool {
+        status == other.status && interface == other.interface && gateway == other.gateway && source == other.source
+    }
+}

@@ -1,0 +1,103 @@
+import LinuxPrimitives
+import NetworkReachability
+
+/// One round for any number of targets: the line is asked about once, each target for itself, all at the same time.
+struct CheckRun: Sendable {
+    let site: CheckSite
+    /// Nil for the internet.
+    let targets: [CheckTarget?]
+    let nonce: Nonce
+    /// How many targets are begun in a second.
+    let rate: Int
+    /// Is given each report with the number of its target, as soon as there is one.
+    let tell: @Sendable (Int, CheckReport) -> Void
+
+    /// How many targets are asked at a time; each has a few sockets.
+    private static let limit = 200
+
+    /// How long targets may take before the line is asked about too.
+    private static let targetsFirst = Duration.milliseconds(250)
+
+    /// Whether a target that answers is all that is to be known.
+    private var isEnough: Bool { site.options.anchors.isEmpty && site.options.expectedAddresses.isEmpty }
+
+    /// One report for each target, in their order.
+    func reports() async -> [CheckReport] {
+        let begun = ContinuousClock.now
+        let names = NameBook(site: site, nonce: nonce)
+        let line = SharedLine { await LineRound(site: site, names: names, nonce: nonce).run() }
+        return await withTaskGroup(of: (Int, CheckReport)?.self) { group in
+            // For targets that will not answer, and not before they have had their chance.
+            group.addTask {
+                if isEnough, !targets.contains(nil) {
+                    do { try await Task.sleep(for: Self.targetsFirst) } catch { return nil }
+                }
+                _ = await line.outcome()
+                return nil
+            }
+            var reports: [Int: CheckReport] = [:]
+            func take(_ numbered: (Int, CheckReport)?) {
+                guard let (number, report) = numbered else { return }
+                reports[number] = report
+                tell(number, report)
+            }
+            for (number, target) in targets.enumerated() {
+                if number >= Self.limit, let next = await group.next() { take(next) }
+                group.addTask {
+                    // What is cancelled begins nothing, and is told as it is.
+                    try? await Task.sleep(until: begun + .seconds(1) * number / rate, clock: .continuous)
+                    return (number, await report(of: target, names, line))
+                }
+            }
+            while reports.count < targets.count, let next = await group.next() { take(next) }
+            group.cancelAll()
+            return targets.indices.compactMap { reports[$0] }
+        }
+    }
+
+    private func report(of target: CheckTarget?, _ names: NameBook, _ line: SharedLine) async -> CheckReport {
+        let begun = ContinuousClock.now
+        var evidence = CheckEvidence(site, target)
+        if let target {
+            let outcome = await site.out.during(target.text) {
+                await TargetRound(site: site, names: names, nonce: nonce, target: target).run()
+            }
+            evidence.results = outcome.results
+            if let path = outcome.path {
+                evidence.path = path
+                evidence.isOnLink = path.gateway == nil && path.interface.map { $0.type.hasNeighbours } ?? false
+            }
+            if site.options.resolution(of: target.host) != nil { evidence.target?.name = nil }
+        }
+        if !isEnough || target == nil || TargetStage.answers(evidence) == nil {
+            let outcome = await line.outcome()
+            evidence.results += outcome.results
+            evidence.dropped = outcome.dropped
+            evidence.isReversePathFiltered = outcome.isReversePathFiltered
+            evidence.underlay = outcome.underlay
+        }
+        return CheckReport(evidence, of: site, begun: begun)
+    }
+}
+
+extension InterfaceType {
+    /// Whether those at the other end are neighbours with addresses of their own, not whoever a tunnel or a modem leads to.
+    fileprivate var hasNeighbours: Bool {
+        switch self {
+        case .ethernet, .wiFi, .wiredVirtual, .loopback: true
+        default: false
+        }
+    }
+}
+
+extension CheckEvidence {
+    /// What is known before anything is sent.
+    init(_ site: CheckSite, _ target: CheckTarget? = nil) {
+        self.init(path: site.path, generation: CheckSite.generation, target: target)
+        families = Set(site.lines.map(\.prober.family))
+        for line in site.lines { gateways[line.prober.family] = line.path.gateway }
+        anchors = Set(site.options.anchors.map(\.host))
+        servers = site.servers
+        expectations = site.options.expectedAddresses
+    }
+}

@@ -1,0 +1,283 @@
+import LinuxPrimitives
+import NetworkReachability
+import ServerTrustHTTP
+
+/// One round of questions about the line itself, up to the internet: gateway, second hop, DNS servers, anchors, whether somebody
+/// intercepts. All of it at the same time; it ends early only where everything works.
+struct LineRound: Sendable {
+    /// What must have ended before the line may be called good.
+    private enum Part: String, Hashable, Sendable {
+        case hops = "gateway and second hop"
+        case names = "DNS servers"
+        case anchors
+        case interception = "whether somebody intercepts"
+        case portal
+    }
+
+    let site: CheckSite
+    let names: NameBook
+    let nonce: Nonce
+    /// Once is enough.
+    private let smallSegments = Turn()
+    /// Taken as soon as a router behind the gateway has answered.
+    private let hasHop = Turn()
+
+    init(site: CheckSite, names: NameBook, nonce: Nonce) {
+        (self.site, self.names, self.nonce) = (site, names, nonce)
+    }
+
+    /// Whether questions are asked that only a round with anchors may ask.
+    var isPrivate: Bool { site.options.isPrivate }
+
+    /// Everything that was found, also below a tunnel.
+    func run() async -> LineOutcome {
+        let before = PacketCounters(in: site.options.networkNamespace)
+        async let underlay = below()
+        let results = await probe()
+        let after = PacketCounters(in: site.options.networkNamespace)
+        return LineOutcome(
+            results: results,
+            dropped: after.dropped(since: before),
+            isReversePathFiltered: after.isFiltered(since: before),
+            underlay: await underlay
+        )
+    }
+
+    private func below() async -> [CheckEvidence] {
+        guard let end = site.lines.lazy.compactMap(\.prober.line.tunnelEnd).first else { return [] }
+        return await UnderlayRound(site: site, end: end).run().map { [$0] } ?? []
+    }
+
+    private func probe() async -> [ProbeResult] {
+        // The kernel says that packets go nowhere.
+        if site.lines.isEmpty { return [] }
+        let clock = RoundClock(limit: site.options.timeLimit)
+        return await withTaskGroup(of: (Part, [ProbeResult]).self) { group in
+            var pending: [Part: Int] = [:]
+            func add(_ part: Part, _ work: @escaping @Sendable () async -> [ProbeResult]) {
+                pending[part, default: 0] += 1
+                group.addTask { (part, await site.out.during(part.rawValue, work)) }
+            }
+            for line in site.lines {
+                add(.hops) { await hops(line) }
+                add(.interception) { await interception(line) }
+            }
+            for (index, server) in (site.servers ?? []).enumerated() {
+                add(.names) { await ask(server, isFirst: index == 0, clock) }
+                for name in site.options.expectedAddresses.keys.sorted() {
+                    add(.names) { await names.questions(to: server, about: name, .expected(name), limit: clock.left) }
+                }
+            }
+            for anchor in site.options.anchors {
+                add(.anchors) { await prove(anchor, clock) }
+            }
+            if let api = site.options.portalAPI {
+                add(.portal) { await askPortal(api, clock) }
+            }
+            var results: [ProbeResult] = []
+            for await (part, found) in group {
+                pending[part, default: 1] -= 1
+                results += found
+                let vital: [Part] = isPrivate ? [.names, .interception, .portal] : [.names, .anchors, .portal]
+                if vital.allSatisfy({ pending[$0, default: 0] == 0 }), works(results) { group.cancelAll() }
+                // Nobody else can be asked about anything.
+                if results.contains(where: { $0.request.subject == .nobody && $0.looksCaptive }) { group.cancelAll() }
+            }
+            return results
+        }
+    }
+
+    /// Whether each family works for itself.
+    private func works(_ results: [ProbeResult]) -> Bool {
+        var evidence = CheckEvidence(site)
+        evidence.results = results
+        return site.lines.allSatisfy { line in
+            CheckJudge.judge(FamilyView(line.prober.family, evidence))?.place == .works
+        }
+    }
+
+    // MARK: The way out
+
+    /// The gateway and the router behind it. Anchors that answer prove both, so these go first.
+    private func hops(_ line: CheckSite.Line) async -> [ProbeResult] {
+        guard await isNeeded() else { return [] }
+        async let gateway = line.prober.gateway(towards: line.direction)
+        let hop = await line.prober.secondHop(towards: line.direction)
+        if hop.outcome == .answered { _ = hasHop.take() }
+        return await gateway + [hop]
+    }
+
+    /// Whoever answers in place of an address that nobody has is asked for a page.
+    private func interception(_ line: CheckSite.Line) async -> [ProbeResult] {
+        guard await isNeeded() else { return [] }
+        // A portal over IPv4 is enough of one.
+        if line.prober.family == .ipv6, site.lines.count > 1 {
+            do { try await Task.sleep(for: Self.nextFamily) } catch { return [] }
+        }
+        let nobody = Prober.nobody(line.prober.family)
+        guard let url = try? TrustedHTTPURL("http://\(nobody.urlText)/") else { return [] }
+        var result = await line.prober.fetch(.nobody, WebRequest(url, .page), at: nobody, limit: Self.nearby)
+        if result.request.kind == .http { result.request.kind = .interception }
+        return [result]
+    }
+
+    /// So long whoever intercepts may take, who is on the way: less than a second SYN.
+    private static let nearby = Duration.milliseconds(900)
+    /// How long the first family may take before the second is asked too.
+    private static let nextFamily = Duration.milliseconds(100)
+    /// How long anchors may take before everything else is asked too.
+    private static let anchorsFirst = Duration.milliseconds(250)
+
+    private func isNeeded() async -> Bool {
+        if isPrivate { return true }
+        do { try await Task.sleep(for: Self.anchorsFirst) } catch { return false }
+        return true
+    }
+
+    // MARK: Names
+
+    /// What everybody knows, then what nobody has. A server that is silent may still be there: then it is DNS that is broken, not the line.
+    private func ask(_ server: IPAddress, isFirst: Bool, _ clock: RoundClock) async -> [ProbeResult] {
+        guard let prober = try? site.prober(to: server).prober, let known = DNSName("ipv4only.arpa") else { return [] }
+        func ask(_ name: DNSName, _ purpose: NamePurpose, _ type: DNSRecordType) async -> ProbeResult {
+            let question = DNSQuestion(name, type, identifier: nonce.identifier)
+            return await prober.ask(server, purpose, question, limit: clock.left)
+        }
+        async let life = signs(of: server, prober)
+        let first = await ask(known, .known, .a)
+        guard first.outcome == .answered else { return [first] + (await life) }
+        // One server tells whether the network answers for addresses of IPv6.
+        async let sixth = isFirst ? [ask(known, .known, .aaaa)] : []
+        var results = [first]
+        if let name = nonce.inventedName {
+            let invented = await ask(name, .invented, .a)
+            results += [invented] + (await follow(invented, clock))
+        }
+        return results + (await sixth)
+    }
+
+    /// An echo and a SYN, a second later, of a server that is somewhere behind the gateway.
+    private func signs(of server: IPAddress, _ prober: Prober) async -> [ProbeResult] {
+        guard prober.line.gateway != nil, prober.line.gateway != server else { return [] }
+        do { try await Task.sleep(for: .seconds(1)) } catch { return [] }
+        // Where nobody behind the gateway answers, it is not about this one.
+        guard hasHop.isTaken else { return [] }
+        async let echo = prober.echo(.server(server, .known), to: server, limit: .seconds(2), tries: [.zero])
+        async let stream = prober.connect(.server(server, .known), to: server, port: 53, limit: Self.nearby)
+        return await [echo, stream]
+    }
+
+    /// Looks who is behind an address that a server made up. Not in private: whose address it is, is not known.
+    private func follow(_ invented: ProbeResult, _ clock: RoundClock) async -> [ProbeResult] {
+        guard !isPrivate, let address = invented.evidence.dns?.addresses.first,
+            let prober = try? site.prober(to: address).prober,
+            let url = try? TrustedHTTPURL("http://\(address.urlText)/")
+        else { return [] }
+        return [await prober.fetch(.lure, WebRequest(url, .page), at: address, limit: clock.left)]
+    }
+
+    // MARK: The internet
+
+    /// Asks an anchor over each family, and once more with small segments where it stalls; its host for an echo where it is silent.
+    private func prove(_ anchor: CheckOptions.Anchor, _ clock: RoundClock) async -> [ProbeResult] {
+        let entry = await names.addresses(of: anchor.host, limit: clock.left)
+        if entry.addresses.isEmpty {
+            // Where the name service is broken nothing is known of the anchor; a name that does not exist proves nothing.
+            guard entry.isDenied else { return [] }
+            return site.lines.map { line in
+                let request = line.prober.request(.resolve, .anchor(anchor.host), nil, limit: clock.left)
+                return ProbeResult(request, generation: line.prober.line.generation, .invalid(.nameNotFound))
+            }
+        }
+        return await withTaskGroup(of: [ProbeResult].self) { group in
+            for line in site.lines {
+                guard let address = entry.addresses.first(where: { $0.wire.family == line.prober.family }) else {
+                    continue
+                }
+                group.addTask { await prove(anchor, at: address, line.prober, clock) }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    private func prove(
+        _ anchor: CheckOptions.Anchor,
+        at address: IPAddress,
+        _ prober: Prober,
+        _ clock: RoundClock
+    ) async -> [ProbeResult] {
+        let (subject, request) = (
+            ProbeSubject.anchor(anchor.host), WebRequest(anchor.url, .anchor(nonce: nonce.challenge))
+        )
+        return await withTaskGroup(of: [ProbeResult].self) { group in
+            group.addTask {
+                await prober.fetchBoth(subject, request, at: address, limit: clock.left) { smallSegments.take() }
+            }
+            group.addTask {
+                do { try await Task.sleep(for: .seconds(1)) } catch { return [] }
+                return [await prober.echo(subject, to: address, limit: .seconds(2), tries: [.zero])]
+            }
+            var results: [ProbeResult] = []
+            for await found in group {
+                results += found
+                if found.contains(where: { !$0.isEcho && $0.peerSpoke }) { group.cancelAll() }
+            }
+            return results.filter { $0.outcome != .cancelled }
+        }
+    }
+
+    /// Over TLS only (RFC 8908, section 4): anybody could say the same without.
+    private func askPortal(_ api: CheckOptions.Anchor, _ clock: RoundClock) async -> [ProbeResult] {
+        if api.url.scheme == .http {
+            return site.lines.prefix(1).map { line in
+                let request = line.prober.request(.portalAPI, .portal, nil, limit: clock.left)
+                return ProbeResult(request, generation: line.prober.line.generation, .invalid(.notTLS))
+            }
+        }
+        let entry = await names.addresses(of: api.host, limit: clock.left)
+        guard let address = entry.addresses.first, let prober = try? site.prober(to: address).prober else { return [] }
+        return [await prober.fetch(.portal, WebRequest(api.url, .portalAPI), at: address, limit: clock.left)]
+    }
+}
+
+extension Prober {
+    /// Asks a web server, and once more with small segments where it takes the connection and then stalls.
+    func fetchBoth(
+        _ subject: ProbeSubject,
+        _ request: WebRequest,
+        at address: IPAddress,
+        limit: Duration,
+        mayRepeat: @Sendable () -> Bool = { true }
+    ) async -> [ProbeResult] {
+        let result = await fetch(subject, request, at: address, limit: limit)
+        guard result.hasStalled, mayRepeat() else { return [result] }
+        return [result, await fetchSmall(subject, request, at: address, limit: RoundClock.smallSegments)]
+    }
+}
+
+extension ProbeResult {
+    /// Whether the connection was made, and then nothing more came.
+    fileprivate var hasStalled: Bool {
+        phases[.connect] != nil
+            && (outcome == .silent || outcome == .invalid(.stalled) || outcome == .invalid(.handshakeSilent))
+    }
+}
+
+extension IPAddress {
+    /// As it stands in a URL.
+    var urlText: String { isIPv6 ? "[\(self)]" : "\(self)" }
+}
+
+/// For whoever comes first.
+private final class Turn: Sendable {
+    private let state = Locked(false)
+
+    var isTaken: Bool { state.withLock { $0 } }
+
+    func take() -> Bool {
+        state.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import LinuxPrimitives
+import NetworkReachability
+
+/// Finds out where it breaks: asks the kernel, sends a few packets, and gives one verdict.
+///
+/// ```swift
+/// let report = try await NetworkCheck(target: CheckTarget("https://www.example.org/")).run()
+/// print(report.verdict.place, report.verdict.text)
+/// ```
+///
+/// Without a target and without anchors nobody is contacted but the network itself: the gateway, the DNS servers that are configured,
+/// routers that packets die at, and an address that nobody has. No privilege is needed; without that for echoes
+/// (`net.ipv4.ping_group_range`) the place is the same and the confidence lower. Any thread may use it, any number at a time.
+public struct NetworkCheck: Sendable {
+    /// Nil for the internet.
+    public let target: CheckTarget?
+    /// How it is made, and whom it may contact.
+    public let options: CheckOptions
+    private let nonce: Nonce
+
+    /// Asks and sends nothing yet.
+    ///
+    /// - Parameters:
+    ///   - target: nil for the internet.
+    ///   - options: how it is made, and whom it may contact.
+    public init(target: CheckTarget? = nil, options: CheckOptions = CheckOptions()) {
+        self.init(target: target, options: options, nonce: Nonce())
+    }
+
+    init(target: CheckTarget?, options: CheckOptions, nonce: Nonce) {
+        (self.target, self.options, self.nonce) = (target, options, nonce)
+    }
+
+    /// One round: at most ``CheckOptions/timeLimit``, and less where everything works. Cancelling the task ends it within milliseconds;
+    /// the report is then of what was found so far.
+    ///
+    /// - Throws: where nothing can be checked at all; a network that is broken is a report.
+    public func run() async throws(CheckError) -> CheckReport {
+        let reports = try await Self.run([target], options, nonce: nonce, rate: 1, out: ProbesOut()) { _, _ in }
+        return reports[0]
+    }
+
+    /// Checks several targets at the same time: the line is asked about once.
+    ///
+    /// - Parameters:
+    ///   - targets: nil for the internet.
+    ///   - rate: how many targets are begun in a second.
+    ///   - out: learns what is waited for.
+    ///   - tell: is given each report with the number of its target, as soon as there is one.
+    package static func run(
+        _ targets: [CheckTarget?],
+        _ options: CheckOptions,
+        rate: Int = 100,
+        out: ProbesOut = ProbesOut(),
+        tell: @escaping @Sendable (Int, CheckReport) -> Void = { _, _ in }
+    ) async throws(CheckError) -> [CheckReport] {
+        try await run(targets, options, nonce: Nonce(), rate: rate, out: out, tell: tell)
+    }
+
+    private static func run(
+        _ targets: [CheckTarget?],
+        _ options: CheckOptions,
+        nonce: Nonce,
+        rate: Int,
+        out: ProbesOut,
+        tell: @escaping @Sendable (Int, CheckReport) -> Void
+    ) async throws(CheckError) -> [CheckReport] {
+        func run() async throws(CheckError) -> [CheckReport] {
+            let site = try CheckSite(options, out: out)
+            return await CheckRun(site: site, targets: targets, nonce: nonce, rate: rate, tell: tell).reports()
+        }
+        let reports = try await run()
+        // The network changed under way, so nothing holds that was found: once more. A large number of targets is not asked twice.
+        guard targets.count == 1, reports.contains(where: \.isVoid), !Task.isCancelled else { return reports }
+        return try await run()
+    }
+}

@@ -1,0 +1,170 @@
+import LinuxPrimitives
+import NetworkReachability
+
+/// One round of questions to a target itself. It ends as soon as the target answers.
+struct TargetRound: Sendable {
+    /// What is known of the target when the round ends.
+    struct Outcome: Sendable {
+        /// The kernel's path to the address that was tried first; nil where there is no address.
+        var path: NetworkPath?
+        var results: [ProbeResult] = []
+    }
+
+    /// An address of the target, and what sends there.
+    private struct Way: Sendable {
+        let address: IPAddress
+        let prober: Prober
+        let path: NetworkPath
+    }
+
+    let site: CheckSite
+    let names: NameBook
+    let nonce: Nonce
+    let target: CheckTarget
+
+    /// How long an address may take before the next is tried too (RFC 8305, section 8).
+    private static let nextAddress = Duration.milliseconds(250)
+    /// How long the target may take before the DNS servers are asked one by one, and its host for an echo.
+    private static let patience = Duration.milliseconds(700)
+    /// A host may have any number of addresses.
+    private static let addressLimit = 3
+
+    private enum Part: Sendable {
+        case lookedUp(NameBook.Entry)
+        /// Of the target's own service.
+        case own([ProbeResult])
+        case other([ProbeResult])
+        /// The target has had its time.
+        case late
+    }
+
+    func run() async -> Outcome {
+        let clock = RoundClock(limit: site.options.timeLimit)
+        return await withTaskGroup(of: Part.self) { group in
+            group.addTask { .lookedUp(await names.addresses(of: target.host, limit: clock.left)) }
+            group.addTask {
+                try? await Task.sleep(for: Self.patience)
+                return .late
+            }
+            var outcome = Outcome()
+            var (pending, others, open, hasAsked) = (1, 0, [Way](), false)
+            for await part in group {
+                switch part {
+                case .lookedUp(let entry):
+                    outcome.results += entry.results
+                    let ways = ways(to: entry.addresses)
+                    // The kernel knows that packets go nowhere.
+                    open = ways.filter(\.path.status.isReachable)
+                    outcome.path = (open.first ?? ways.first)?.path
+                    for (index, way) in open.enumerated() {
+                        for probe in probes(of: way, clock) {
+                            pending += 1
+                            group.addTask {
+                                do { try await Task.sleep(for: Self.nextAddress * index) } catch { return .own([]) }
+                                return .own(await probe())
+                            }
+                        }
+                    }
+                    pending -= 1
+                case .own(let results):
+                    outcome.results += results
+                    pending -= 1
+                case .other(let results):
+                    outcome.results += results
+                    others -= 1
+                case .late:
+                    if let way = open.first, hasCompanion {
+                        others += 1
+                        group.addTask { .other([await way.prober.echo(.target, to: way.address, limit: clock.left)]) }
+                    }
+                }
+                // Each DNS server for itself, where the name is unknown or the target does not answer.
+                var isTime = pending == 0
+                if case .late = part { isTime = true }
+                if isTime, !hasAsked {
+                    hasAsked = true
+                    others += 1
+                    group.addTask { .other(await questions(clock)) }
+                }
+                if answers(outcome.results) || pending == 0 && (others == 0 || isRefused(outcome.results)) {
+                    group.cancelAll()
+                }
+            }
+            return outcome
+        }
+    }
+
+    /// Whether the host itself says no: then nothing else is to be found out.
+    private func isRefused(_ results: [ProbeResult]) -> Bool {
+        results.contains { $0.outcome == .refused(.peer) }
+    }
+
+    private func ways(to addresses: [IPAddress]) -> [Way] {
+        addresses.filter { site.options.family ?? $0.wire.family == $0.wire.family }.prefix(Self.addressLimit)
+            .compactMap { address in
+                (try? site.prober(to: address)).map { Way(address: address, prober: $0.prober, path: $0.path) }
+            }
+    }
+
+    private func answers(_ results: [ProbeResult]) -> Bool {
+        var evidence = CheckEvidence(site, target)
+        evidence.results = results
+        return TargetStage.answers(evidence) != nil
+    }
+
+    // MARK: What is sent
+
+    private func probes(of way: Way, _ clock: RoundClock) -> [@Sendable () async -> [ProbeResult]] {
+        let (prober, address) = (way.prober, way.address)
+        switch target.service {
+        case .any:
+            return [
+                { [await prober.echo(.target, to: address, limit: clock.left)] },
+                { [await prober.connect(.target, to: address, port: 443, limit: clock.left)] },
+                { [await prober.connect(.target, to: address, port: 80, limit: clock.left)] },
+            ]
+        case .echo:
+            return [{ [await prober.echo(.target, to: address, limit: clock.left)] }]
+        case .tcp(let port):
+            return [{ [await prober.connect(.target, to: address, port: port, limit: clock.left)] }]
+        case .web(let url):
+            return [{ await prober.fetchBoth(.target, WebRequest(url, .target), at: address, limit: clock.left) }]
+        case .dns(let name):
+            let question = DNSQuestion(name, .a, identifier: nonce.identifier)
+            return [{ [await prober.ask(target: address, question, limit: clock.left)] }]
+        }
+    }
+
+    /// Whether an echo tells a host that is off from a port that is filtered.
+    private var hasCompanion: Bool {
+        switch target.service {
+        case .any, .echo: false
+        case .tcp, .web, .dns: true
+        }
+    }
+
+    private func questions(_ clock: RoundClock) async -> [ProbeResult] {
+        guard let name = name, site.options.nameServers == nil, !Task.isCancelled else { return [] }
+        return await withTaskGroup(of: [ProbeResult].self) { group in
+            for server in site.servers ?? [] {
+                group.addTask { await names.questions(to: server, about: name, .target, limit: clock.left) }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    /// The name that DNS is asked for, if it is.
+    private var name: String? { site.options.resolution(of: target.host) == nil ? target.name : nil }
+}
+
+extension Prober {
+    /// Asks the target, a DNS server, for an address.
+    func ask(target server: IPAddress, _ question: DNSQuestion, limit: Duration) async -> ProbeResult {
+        var result = await ask(server, .target, question, limit: limit)
+        result.request.subject = .target
+        if result.outcome == .answered, let facts = result.evidence.dns, facts.addresses.isEmpty {
+            result.outcome = .invalid(facts.code == .nameError ? .nameNotFound : .noData)
+        }
+        return result
+    }
+}

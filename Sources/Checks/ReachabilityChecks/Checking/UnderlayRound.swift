@@ -1,0 +1,25 @@
+import LinuxPrimitives
+import NetworkReachability
+
+/// One round about the way to the far end of a tunnel, which is what its packets take in truth.
+struct UnderlayRound: Sendable {
+    let site: CheckSite
+    let end: IPAddress
+
+    /// What there is to judge the way by; nil where the kernel has none.
+    func run() async -> CheckEvidence? {
+        guard let (prober, path) = try? site.prober(to: end) else { return nil }
+        var evidence = CheckEvidence(
+            path: path,
+            generation: CheckSite.generation,
+            target: CheckTarget("\(end)", decisive: nil)
+        )
+        guard path.status.isReachable else { return evidence }
+        let clock = RoundClock(limit: site.options.timeLimit)
+        async let gateway = prober.gateway(towards: end)
+        async let hop = prober.secondHop(towards: end)
+        async let echo = prober.echo(.target, to: end, limit: clock.left)
+        evidence.results = await gateway + [hop, echo]
+        return evidence
+    }
+}

@@ -1,0 +1,169 @@
+import LinuxPrimitives
+package import NetworkReachability
+import Sockets
+
+/// Probes that send datagrams.
+extension Prober {
+    /// Where nobody listens: the first port of `traceroute(8)`.
+    private static let closedPort: UInt16 = 33_434
+    /// When each is sent, as far as `allowance` has room: what matters most comes first. Once the gateway has shown that it lives it is not
+    /// asked for that any more, which leaves room for two more tries beyond it.
+    private enum Tries {
+        static let hop: [Duration] = [.zero, .milliseconds(1050)]
+        static let closedPort: [Duration] = [.milliseconds(50)]
+        static let dying: [Duration] = [.milliseconds(350)]
+        static let echo: [Duration] = [.zero]
+    }
+    /// So long the kernel takes to find out that a neighbour does not answer, and some more.
+    private static let resolution = Duration.milliseconds(3200)
+
+    /// Asks the gateway for a sign of life: a datagram to a port where nobody listens, an echo, and a datagram towards `destination` that
+    /// dies there. What is not needed any more is not sent; none gets any further.
+    package func gateway(towards destination: IPAddress) async -> [ProbeResult] {
+        guard let gateway = line.gateway else { return [] }
+        let isAlive = Locked(false)
+        func probe(
+            _ destination: IPAddress,
+            _ content: DatagramRequest.Content,
+            _ tries: [Duration],
+            hopLimit: UInt8? = nil
+        ) async -> ProbeResult {
+            let result = await probeLine(.gateway, destination, content, tries, hopLimit: hopLimit) {
+                !isAlive.withLock { $0 }
+            }
+            if result.isAnsweredByGateway { isAlive.withLock { $0 = true } }
+            return result
+        }
+        async let closed = probe(gateway, .payload([0]), Tries.closedPort)
+        async let echo = probe(gateway, .echo(size: 16), Tries.echo)
+        async let dying = probe(destination, .payload([0]), Tries.dying, hopLimit: 1)
+        return await [closed, echo, dying]
+    }
+
+    /// Sends a datagram that dies at the second router; where there is none, whoever it was for says so.
+    package func secondHop(towards destination: IPAddress) async -> ProbeResult {
+        var result = await probeLine(.hop, destination, .payload([0]), Tries.hop, hopLimit: 2)
+        switch result.outcome {
+        case .unreachable(let error) where error.reason == .hopLimitExceeded: result.evidence.speaker = error.sender
+        case .refused(.peer): result.evidence.speaker = destination
+        default: return result
+        }
+        result.outcome = .answered
+        return result
+    }
+
+    /// Sends ICMP echoes.
+    ///
+    /// - Parameter tries: when each is sent; nil for three times within a second.
+    package func echo(
+        _ subject: ProbeSubject,
+        to address: IPAddress,
+        limit: Duration,
+        tries: [Duration]? = nil
+    ) async -> ProbeResult {
+        let request = request(.echo, subject, address, limit: limit)
+        let outcome = await engine.send(
+            DatagramRequest(
+                to: endpoint(address),
+                .echo(size: 56),
+                settings: settings(),
+                tries: tries ?? [.zero, .milliseconds(350), .seconds(1)],
+                limit: limit
+            )
+        )
+        let echo = result(request, outcome)
+        guard echo.outcome == .skipped(.notPermitted) else { return echo }
+        return await closedPort(subject, of: address, limit: limit)
+    }
+
+    /// In place of an echo, for those who may not send one: a host that says that nobody listens is there, too.
+    private func closedPort(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
+        let request = request(.udp, subject, address, port: Self.closedPort, limit: limit)
+        let outcome = await engine.send(
+            DatagramRequest(
+                to: endpoint(address, port: Self.closedPort),
+                .payload([0]),
+                settings: settings(),
+                tries: [.zero, .milliseconds(700)],
+                limit: limit
+            )
+        )
+        var result = result(request, outcome)
+        if case .refused(.peer) = result.outcome { result.outcome = .answered }
+        return result
+    }
+
+    /// A probe of the line itself, with what becomes of the gateway's entry in the neighbour table.
+    private func probeLine(
+        _ kind: ProbeKind,
+        _ destination: IPAddress,
+        _ content: DatagramRequest.Content,
+        _ tries: [Duration],
+        hopLimit: UInt8? = nil,
+        isNeeded: @escaping @Sendable () -> Bool = { true }
+    ) async -> ProbeResult {
+        let request = request(kind, .line, destination, port: Self.closedPort, limit: Self.resolution)
+        let before = line.neighbour()?.state ?? .none
+        let isEcho = if case .echo = content { true } else { false }
+        let port = isEcho ? 0 : Self.closedPort
+        let outcome = await engine.send(
+            DatagramRequest(
+                to: endpoint(destination, port: port),
+                content,
+                settings: settings(hopLimit: hopLimit),
+                tries: tries,
+                limit: Self.resolution,
+                maySend: { [allowance] in isNeeded() && (isEcho || allowance.take()) }
+            )
+        )
+        var result = result(request, outcome)
+        if kind == .gateway, let after = line.neighbour() {
+            result.evidence.neighbour = NeighbourFacts(
+                before: before,
+                after: after.state,
+                age: outcome.duration,
+                confirmedAge: after.sinceConfirmed
+            )
+        }
+        return result
+    }
+
+    /// What came of a datagram that any answer will do to.
+    func result(_ request: ProbeRequest, _ outcome: DatagramOutcome) -> ProbeResult {
+        let destination = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
+        let end: ProbeOutcome =
+            switch outcome.end {
+            case .answered: .answered
+            case .error: outcome.errors.last.map { self.outcome($0.message, about: destination) } ?? .silent
+            case .silent: outcome.failures.first { $0.kind == .blocked }.map(ProbeOutcome.init) ?? .silent
+            case .withheld: .skipped(.notNeeded)
+            case .notSent(let error): ProbeOutcome(error)
+            case .cancelled: .cancelled
+            }
+        var result = ProbeResult(request, generation: line.generation, end)
+        result.evidence.local = outcome.local.map { IPAddress($0.address) }
+        result.evidence.remote = request.destination
+        if let answer = outcome.answers.first(where: \.isAccepted) {
+            result.phases[.request] = answer.timing.elapsed
+            result.evidence.kernelRoundTrip = answer.timing.roundTrip
+            result.evidence.firstAnswer = outcome.duration
+            result.evidence.replyHopLimit = answer.hopLimit
+        } else if end != .cancelled {
+            result.failedPhase = .request
+        }
+        // What this machine says itself never was on a wire.
+        let errors = outcome.errors.count { $0.message.offender.map { !line.own.contains($0) } ?? false }
+        result.cost = ProbeCost(
+            packets: outcome.sent + outcome.answers.count + errors,
+            bytes: outcome.sent * 64 + outcome.answers.reduce(0) { $0 + $1.payload.count + 48 } + errors * 96
+        )
+        return result
+    }
+}
+
+extension ProbeResult {
+    /// Of a probe that is for the gateway.
+    fileprivate var isAnsweredByGateway: Bool {
+        outcome == .answered || outcome == .refused(.gateway) || error?.speaker == .gateway
+    }
+}

@@ -1,0 +1,116 @@
+import LinuxPrimitives
+package import NetworkReachability
+import Sockets
+
+/// Questions to single DNS servers, which resolvers would hide the answers of.
+extension Prober {
+    private static let tries: [Duration] = [.zero, .milliseconds(700), .milliseconds(1500)]
+    private static let port: UInt16 = 53
+    private static let dislikesExtensions: [DNSResponseCode] = [.formatError, .notImplemented]
+    /// So long a question over TCP may take in any case, however late the answer over UDP came.
+    private static let leastStreamLimit = Duration.seconds(1)
+
+    /// Asks one server one question over UDP, and once more over TCP where the answer is cut off (RFC 7766).
+    ///
+    /// - Parameter limit: of the question over UDP; with that over TCP it may take a second more.
+    package func ask(
+        _ server: IPAddress,
+        _ purpose: NamePurpose,
+        _ question: DNSQuestion,
+        limit: Duration = connectLimit
+    ) async -> ProbeResult {
+        let request = request(.dns, .server(server, purpose), server, port: Self.port, limit: limit)
+        let outcome = await engine.send(
+            DatagramRequest(
+                to: endpoint(server, port: Self.port),
+                .payload(question.bytes),
+                settings: settings(),
+                tries: Self.tries,
+                limit: limit,
+                accepts: { DNSAnswer($0, to: question) != .mismatched }
+            )
+        )
+        var result = result(request, outcome)
+        if let answer = outcome.answers.first(where: \.isAccepted) {
+            take(DNSAnswer(answer.payload, to: question), to: question, into: &result)
+        } else if result.outcome == .silent {
+            result.evidence.dns = DNSFacts(question.type)
+            if !outcome.answers.isEmpty { result.outcome = .invalid(.mismatchedAnswer) }
+        } else if case .refused = result.outcome {
+            result.outcome = .invalid(.serverClosed)
+        }
+        if result.evidence.dns?.isTruncated == true {
+            await askOverStream(server, question, limit - outcome.duration, &result)
+        } else if question.hasExtensions, let code = result.evidence.dns?.code, Self.dislikesExtensions.contains(code) {
+            // Programs ask without, and get answers (RFC 6891, section 7).
+            var plain = question
+            plain.hasExtensions = false
+            let cost = result.cost
+            result = await ask(server, purpose, plain, limit: limit)
+            result.cost = result.cost + cost
+        }
+        return result
+    }
+
+    private func askOverStream(
+        _ server: IPAddress,
+        _ question: DNSQuestion,
+        _ limit: Duration,
+        _ result: inout ProbeResult
+    ) async {
+        let outcome = await engine.exchange(
+            StreamRequest(
+                to: endpoint(server, port: Self.port),
+                DNSStream.frame(question.bytes) ?? [],
+                settings: settings(),
+                limit: max(limit, Self.leastStreamLimit),
+                isComplete: { DNSStream.isWhole($0) }
+            )
+        )
+        result.cost = result.cost + cost(of: outcome)
+        result.phases[.connect] = outcome.connected
+        var stream = DNSStream()
+        if case .answered = outcome.end, let message = stream.receive(outcome.bytes).first,
+            case let answer = DNSAnswer(message, to: question), !answer.isTruncated
+        {
+            result.phases[.request] = outcome.connected.map { outcome.duration - $0 }
+            result.outcome = .answered
+            return take(answer, to: question, into: &result)
+        }
+        result.phases[.request] = nil
+        result.failedPhase = outcome.connected == nil ? .connect : .request
+        result.outcome = .invalid(.truncatedWithoutTCP)
+        switch outcome.end {
+        case .cancelled: result.outcome = .cancelled
+        // Nobody was asked, so nobody is to blame.
+        case .notSent(let error):
+            if case .skipped(let reason) = ProbeOutcome(error) { result.outcome = .skipped(reason) }
+        default: break
+        }
+    }
+
+    private func take(_ answer: DNSAnswer, to question: DNSQuestion, into result: inout ProbeResult) {
+        switch answer {
+        case .whole(let message), .truncated(let message):
+            var facts = DNSFacts(question.type, code: message.code, extendedErrors: message.extendedErrors)
+            facts.addresses = message.addresses(of: question.name).map { IPAddress($0) }
+            facts.isTruncated = answer.isTruncated
+            result.evidence.dns = facts
+            switch message.code {
+            case .noError, .nameError: break
+            case .refused: result.outcome = .invalid(.serverRefused)
+            default: result.outcome = .invalid(.serverFailed)
+            }
+        case .malformed: result.outcome = .invalid(.malformedAnswer)
+        case .mismatched: result.outcome = .invalid(.mismatchedAnswer)
+        }
+    }
+
+    /// As the kernel counted it, with the reset at the end.
+    private func cost(of outcome: StreamOutcome) -> ProbeCost {
+        guard let information = outcome.information, let sent = information.segmentsSent else { return ProbeCost() }
+        let reset = outcome.connected == nil ? 0 : 1
+        let packets = sent + (information.segmentsReceived ?? 0) + outcome.errors.count + reset
+        return ProbeCost(packets: packets, bytes: packets * 60 + outcome.bytes.count)
+    }
+}

@@ -1,0 +1,50 @@
+import LinuxPrimitives
+package import NetworkReachability
+
+/// What happens to a line that its schedule is to know: the kernel's path, the configuration of the name service, the end of a sleep.
+package enum LineEvents {
+    /// Its path now, and what happens from now on. Letting go of the stream ends it.
+    ///
+    /// - Parameter isMetered: what the user says of the line; nil for what the interface suggests.
+    package static func stream(
+        of manager: NetworkReachabilityManager,
+        isMetered: Bool? = nil
+    ) -> AsyncStream<ScheduleEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
+        let monitor = manager.record.monitor
+        let paths = manager.paths
+        let task = Task {
+            for await path in paths { continuation.yield(.path(CheckLine(path, isMetered: isMetered))) }
+        }
+        let configuration = monitor.environment.resolver.watchConfiguration(on: monitor.queue) {
+            continuation.yield(.resolverChanged)
+        }
+        let sleep = watchSleep(of: monitor, continuation)
+        continuation.onTermination = { _ in
+            task.cancel()
+            configuration?.cancel()
+            sleep?.cancel()
+        }
+        return stream
+    }
+
+    /// Less may be the time between reading two clocks.
+    private static let shortestSleep = Duration.seconds(1)
+
+    private static func watchSleep(
+        of monitor: PathMonitor,
+        _ continuation: AsyncStream<ScheduleEvent>.Continuation
+    ) -> Cancellation? {
+        let clock = monitor.environment.clock
+        let slept = Locked(clock.boot - clock.monotonic)
+        return clock.watchForSleep(on: monitor.queue) {
+            let now = clock.boot - clock.monotonic
+            let before = slept.withLock { slept in
+                defer { slept = now }
+                return slept
+            }
+            // Somebody may have set the clock.
+            if now - before > shortestSleep { continuation.yield(.resumed) }
+        }
+    }
+}

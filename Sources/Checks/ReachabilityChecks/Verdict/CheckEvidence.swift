@@ -1,0 +1,47 @@
+package import LinuxPrimitives
+package import NetworkReachability
+
+/// Everything the judge sees.
+package struct CheckEvidence: Sendable {
+    /// The kernel's path to the target, or to the network at large.
+    package var path: NetworkPath
+    package var generation: UInt64
+    /// The families that packets may take; empty for both.
+    package var families: Set<AddressFamily> = []
+    /// The router of each family, where that is not the path's own.
+    package var gateways: [AddressFamily: IPAddress] = [:]
+    /// Whether the target is a neighbour: then nothing beyond the link matters to it.
+    package var isOnLink = false
+    /// Nil for the internet.
+    package var target: CheckTarget?
+    /// The hosts of the anchors that were to be asked.
+    package var anchors: Set<String> = []
+    /// The DNS servers that are configured; nil where that could not be read.
+    package var servers: [IPAddress]?
+    /// What the user says the addresses of names are.
+    package var expectations: [String: Set<IPAddress>] = [:]
+    package var results: [ProbeResult] = []
+    /// How many packets came in during the round and got to no program, by family; nil where that is not known.
+    package var dropped: [AddressFamily: Int] = [:]
+    /// Whether the reverse path filter was what dropped some (`rp_filter` of `ip-sysctl`).
+    package var isReversePathFiltered = false
+    /// For a tunnel: the way to its far end, judged by itself. At most one.
+    package var underlay: [CheckEvidence] = []
+
+    package init(path: NetworkPath, generation: UInt64 = 1, target: CheckTarget? = nil) {
+        self.path = path
+        self.generation = generation
+        self.target = target
+    }
+
+    /// What counts: nothing of an older path, and nothing that never ran.
+    var valid: [ProbeResult] { results.filter { $0.generation == generation && $0.outcome != .cancelled } }
+
+    /// Whether something could not be asked; that makes silence less sure.
+    var isHandicapped: Bool {
+        results.contains { if case .skipped(.notPermitted) = $0.outcome { true } else { false } }
+    }
+
+    /// How sure a silence is.
+    var silence: CheckConfidence { isHandicapped ? .suspected : .likely }
+}

@@ -1,0 +1,60 @@
+import LinuxPrimitives
+
+/// What this machine itself spoils.
+enum LocalStage {
+    /// The packet filter lets nothing out.
+    static func refuses(_ view: FamilyView) -> Finding? {
+        let refused = view.results.filter(\.isRefusedHere)
+        guard !refused.isEmpty, view.gatewayLife.isEmpty, view.lifeBeyond.isEmpty else { return nil }
+        return Finding(.thisMachine, .firewall, .proven, "this machine's packet filter refuses what it sends", refused)
+    }
+
+    /// Packets came in, and none got to a program: the packet filter drops answers.
+    static func dropsAnswers(_ view: FamilyView) -> Finding? {
+        guard let dropped = view.evidence.dropped[view.family], dropped >= 2, !view.results.isEmpty,
+            !view.results.contains(where: \.peerSpoke), !view.results.contains(where: { $0.error != nil })
+        else { return nil }
+        if view.evidence.isReversePathFiltered {
+            let text = "packets come in by another interface than those to their senders leave by: rp_filter drops them"
+            return Finding(.inconclusive, .reversePathFilter, .likely, text, view.results)
+        }
+        let text = "\(dropped) packets came in, and this machine's packet filter let none of them get to a program"
+        return Finding(.thisMachine, .firewall, .likely, text, view.results)
+    }
+
+    /// Datagrams come through, connections do not.
+    ///
+    /// A provider that passes echoes alone looks the same but for DNS, which it does not pass either.
+    static func filtersTCP(_ view: FamilyView) -> Finding? {
+        let connections = view.results.filter { [.tcp, .tls, .http].contains($0.kind) && ($0.isAnchor || $0.isTarget) }
+        let echoes = view.results.filter { $0.isEcho && $0.outcome == .answered && ($0.isAnchor || $0.isTarget) }
+        let datagrams = view.farServers.filter(\.saysMoreThanEchoes)
+        guard !connections.isEmpty, connections.allSatisfy({ $0.outcome == .silent && !$0.peerSpoke }),
+            Set(connections.map(\.request.destination)).count > 1 || connections.contains(where: \.isAnchor),
+            !echoes.isEmpty, !datagrams.isEmpty
+        else { return nil }
+        return Finding(
+            .thisMachine,
+            .tcpFiltered,
+            .suspected,
+            "UDP and echoes are answered, and no TCP connection is: a packet filter, probably on this machine",
+            connections + echoes + datagrams
+        )
+    }
+
+    /// Certificates of several hosts are out of their time, or a server tells another day.
+    static func clock(_ view: FamilyView) -> Finding? {
+        let untimely = view.results.filter { $0.outcome == .invalid(.notYetValid) || $0.outcome == .invalid(.expired) }
+        let dated = view.results.filter { $0.isEchoed && ($0.evidence.http?.clockOffset).map(isFar) == true }
+        guard !view.isVerified, Set(untimely.map(\.request.subject)).count > 1 || !dated.isEmpty else { return nil }
+        return Finding(
+            .thisMachine,
+            .clockWrong,
+            dated.isEmpty ? .likely : .proven,
+            "this machine's clock is wrong: certificates of several hosts are not valid at its time",
+            untimely + dated
+        )
+    }
+
+    private static func isFar(_ offset: Duration) -> Bool { offset > .seconds(86_400) || offset < .seconds(-86_400) }
+}

@@ -1,0 +1,169 @@
+import LinuxPrimitives
+import NetworkReachability
+
+/// DNS: the servers one by one, over whichever family they are asked.
+enum NamesStage {
+    static func judge(_ evidence: CheckEvidence) -> Finding? {
+        if let finding = unexpected(evidence) { return finding }
+        // Who gives addresses alone needs no server.
+        if let target = evidence.target, target.name == nil { return nil }
+        // Programs may know it from a file, or by a search domain.
+        let isKnown = evidence.target != nil && nameService(evidence)?.outcome == .answered
+        if evidence.servers?.isEmpty == true, !isKnown {
+            return Finding(.dns, .noServerConfigured, .proven, "no DNS server is configured")
+        }
+        let asked = evidence.valid.filter { $0.kind == .dns && $0.ran }
+        // Whether a server that answers for A has nothing to say to AAAA is no fault of all names.
+        let known = asked.filter { $0.purpose == .known && $0.evidence.dns?.type != .aaaa }
+        if !known.isEmpty, !isKnown, known.allSatisfy({ fault($0, among: asked) != nil }) {
+            let reasons = known.compactMap { fault($0) }
+            // A word says more than silence does.
+            let reason = reasons.first { $0 != .serverSilent } ?? .serverSilent
+            let confidence = reason == .serverSilent ? evidence.silence : .proven
+            let all = known.count > 1 ? "all DNS servers fail" : "the DNS server fails"
+            return Finding(.dns, reason, confidence, "\(all): \(reason.rawValue)", known)
+        }
+        let invented = asked.filter { $0.purpose == .invented && $0.evidence.dns?.addresses.isEmpty == false }
+        if !invented.isEmpty {
+            return Finding(
+                .dns,
+                .inventsAnswers,
+                .proven,
+                "a DNS server gives addresses for names that nobody has",
+                invented
+            )
+        }
+        return ofTarget(evidence, asked.filter { $0.purpose == .target })
+    }
+
+    /// A name whose addresses the user knows: an error of any server, or other addresses.
+    static func unexpected(_ evidence: CheckEvidence, about only: String? = nil) -> Finding? {
+        for (name, expected) in evidence.expectations.sorted(by: { $0.key < $1.key }) where only ?? name == name {
+            let asked = evidence.valid.filter { $0.ran && $0.kind == .dns && $0.purpose == .expected(name) }
+            for server in asked.compactMap(\.server).uniqued {
+                let results = asked.filter { $0.server == server }
+                let found = results.flatMap { $0.evidence.dns?.addresses ?? [] }
+                if found.isEmpty, let reason = results.lazy.compactMap({ fault($0) ?? denial($0) }).first {
+                    let confidence = reason == .serverSilent ? evidence.silence : .proven
+                    let text = "asked for \(name), the DNS server \(server) says \(reason.rawValue)"
+                    return Finding(.dns, reason, confidence, text, results)
+                }
+                if !found.isEmpty, expected.isDisjoint(with: found) {
+                    let list = found.map(\.description).joined(separator: ", ")
+                    let text = "\(name) has the addresses \(list) at the DNS server \(server), which are not expected"
+                    return Finding(.dns, .wrongAnswer, .proven, text, results)
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func ofTarget(_ evidence: CheckEvidence, _ results: [ProbeResult]) -> Finding? {
+        guard let name = evidence.target?.name else { return nil }
+        let service = nameService(evidence)
+        let addresses = results.compactMap(\.evidence.dns).flatMap(\.addresses)
+        if addresses.isEmpty, service?.outcome != .answered,
+            let reason = results.lazy.compactMap({ fault($0) ?? denial($0) }).first
+        {
+            let text =
+                reason == .nameNotFound
+                ? "the name \(name) does not exist" : "no address of \(name): \(reason.rawValue)"
+            return Finding(.dns, reason, .proven, text, results)
+        }
+        if let service, let reason = failure(of: service) {
+            let text = "programs get no address of \(name) from this machine's name service: \(reason.rawValue)"
+            return Finding(.dns, reason, .likely, text, [service])
+        }
+        // Servers may differ with good reason; that the target is not what it should be as well is too much.
+        let mistaken = evidence.valid.contains { $0.isTarget && $0.evidence.tls?.isVerified == false }
+        let answers = results.filter { $0.evidence.dns?.addresses.isEmpty == false }
+        for one in answers where mistaken {
+            for other in answers where one.server != other.server && one.evidence.dns?.type == other.evidence.dns?.type
+            {
+                let (first, second) = (one.evidence.dns?.addresses ?? [], other.evidence.dns?.addresses ?? [])
+                guard Set(first).isDisjoint(with: second) else { continue }
+                return Finding(
+                    .dns,
+                    .wrongAnswer,
+                    .likely,
+                    "DNS servers give different addresses of \(name)",
+                    [one, other]
+                )
+            }
+        }
+        return nil
+    }
+
+    /// Some of it works.
+    static func degraded(_ evidence: CheckEvidence, _ line: Finding) -> Finding? {
+        guard line.place == .works, evidence.target == nil else { return nil }
+        let known = evidence.valid.filter { $0.kind == .dns && $0.purpose == .known && $0.ran }
+        let broken = known.filter { fault($0, among: known) != nil }
+        if let first = broken.first, let reason = fault(first) {
+            let name = first.server.map { "the DNS server \($0)" } ?? "a DNS server"
+            return Finding(.degraded, reason, .likely, "\(name) fails, and others work: \(reason.rawValue)", broken)
+        }
+        let slow = known.filter { $0.evidence.firstAnswer.map { $0 > .milliseconds(1500) } == true }
+        guard !known.isEmpty, slow.count == known.count else { return nil }
+        return Finding(.degraded, .slow, .likely, "DNS answers late", slow)
+    }
+
+    /// What programs get for the target's name.
+    private static func nameService(_ evidence: CheckEvidence) -> ProbeResult? {
+        evidence.valid.first { $0.isTargetName && $0.ran }
+    }
+
+    private static func failure(of service: ProbeResult) -> ProbeReason? {
+        switch service.outcome {
+        case .invalid(let reason): reason
+        case .silent: .temporaryFailure
+        default: nil
+        }
+    }
+
+    /// Why a server is no use.
+    static func fault(_ result: ProbeResult) -> ProbeReason? {
+        switch result.outcome {
+        case .silent:
+            // A server that answers for A alone is slow, not silent.
+            result.evidence.dns?.type == .aaaa ? .unansweredAAAA : .serverSilent
+        case .refused: .serverClosed
+        case .unreachable(let error): error.speaker == .peer ? .serverClosed : .serverUnreachable
+        case .invalid(let reason): reason
+        case .blockedHere: .blockedHere
+        case .answered: failure(result.evidence.dns?.code)
+        case .skipped, .cancelled: nil
+        }
+    }
+
+    /// The same; but that a server is silent is only believed if it answers no other question: packets get lost.
+    private static func fault(_ result: ProbeResult, among asked: [ProbeResult]) -> ProbeReason? {
+        let reason = fault(result)
+        guard reason == .serverSilent else { return reason }
+        return asked.contains { $0.server == result.server && $0.outcome == .answered } ? nil : reason
+    }
+
+    private static func failure(_ code: DNSResponseCode?) -> ProbeReason? {
+        switch code {
+        case .serverFailure: .serverFailed
+        case .refused: .serverRefused
+        case .formatError, .notImplemented: .serverFailed
+        default: nil
+        }
+    }
+
+    private static func denial(_ result: ProbeResult) -> ProbeReason? {
+        guard let facts = result.evidence.dns, facts.addresses.isEmpty else { return nil }
+        if facts.isBlocked { return .blockedByPolicy }
+        if facts.code == .nameError { return .nameNotFound }
+        // A name may have no address of one family.
+        return facts.type == .a ? .noData : nil
+    }
+}
+
+extension [IPAddress] {
+    /// Each once, in their order.
+    fileprivate var uniqued: [IPAddress] {
+        reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+}

@@ -1,0 +1,122 @@
+import LinuxPrimitives
+import NetworkReachability
+
+/// The target decides about itself.
+enum TargetStage {
+    /// Whoever answers is reachable, whatever else is found.
+    static func answers(_ evidence: CheckEvidence) -> Finding? {
+        guard let target = evidence.target else { return nil }
+        let captive = Set(evidence.valid.filter(\.looksCaptive).map(\.request.binding.family))
+        let answers = evidence.valid.filter { result in
+            guard result.isTarget, result.ran else { return false }
+            // A portal answers in the name of others, but not with their certificate.
+            if captive.contains(result.request.binding.family), !result.isVerified { return false }
+            guard let decisive = target.decisive else {
+                return result.outcome == .answered || result.outcome == .refused(.peer)
+            }
+            return (result.kind == decisive || decisive == .echo && result.isEcho) && result.outcome == .answered
+        }
+        guard !answers.isEmpty else { return nil }
+        // Who answers at an address that the name should not have is somebody else.
+        if let name = target.name, let finding = NamesStage.unexpected(evidence, about: name) { return finding }
+        return Finding(.works, .targetAnswers, .proven, "\(target.text) answers", answers)
+    }
+
+    /// The line is good, so the fault is the target's.
+    static func fails(_ evidence: CheckEvidence) -> Finding? {
+        guard let target = evidence.target else { return nil }
+        let results = evidence.valid.filter { $0.isTarget && $0.ran }
+        if let finding = refusedHere(target, results) ?? SegmentStage.finding(results) ?? ofTLS(target, results)
+            ?? ofNames(target, results) ?? ofService(target, results) ?? ofHost(target, results)
+        {
+            return finding
+        }
+        let silent = results.filter { $0.outcome == .silent }
+        if !silent.isEmpty {
+            return Finding(
+                .host,
+                .silent,
+                evidence.silence,
+                "\(target.text) is silent, and the internet is not",
+                silent
+            )
+        }
+        return Finding(.inconclusive, .notEnoughEvidence, .suspected, "\(target.text) could not be asked", results)
+    }
+
+    private static func refusedHere(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
+        let refused = results.filter(\.isRefusedHere)
+        guard !refused.isEmpty, !results.contains(where: \.peerSpoke) else { return nil }
+        let text = "this machine's packet filter refuses what it sends to \(target.text)"
+        return Finding(.thisMachine, .firewall, .proven, text, refused)
+    }
+
+    private static func ofTLS(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
+        for result in results where result.kind == .tls {
+            if case .invalid(let reason) = result.outcome,
+                result.evidence.tls != nil || reason != .closedDuringHandshake
+            {
+                return Finding(.tls, reason, .proven, "TLS with \(target.text) fails: \(reason.rawValue)", [result])
+            }
+        }
+        return nil
+    }
+
+    /// A target that is a DNS server, and does not answer as one.
+    private static func ofNames(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
+        let asked = results.filter { $0.kind == .dns }
+        let isThere = results.contains { $0.isEcho && $0.outcome == .answered }
+        guard let result = asked.first(where: { $0.outcome != .silent || isThere }),
+            result.error == nil, let reason = NamesStage.fault(result)
+        else { return nil }
+        return Finding(.dns, reason, .proven, "\(target.text): \(reason.rawValue)", results)
+    }
+
+    private static func ofService(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
+        for result in results {
+            switch result.outcome {
+            case .invalid(let reason):
+                return Finding(
+                    .service,
+                    reason,
+                    .proven,
+                    "\(target.text) answers wrongly: \(reason.rawValue)",
+                    [result]
+                )
+            case .refused(.peer), .refused(.unknown):
+                return Finding(.service, .refused, .proven, "\(target.text) refuses the connection", [result])
+            case .silent where result.phases[.connect] != nil:
+                return Finding(
+                    .service,
+                    result.failedPhase == .tls ? .handshakeSilent : .stalled,
+                    .proven,
+                    "\(target.text) takes the connection and says nothing",
+                    [result]
+                )
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    private static func ofHost(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
+        if let result = results.first(where: { $0.error != nil }), let error = result.error {
+            let itself = error.speaker == .peer || error.sender == result.request.destination
+            let gateway = error.speaker == .gateway && [.prohibited, .noRouteBeyond].contains(error.reason)
+            let who =
+                itself ? "\(target.text) itself" : "\(error.sender)\(error.speaker == .gateway ? " (gateway)" : "")"
+            let text = "\(who) says \(error.reason.rawValue)"
+            return Finding(gateway ? .upstream : .host, error.reason, .proven, text, [result])
+        }
+        let echoes = results.filter { $0.isEcho && $0.outcome == .answered }
+        let silent = results.filter { !$0.isEcho && $0.outcome == .silent }
+        guard !echoes.isEmpty, !silent.isEmpty else { return nil }
+        return Finding(
+            .host,
+            .portFiltered,
+            .likely,
+            "\(target.text) answers echoes, and its port is silent",
+            echoes + silent
+        )
+    }
+}

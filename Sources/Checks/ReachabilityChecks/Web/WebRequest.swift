@@ -1,0 +1,49 @@
+package import ServerTrustHTTP
+
+/// What one request of HTTP asks and expects. Its answer is never followed to another place.
+package struct WebRequest: Hashable, Sendable {
+    /// What is asked for, and what counts as an answer.
+    package enum Purpose: Hashable, Sendable {
+        /// An anchor, which sends a random number back: that, or a certificate that is trusted, proves the internet.
+        case anchor(nonce: String)
+        /// A server of the user's: any status below 500.
+        case target
+        /// An address that nobody should answer at: whatever comes.
+        case page
+        /// The network's own server: what RFC 8908 has.
+        case portalAPI
+    }
+
+    package var url: TrustedHTTPURL
+    package var purpose: Purpose
+
+    package init(_ url: TrustedHTTPURL, _ purpose: Purpose) {
+        (self.url, self.purpose) = (url, purpose)
+    }
+
+    /// As what a result of it counts.
+    var kind: ProbeKind { purpose == .portalAPI ? .portalAPI : .http }
+}
+
+/// How much of an answer is read, in bytes.
+enum WebLimits {
+    /// Of the head.
+    static let head = 16 * 1024
+    /// Of `Location`, in characters: more is for nobody to read.
+    static let location = 2048
+    /// Of the body of what the portal's own server says; who answers with more has said nothing.
+    static let portal = PortalInformation.maximumLength
+    /// Answers before the answer (1xx).
+    static let informational = 16
+    /// How much may be on its way: what comes when enough was seen has been sent in vain.
+    static let window: Int32 = 8 * 1024
+
+    /// After how much of a body the answer has been seen: more than one segment of it, for large ones may be lost.
+    static func enough(_ purpose: WebRequest.Purpose) -> Int {
+        switch purpose {
+        case .page: 0
+        case .portalAPI: .max
+        case .anchor, .target: 4 * 1024
+        }
+    }
+}

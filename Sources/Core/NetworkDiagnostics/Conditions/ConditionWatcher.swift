@@ -1,0 +1,194 @@
+import LinuxPrimitives
+package import NetworkReachability
+
+/// Waits for conditions to hold, all of them or any, for long enough. It asks when something may have changed and else sleeps;
+/// only a name that does not resolve is asked for again after a while, for no name service tells when it can.
+///
+/// Thread-safe. It ends when it is cancelled, let go, or has told that it is done.
+package final class ConditionWatcher: Sendable {
+    private struct State {
+        var states: [NetworkCondition.State]
+        /// What waits for the conditions to have held for long enough.
+        var timer: Cancellation?
+        var hasEnded = false
+    }
+
+    private let inspector: NetworkInspector
+    private let needsAll: Bool
+    private let stability: Duration
+    /// Those of targets and names with their records, by their place.
+    private let records: [Int: TargetRecord]
+    private let state: Locked<State>
+    private let watches: Locked<[Cancellation]> = Locked([])
+    private let changed: @Sendable ([NetworkCondition.State]) -> Void
+    private let done: @Sendable ([NetworkCondition.State]) -> Void
+
+    /// - Parameters:
+    ///   - needsAll: whether all conditions are to hold, or one is enough.
+    ///   - stability: for how long without a break.
+    ///   - changed: is told of all conditions, in their order, whenever one of them changes; on the monitor's queue.
+    ///   - done: is told once that it is done, likewise.
+    /// - Throws: ``NetworkReachabilityError`` when a host is none.
+    package init(
+        _ conditions: [NetworkCondition],
+        inspector: NetworkInspector,
+        needsAll: Bool = true,
+        stability: Duration = .zero,
+        changed: @escaping @Sendable ([NetworkCondition.State]) -> Void = { _ in },
+        done: @escaping @Sendable ([NetworkCondition.State]) -> Void
+    ) throws(NetworkReachabilityError) {
+        self.inspector = inspector
+        self.needsAll = needsAll
+        self.stability = stability
+        self.changed = changed
+        self.done = done
+        state = Locked(State(states: conditions.map { NetworkCondition.State($0) }))
+        var targets: [Int: Target] = [:]
+        for (index, condition) in conditions.enumerated() { targets[index] = try condition.target(inspector.options) }
+        records = targets.mapValues(inspector.monitor.record)
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// Begins; nothing was asked before.
+    package func start() {
+        var begun = records.map { index, record in
+            let subscription = Subscription(to: record, interest: .path, settle: .immediate) { [weak self] change, _ in
+                self?.note(change.path, at: index)
+            }
+            subscription.begin()
+            return Cancellation { subscription.end() }
+        }
+        let others = state.withLock { $0.states.map(\.condition) }.filter { !$0.isTarget }
+        if !others.isEmpty {
+            let samples = others.flatMap { condition -> [IPAddress] in
+                if case .route(let prefix) = condition { prefix.samples } else { [] }
+            }
+            begun.append(inspector.observe(routesTo: samples) { [weak self] in self?.evaluateOthers() })
+        }
+        watches.withLock { $0 += begun }
+        // It may have come to its end already.
+        if state.withLock({ $0.hasEnded }) { endWatches() }
+    }
+
+    /// Ends it; says whether it was under way: if not, it is done.
+    @discardableResult
+    package func cancel() -> Bool {
+        let timer: Cancellation?? = state.withLock { state in
+            if state.hasEnded { return nil }
+            state.hasEnded = true
+            return .some(state.timer)
+        }
+        timer??.cancel()
+        endWatches()
+        return timer != nil
+    }
+
+    private func endWatches() {
+        let watches = watches.withLock { watches in
+            defer { watches = [] }
+            return watches
+        }
+        for watch in watches { watch.cancel() }
+    }
+
+    /// Asks about all of it now, on the calling thread, without regard to ``stability``.
+    package func ask() -> (states: [NetworkCondition.State], holds: Bool) {
+        let states = state.withLock { $0.states }.enumerated().map { index, state in
+            guard let record = records[index] else { return evaluate(state.condition) }
+            return .init(state.condition, inspector.monitor.path(to: record, waitingForName: .zero))
+        }
+        return (states, holds(states))
+    }
+}
+
+extension ConditionWatcher {
+    private func note(_ path: NetworkPath, at index: Int) {
+        update { $0[index] = .init($0[index].condition, path) }
+    }
+
+    private func evaluateOthers() {
+        let conditions = state.withLock { $0.states.map(\.condition) }
+        let found = conditions.enumerated().filter { !$1.isTarget }.map { ($0, evaluate($1)) }
+        update { states in
+            for (index, state) in found { states[index] = state }
+        }
+    }
+
+    private func evaluate(_ condition: NetworkCondition) -> NetworkCondition.State {
+        switch condition {
+        case .route(let prefix): .init(condition, obstacle: inspector.obstacle(ofRouteTo: prefix))
+        case .interface(let name): .init(condition, obstacle: inspector.obstacle(ofInterface: name))
+        case .target, .name: .init(condition)
+        }
+    }
+
+    private func holds(_ states: [NetworkCondition.State]) -> Bool {
+        needsAll ? states.allSatisfy(\.holds) : states.contains(where: \.holds)
+    }
+
+    /// Takes what was seen. Runs on the monitor's queue.
+    private func update(_ change: (inout [NetworkCondition.State]) -> Void) {
+        let (news, all, isWaiting): ([NetworkCondition.State]?, [NetworkCondition.State], Bool) = state.withLock {
+            state in
+            if state.hasEnded { return (nil, [], false) }
+            let before = state.states
+            change(&state.states)
+            return (before == state.states ? nil : state.states, state.states, state.timer != nil)
+        }
+        if let news { changed(news) }
+        if all.isEmpty { return }
+        if !holds(all) {
+            stopWaiting()
+        } else if stability <= .zero {
+            finish(all)
+        } else if !isWaiting {
+            let clock = inspector.monitor.environment.clock
+            let timer = clock.schedule(after: stability, on: inspector.monitor.queue) { [weak self] in self?.timeIsUp()
+            }
+            state.withLock { $0.timer = timer }
+        }
+    }
+
+    private func stopWaiting() {
+        let timer = state.withLock { state in
+            defer { state.timer = nil }
+            return state.timer
+        }
+        timer?.cancel()
+    }
+
+    /// What has held for long enough must hold now: messages can be late.
+    private func timeIsUp() {
+        stopWaiting()
+        let (states, holds) = ask()
+        if holds { finish(states) } else { update { $0 = states } }
+    }
+
+    private func finish(_ states: [NetworkCondition.State]) {
+        if cancel() { done(states) }
+    }
+}
+
+extension NetworkCondition {
+    fileprivate var isTarget: Bool {
+        switch self {
+        case .target, .name: true
+        case .route, .interface: false
+        }
+    }
+
+    /// What is watched for it; nil for routes and interfaces.
+    fileprivate func target(_ options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> Target? {
+        switch self {
+        case .target(nil, _): return try Target(options: options)
+        case .target(let host?, _): return try Target(host: host, options: options)
+        case .name(let name):
+            guard IPAddress(name) == nil else { throw .invalidHost(name) }
+            return try Target(host: name, options: options)
+        case .route, .interface: return nil
+        }
+    }
+}

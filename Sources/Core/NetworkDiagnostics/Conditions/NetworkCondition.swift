@@ -1,0 +1,35 @@
+import NetworkReachability
+
+/// Something of a network namespace that may be waited for.
+package enum NetworkCondition: Hashable, Sendable {
+    /// What is wanted of the path to a target. The raw value is its name in arguments and JSON output.
+    package enum Goal: String, Hashable, Sendable, CaseIterable {
+        case reachable
+        case notReachable = "not-reachable"
+        /// Reachable over ethernet, Wi-Fi or anything else that is no modem.
+        case ethernet
+        /// Reachable over a modem.
+        case wwan
+    }
+
+    /// The path to a host, or with nil to the network at large.
+    case target(String?, Goal)
+    /// The name service knows addresses of this name.
+    case name(String)
+    /// A usable route covers all of the prefix: one whose link carries packets, with a source address for them.
+    case route(IPPrefix)
+    /// The interface exists, is up, has a carrier, and has an address that packets to beyond its link may come from.
+    case interface(String)
+}
+
+extension NetworkCondition.Goal {
+    /// Whether it is reached with this status; never by one that is unknown.
+    func isReached(by status: NetworkReachabilityStatus) -> Bool {
+        switch self {
+        case .reachable: status.isReachable
+        case .notReachable: status == .notReachable
+        case .ethernet: status == .reachable(.ethernetOrWiFi)
+        case .wwan: status == .reachable(.wwan)
+        }
+    }
+}

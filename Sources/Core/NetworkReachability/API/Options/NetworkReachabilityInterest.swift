@@ -1,0 +1,44 @@
+/// What a listener counts as a change: a part of the path, or several, as in `[.status, .reason]`.
+public struct NetworkReachabilityInterest: OptionSet, Hashable, Sendable {
+    /// One bit for each part.
+    public let rawValue: UInt8
+
+    /// Takes any set of bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The status, ``NetworkPath/status``.
+    public static let status = NetworkReachabilityInterest(rawValue: 1 << 0)
+
+    /// The flags, ``NetworkPath/flags``, which include the status.
+    public static let flags = NetworkReachabilityInterest(rawValue: 1 << 1)
+
+    /// The status, and which way packets go: interface, gateway and source. Not the reason.
+    public static let way = NetworkReachabilityInterest(rawValue: 1 << 2)
+
+    /// Why there is no path, ``NetworkPath/reason``: one that takes the place of another is a change although the status stays.
+    public static let reason = NetworkReachabilityInterest(rawValue: 1 << 3)
+
+    /// Anything of the path: flags, reason, interface, gateway, source and the rest.
+    public static let path = NetworkReachabilityInterest(rawValue: 1 << 4)
+}
+
+extension NetworkReachabilityInterest {
+    /// Whether a listener with this interest has to hear of `path` when `told` is what it heard last.
+    func isChange(_ path: NetworkPath, after told: NetworkPath) -> Bool {
+        contains(.status) && path.status != told.status
+            || contains(.flags) && path.flags != told.flags
+            || contains(.way) && leads(path, otherwiseThan: told)
+            || contains(.reason) && path.reason != told.reason
+            || contains(.path) && !path.isSame(as: told)
+    }
+
+    /// Whether it is about the status and its flags alone: nothing that tells why the status is unknown.
+    var isOfStatus: Bool { isSubset(of: [.status, .flags]) }
+
+    private func leads(_ path: NetworkPath, otherwiseThan told: NetworkPath) -> Bool {
+        path.status != told.status || path.interface != told.interface || path.gateway != told.gateway
+            || path.source != told.source
+    }
+}

@@ -1,0 +1,52 @@
+public import Dispatch
+import LinuxPrimitives
+
+// What Alamofire 4 calls otherwise, or does in a way of its own.
+
+extension NetworkReachabilityManager {
+    /// The status type, by the name Alamofire nests.
+    public typealias NetworkReachabilityStatus = NetworkReachability.NetworkReachabilityStatus
+
+    /// What carries the packets, by the name Alamofire 4 nests.
+    public typealias ConnectionType = NetworkReachability.NetworkReachabilityStatus.ConnectionType
+
+    /// The same as ``status``, by its Alamofire 4 name.
+    public var networkReachabilityStatus: NetworkReachabilityStatus { status }
+
+    /// What is called when the flags change, in Alamofire 4's way: set it, then call ``startListening()``. It may be set and
+    /// replaced at any time.
+    @preconcurrency public var listener: Listener? {
+        get { listening.state.withLock { $0.listener } }
+        set {
+            let previous = listening.state.withLock { state in
+                defer { state.listener = newValue }
+                return state.listener
+            }
+            withExtendedLifetime(previous) {}
+        }
+    }
+
+    /// The queue ``listener`` is called on; the main queue unless told otherwise. A change counts from the next call on.
+    public var listenerQueue: DispatchQueue {
+        get { listening.state.withLock { $0.queue } }
+        set { listening.state.withLock { $0.queue = newValue } }
+    }
+
+    /// Begins to call ``listener`` on ``listenerQueue``: first with the current status, then exactly when the flags change.
+    /// Listening that was under way ends before.
+    ///
+    /// - Returns: Always true: where netlink is denied, the listener hears ``NetworkReachabilityStatus/unknown`` and, when it
+    ///   works at last, the status.
+    @discardableResult
+    public func startListening() -> Bool {
+        let listening = listening
+        let calls = DeliveryQueue(.flags)
+        let subscription = subscribe(.flags, settle: .immediate) { [weak listening] change, subscription in
+            guard calls.put(change.path, since: change.noticed) else { return }
+            listening?.deliver(calls, of: subscription)
+        }
+        listening.replaceSubscription(with: subscription)
+        subscription.begin()
+        return true
+    }
+}

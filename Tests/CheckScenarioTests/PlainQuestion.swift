@@ -1,0 +1,34 @@
+import NetworkLab
+
+/// A DNS question as RFC 1035 writes it, by hand.
+struct PlainQuestion {
+    private static let identifier: [UInt8] = [0x4c, 0x61]
+    let bytes: [UInt8]
+
+    /// For the addresses of a name, by the type of the family.
+    init(_ name: String, _ family: Family) {
+        let labels = name.split(separator: ".").flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+        bytes =
+            Self.identifier + [1, 0, 0, 1, 0, 0, 0, 0, 0, 0] + labels + [0, 0, family == .ipv4 ? 1 : 28, 0, 1]
+    }
+
+    /// What an answer says; nil for none that is expected of a name server.
+    func meaning(of answer: PlainPackets.Answer) -> Fact.Name? {
+        switch answer {
+        case .silence: return .silent
+        case .refused: return .closed
+        case .unsent: return .unsent
+        case .bytes(let message):
+            guard message.count >= bytes.count, Array(message.prefix(2)) == Self.identifier, message[2] & 0x80 != 0,
+                Array(message[12..<bytes.count]) == Array(bytes[12...])
+            else { return .nonsense }
+            if message[2] & 0x02 != 0 { return .truncated }
+            let (code, count) = (Int(message[3] & 0x0f), Int(message[7]))
+            if code != 0 { return .code(code) }
+            // Of a compressed name, type, class and lifetime there are twelve bytes, then come those of the address.
+            let size = 12 + (bytes[bytes.count - 3] == 1 ? 4 : 16)
+            return message.count >= bytes.count + count * size ? .addresses(count) : .nonsense
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import NetworkLab
+import Testing
+
+/// One situation, built, proven and judged.
+struct SituationRun: Sendable {
+    private let situation: Situation
+    private let variant: Situation.Variant
+    private let world: World
+    private let servers: Servers
+
+    /// Builds it.
+    private init(_ test: SituationCase) async throws {
+        let (situation, variant) = (test.situation, test.variant)
+        (self.situation, self.variant) = (situation, variant)
+        world = try await LabThread.detached { try World(variant.line, situation.steps) }
+        servers = try await Servers(of: situation, in: world)
+    }
+
+    private var addresses: [String] {
+        situation.resolvers.map { $0.address(variant.line.families[0]) }
+    }
+
+    /// The arguments of the command.
+    private var arguments: [String] {
+        var arguments: [String] = []
+        switch variant.ask {
+        case .privately: arguments.append("--private")
+        case .plainly: break
+        case .anchors, .anchorsByAddress: arguments += situation.anchors.flatMap { ["--anchor", $0] }
+        }
+        if variant.ask == .anchorsByAddress {
+            for (name, spot) in [("anchor", Spot.anchor), ("second", .secondAnchor)] {
+                arguments += variant.line.families.flatMap { ["--resolve", "\(name).example=\(spot.address($0))"] }
+            }
+        }
+        // One in the file, the other by the option.
+        if !variant.isNobody { arguments += addresses.flatMap { ["--dns", $0] } }
+        return arguments + situation.arguments
+    }
+
+    /// How many packets may be sent.
+    private var budget: Int {
+        if let most = situation.mostPackets { return most }
+        var budget = variant.ask == .anchors || variant.ask == .anchorsByAddress ? 60 : 20
+        if situation.hasTarget { budget += 20 }
+        // It is asked over TLS, as a target.
+        if situation.arguments.contains("--portal-api") { budget += 20 }
+        if situation.isRepeated { budget += 20 }
+        if situation.names.isTruncated { budget += 30 }
+        return budget
+    }
+
+    static func run(_ test: SituationCase) async throws {
+        let run = try await SituationRun(test)
+        do {
+            try await run.play(test)
+        } catch {
+            await run.close()
+            throw error
+        }
+        await run.close()
+    }
+
+    private func play(_ test: SituationCase) async throws {
+        guard try await isProven(by: situation.facts), CheckCommand.isMeasured else { return }
+        try await judge(test, late: situation.late, situation.right)
+        guard let sequel = situation.sequel else { return }
+        try await LabThread.detached { [world] in try world.apply(sequel.steps) }
+        guard try await isProven(by: sequel.facts) else { return }
+        try await judge(test, late: [], sequel.right)
+    }
+
+    private func close() async {
+        await servers.stop()
+        world.close()
+    }
+
+    /// Whether the network is as the situation says; else that is an issue, and the command is not to be judged by it.
+    private func isProven(by facts: [Fact]) async throws -> Bool {
+        let pc = world[.pc]
+        try await LabThread.detached {
+            for (name, value) in World.settings(of: .pc, variant.line) { try pc.sysctl(name, value) }
+        }
+        let contradictions = try await withThrowingTaskGroup(of: String?.self) { group in
+            for family in variant.line.families {
+                for fact in facts where fact.family == nil || fact.family == family {
+                    group.addTask { try await pc.perform { try fact.contradiction(family) } }
+                }
+            }
+            return try await group.reduce(into: []) { if let text = $1 { $0.append(text) } }
+        }
+        for text in contradictions { Issue.record("The situation is not what it says: \(text)") }
+        return contradictions.isEmpty
+    }
+
+    private func judge(_ test: SituationCase, late: [Step], _ right: Situation.Right) async throws {
+        // In a user namespace there may be root alone.
+        let isNobody = variant.isNobody && LabThread.canBecomeNobody
+        let (command, sent, passed) = try await LabThread.detached {
+            if isNobody { try world[.pc].sysctl("net.ipv4.ping_group_range", "1 0") }
+            let before = (try world.counters(of: .router), try world.counters(of: .provider))
+            // As late as can be: what it makes does not last.
+            try world.apply(late)
+            let command = try CheckCommand.run(
+                in: world,
+                arguments,
+                resolvers: variant.isNobody ? addresses : [],
+                asNobody: isNobody
+            )
+            let after = (try world.counters(of: .router), try world.counters(of: .provider))
+            return (command, after.0.since(before.0), after.1.since(before.1))
+        }
+        Report.add(test, command, sent: sent["sent"] ?? 0)
+        guard let line = command.line else {
+            Issue.record("no line came: \(command.status) \(command.errors)")
+            return
+        }
+        let said = Comment(rawValue: command.output + command.errors)
+        try known(Shortcomings.verdicts[situation.id]) {
+            #expect(right.places.contains(line.place), said)
+            #expect(right.reasons.isEmpty || right.reasons.contains(line.reason ?? ""), said)
+        }
+        #expect(command.status == Exit.codes[line.place], said)
+        #expect(line.schema == 1)
+        try known(Shortcomings.costs.contains(situation.id) ? "it costs too much" : nil) {
+            #expect(line.cost.packets <= budget, "more than it may send: \(said)")
+            #expect(sent["sent"] ?? 0 <= budget, "more than it may send, by the router's count: \(said)")
+        }
+        if variant.ask == .privately {
+            let strangers = try await LabThread.detached { try world.strangers() }
+            #expect(passed["forbidden"] ?? 0 == 0, "sent to \(strangers): \(said)")
+            #expect(passed["strangers"] ?? 0 <= 4, "so often to the addresses that nobody has: \(said)")
+        }
+    }
+}
+
+/// What fails is no failure where it is known why.
+private func known(_ reason: String?, _ body: () throws -> Void) throws {
+    guard let reason else { return try body() }
+    withKnownIssue(Comment(rawValue: reason), isIntermittent: true) { try body() }
+}
+
+extension [String: Int] {
+    fileprivate func since(_ earlier: [String: Int]) -> [String: Int] {
+        merging(earlier) { $0 - $1 }
+    }
+}

@@ -1,0 +1,98 @@
+/// What is wrong with the gateway.
+extension Situation {
+    static let gateway = [
+        Situation(
+            id: "gateway-dead",
+            title: "the gateway is dead, and nobody has talked to it lately",
+            row: 9,
+            steps: [.deaf(.router, "r0")],
+            facts: [.noEcho(.gateway), .noEcho(.provider)],
+            late: [.ip(.pc, "neigh flush all")],
+            right: .place("gateway", "neighbourFailed", "silent")
+        ),
+        Situation(
+            id: "gateway-just-died",
+            title: "the gateway is dead, and the kernel believes it to be well",
+            row: 10,
+            steps: [.deaf(.router, "r0")],
+            facts: [.noEcho(.gateway), .noEcho(.provider)],
+            late: neighbour("02:00:00:00:01:01", "reachable"),
+            right: .place("gateway", "neighbourFailed", "silent")
+        ),
+        Situation(
+            id: "gateway-died-lately",
+            title: "the gateway is dead, and the kernel has heard of it some time ago",
+            row: 10,
+            steps: [.deaf(.router, "r0")],
+            facts: [.noEcho(.gateway), .noEcho(.provider)],
+            late: neighbour("02:00:00:00:01:01", "stale"),
+            right: .place("gateway", "neighbourFailed", "silent")
+        ),
+        Situation(
+            id: "gateway-exchanged",
+            title: "the gateway has another link-layer address than the kernel believes",
+            facts: [.echo(.gateway), .echo(.provider), .page(.anchor, 204)],
+            late: neighbour("02:00:00:00:0b:ad", "reachable"),
+            variants: Variant.both,
+            right: .place("gateway", "neighbourFailed", "silent")
+        ),
+        Situation(
+            id: "gateway-elsewhere",
+            title: "a router is there, at another address",
+            steps: [.ip(.router, "addr flush dev r0"), .ip(.router, "addr add 192.168.1.254/24 dev r0")],
+            facts: [.noEcho(.gateway), .noEcho(.provider)],
+            late: [.ip(.pc, "neigh flush all")],
+            variants: Variant.both,
+            right: .place("gateway", "neighbourFailed", "silent")
+        ),
+        Situation(
+            id: "preferred-gateway-dead",
+            title: "of two gateways the preferred one is dead",
+            steps: secondUplink + [.deaf(.router, "r0")],
+            facts: [.noEcho(.gateway), .noEcho(.provider)],
+            late: [.ip(.pc, "neigh flush all")],
+            // By IPv6 the kernel takes the other one by itself.
+            variants: [
+                Variant(line: .ipv4, ask: .privately, isNobody: true), Variant(line: .ipv4, ask: .anchors),
+            ],
+            right: .place("gateway", "neighbourFailed", "silent")
+        ),
+        Situation(
+            id: "gateway-behind-mark",
+            title: "packets with a mark go to a gateway that is dead",
+            steps: secondUplink
+                + Step.ip(
+                    .pc,
+                    "route add default via 192.168.2.1 table 100",
+                    "route add default via fe80::1 dev p1 table 100"
+                ) + Step.ip(.pc, "-4 rule add fwmark 7 lookup 100", "-6 rule add fwmark 7 lookup 100") + [
+                    .deaf(.spare, "s0")
+                ],
+            facts: [.echo(.gateway), .page(.anchor, 204)],
+            variants: [Variant(line: .ipv4, ask: .privately), Variant(line: .ipv6, ask: .anchors)],
+            arguments: ["--mark", "7"],
+            right: .place("gateway", "neighbourFailed", "silent")
+        ),
+        Situation(
+            id: "gateway-behind-device",
+            title: "asked for the other device, whose gateway is dead",
+            steps: secondUplink + [.deaf(.spare, "s0")],
+            facts: [.echo(.gateway), .page(.anchor, 204)],
+            variants: [
+                Variant(line: .ipv4, ask: .privately, isNobody: true),
+                Variant(line: .ipv6, ask: .privately, isNobody: true),
+            ],
+            arguments: ["--interface", "p1"],
+            right: .place("gateway", "neighbourFailed", "silent")
+        ),
+    ]
+
+    /// What the kernel of the pc knows of its gateway.
+    private static func neighbour(_ address: String, _ state: String) -> [Step] {
+        Step.ip(
+            .pc,
+            "neigh replace 192.168.1.1 lladdr \(address) dev p0 nud \(state)",
+            "neigh replace fe80::1 lladdr \(address) dev p0 nud \(state)"
+        )
+    }
+}

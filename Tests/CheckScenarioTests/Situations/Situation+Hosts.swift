@@ -1,0 +1,220 @@
+import WebLab
+
+/// What is wrong with the target and its certificate; the line is well, and the anchors prove it.
+extension Situation {
+    /// - Parameter target: What is asked for.
+    static func target(
+        _ id: String,
+        _ title: String,
+        row: Int? = nil,
+        steps: [Step] = [],
+        sites: [Site] = Site.usual,
+        facts: [Fact],
+        late: [Step] = [],
+        variants: [Variant] = Variant.anchored,
+        _ target: String = "https://host.example/",
+        right: Right
+    ) -> Situation {
+        Situation(
+            id: id,
+            title: title,
+            row: row,
+            steps: steps,
+            sites: sites,
+            facts: facts + [.page(.anchor, 204)],
+            late: late,
+            variants: variants,
+            arguments: [target],
+            hasTarget: true,
+            right: right
+        )
+    }
+
+    private static let neighbours = Step.rule(.host, "input", "icmpv6 type { 133-136 } accept")
+
+    static let hosts = [
+        target(
+            "host-off",
+            "the host is off",
+            row: 40,
+            steps: [.deaf(.host, "h0")],
+            facts: [.noEcho(.host)],
+            late: [.ip(.provider, "neigh flush all")],
+            right: .place("host", "hostUnreachable", "silent")
+        ),
+        target(
+            "host-off-no-anchors",
+            "the host is off, and no anchor is asked",
+            row: 40,
+            steps: [.deaf(.host, "h0")],
+            facts: [.noEcho(.host)],
+            late: [.ip(.provider, "neigh flush all")],
+            variants: [Variant(line: .ipv4, ask: .plainly, isNobody: true), Variant(line: .ipv6, ask: .plainly)],
+            right: .place("host", "hostUnreachable", "silent")
+        ),
+        target(
+            "host-silent",
+            "the host drops everything",
+            row: 40,
+            steps: [neighbours, .rule(.host, "input", "drop")],
+            facts: [.noEcho(.host), .tcp(.host, 443, .silent)],
+            right: .place("host", "silent")
+        ),
+        target(
+            "host-without-route",
+            "the provider has no route to the host",
+            steps: [
+                .ip(.provider, "route add unreachable 203.0.113.80/32"),
+                .ip(.provider, "route add unreachable 3fff:4::80/128 metric 1"),
+            ],
+            facts: [.noEcho(.host), .tcp(.host, 443, .unreachable)],
+            right: .place("host", "hostUnreachable", "noRouteBeyond", "noRoute")
+        ),
+        target(
+            "host-in-loop",
+            "two routers send what is for the host to each other",
+            steps: [
+                .ip(.provider, "route add 203.0.113.80/32 via 100.70.3.2"),
+                .ip(.provider, "route add 3fff:4::80/128 via 3fff:3::2"),
+                .sysctl(.internet, "net.ipv4.ip_forward", "1"), .sysctl(.internet, "net.ipv6.conf.all.forwarding", "1"),
+            ],
+            facts: [.noEcho(.host), .tcp(.host, 443, .unreachable)],
+            right: Right(places: ["host", "upstream"], reasons: ["hopLimitExceeded"])
+        ),
+        target(
+            "host-port-filtered",
+            "the host drops what comes to the port, and answers echoes",
+            row: 41,
+            steps: [.rule(.host, "input", "tcp dport 443 drop")],
+            facts: [.echo(.host), .tcp(.host, 443, .silent)],
+            right: .place("host", "portFiltered", "silent")
+        ),
+        target(
+            "host-prohibits",
+            "the host's own firewall says that it is prohibited",
+            row: 42,
+            steps: [.rule(.host, "input", "tcp dport 443 reject with icmpx admin-prohibited")],
+            facts: [.echo(.host), .tcp(.host, 443, .unreachable)],
+            right: .place("host", "prohibited")
+        ),
+        target(
+            "host-rejects",
+            "the host's own firewall says that the port is unreachable",
+            row: 42,
+            steps: [.rule(.host, "input", "tcp dport 443 reject with icmpx port-unreachable")],
+            facts: [.echo(.host), .tcp(.host, 443, .refused)],
+            right: Right(places: ["host", "service"], reasons: ["refusedByFirewall", "prohibited", "refused"])
+        ),
+        target(
+            "host-rejected-upstream",
+            "a firewall before the host says that it is prohibited",
+            steps: [
+                .rule(.provider, "forward", "ip daddr 203.0.113.80 reject with icmpx admin-prohibited"),
+                .rule(.provider, "forward", "ip6 daddr 3fff:4::80 reject with icmpx admin-prohibited"),
+            ],
+            facts: [.noEcho(.host), .tcp(.host, 443, .unreachable)],
+            right: .place("host", "prohibited")
+        ),
+        target(
+            "host-answers-echo",
+            "the target answers an echo",
+            facts: [.echo(.host)],
+            variants: [Variant(line: .ipv4, ask: .anchors), Variant(line: .ipv6, ask: .plainly)],
+            "icmp://host.example",
+            right: .works
+        ),
+        target(
+            "host-is-address",
+            "the target is an address and a port, and answers",
+            facts: [.tcp(.host, 443, .open)],
+            variants: [Variant(line: .ipv4, ask: .anchors, isNobody: true)],
+            "203.0.113.80:443",
+            right: .works
+        ),
+        target(
+            "host-is-server",
+            "the target is a name at a server, which has it",
+            facts: [.name(.secondResolver, .addresses(1))],
+            variants: [Variant(line: .ipv4, ask: .anchors, isNobody: true)],
+            "dns://198.51.100.54/host.example",
+            right: .works
+        ),
+    ]
+
+    static let services = [
+        target(
+            "port-closed",
+            "nobody listens at the port",
+            row: 43,
+            facts: [.echo(.host), .tcp(.host, 8443, .refused)],
+            "tcp://host.example:8443",
+            right: .place("service", "refused")
+        ),
+        target(
+            "service-hangs",
+            "the server takes the request, and nothing comes",
+            row: 44,
+            sites: Site.anchors() + Site.hosts(.silentRequest),
+            facts: [.tcp(.host, 80, .open), .page(.host, nil), .echo(.host)],
+            variants: Variant.onlyIPv4,
+            "http://host.example/",
+            right: .place("service", "stalled", "silent", "timedOut")
+        ),
+        target(
+            "service-hangs-in-tls",
+            "the server makes a TLS connection, takes the request, and nothing comes",
+            row: 44,
+            sites: Site.anchors() + Site.hosts(.silentRequest),
+            facts: [.chain(.host, "host.example", isGood: true)],
+            variants: Variant.onlyIPv6,
+            right: .place("service", "stalled", "silent", "timedOut")
+        ),
+        target(
+            "service-closes",
+            "the server closes the connection instead of an answer",
+            row: 44,
+            sites: Site.anchors() + Site.hosts(.closedRequest),
+            facts: [.tcp(.host, 80, .open), .page(.host, nil)],
+            "http://host.example/",
+            right: .place("service", "closedWithoutAnswer", "reset")
+        ),
+        target(
+            "service-no-http",
+            "the server speaks something else",
+            row: 44,
+            sites: Site.anchors() + Site.hosts(.bytes(Array("SSH-2.0-lab\r\n".utf8))),
+            facts: [.tcp(.host, 80, .open)],
+            variants: Variant.onlyIPv4,
+            "http://host.example/",
+            right: .place("service", "notHTTP")
+        ),
+        target(
+            "service-503",
+            "the server answers 503",
+            row: 44,
+            sites: Site.anchors() + Site.hosts(.answer(503)),
+            facts: [.page(.host, 503)],
+            right: .place("service", "statusNotExpected")
+        ),
+        target(
+            "handshake-hangs",
+            "the server accepts, and says nothing to a handshake",
+            row: 44,
+            sites: Site.anchors() + [Site(.host, 443, .silentConnection)],
+            facts: [.tcp(.host, 443, .open), .echo(.host)],
+            right: Right(places: ["service", "tls"], reasons: ["handshakeSilent", "stalled"])
+        ),
+        target(
+            "no-tls",
+            "the server speaks HTTP where TLS is expected",
+            row: 44,
+            sites: Site.anchors() + Site.hosts() + [
+                Site(.host, 8443, .bytes(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)))
+            ],
+            facts: [.page(.host, 8443, 400)],
+            variants: Variant.onlyIPv4,
+            "https://host.example:8443/",
+            right: Right(places: ["service", "tls"], reasons: ["notTLS"])
+        ),
+    ]
+}

@@ -1,0 +1,121 @@
+/// What is wrong with this machine and its link.
+extension Situation {
+    static let machine = [
+        Situation(
+            id: "no-route",
+            title: "there is no default route",
+            row: 2,
+            steps: Step.ip(.pc, "route del default", "route del ::/0"),
+            facts: [.echo(.gateway), .tcp(.anchor, 80, .unreachable)],
+            mostPackets: 0,
+            right: .place("thisMachine", "noRoute")
+        ),
+        Situation(
+            id: "prohibited-by-rule",
+            title: "a rule prohibits everything but the way to neighbours",
+            row: 2,
+            steps: Step.ip(
+                .pc,
+                "-4 rule add prohibit pref 32000",
+                "-6 rule add prohibit pref 32000"
+            )
+                + Step.ip(
+                    .pc,
+                    "-4 rule add to 192.168.1.0/24 lookup main pref 31000",
+                    "-6 rule add to fe80::/10 lookup main pref 31000"
+                ),
+            facts: [.echo(.gateway), .tcp(.anchor, 80, .unreachable)],
+            mostPackets: 0,
+            right: .place("thisMachine", "prohibited")
+        ),
+        Situation(
+            id: "unreachable-default",
+            title: "the default route is unreachable",
+            row: 2,
+            steps: Step.ip(.pc, "route replace unreachable default", "route add unreachable ::/0 metric 1"),
+            facts: [.echo(.gateway), .tcp(.anchor, 80, .unreachable)],
+            variants: Variant.both,
+            mostPackets: 0,
+            right: .place("thisMachine", "unreachable", "noRoute")
+        ),
+        Situation(
+            id: "firewall-drops",
+            title: "the firewall of this machine drops all that leaves",
+            row: 4,
+            steps: [.rule(.pc, "output", neighbours), .rule(.pc, "output", "oifname p0 drop")],
+            facts: [.noEcho(.gateway), .name(.resolver, .unsent), .tcp(.anchor, 80, .silent)],
+            right: .place("thisMachine", "firewall", "blockedHere")
+        ),
+        Situation(
+            id: "firewall-rejects",
+            title: "the firewall of this machine rejects all that leaves",
+            row: 5,
+            steps: [
+                .rule(.pc, "output", neighbours), .rule(.pc, "output", "oifname p0 reject with icmpx admin-prohibited"),
+            ],
+            facts: [.noEcho(.gateway), .tcp(.anchor, 80, .unreachable)],
+            right: .place("thisMachine", "firewall", "blockedHere")
+        ),
+        Situation(
+            id: "firewall-drops-tcp",
+            title: "the firewall of this machine drops TCP",
+            row: 6,
+            steps: [.rule(.pc, "output", "oifname p0 meta l4proto tcp drop")],
+            facts: [.echo(.gateway), .echo(.host), .name(.resolver, .addresses(1)), .tcp(.anchor, 80, .silent)],
+            variants: Variant.anchored,
+            arguments: ["https://host.example/"],
+            hasTarget: true,
+            right: Right(places: ["thisMachine", "upstream"], reasons: ["tcpFiltered", "filtered", "firewall"])
+        ),
+        Situation(
+            id: "firewall-drops-names",
+            title: "the firewall of this machine drops questions to name servers",
+            steps: [.rule(.pc, "output", "oifname p0 udp dport 53 drop")],
+            facts: [.echo(.gateway), .name(.resolver, .unsent), .page(.anchor, 204)],
+            variants: Variant.addressed,
+            right: Right(places: ["thisMachine", "dns"])
+        ),
+        Situation(
+            id: "firewall-drops-answers",
+            title: "the firewall of this machine drops all that comes in",
+            steps: [.rule(.pc, "input", neighbours), .rule(.pc, "input", "iifname p0 drop")],
+            facts: [.noEcho(.gateway), .tcp(.anchor, 80, .silent), .name(.resolver, .silent)],
+            right: .place("thisMachine")
+        ),
+        Situation(
+            id: "clock-late",
+            title: "this machine's clock is late: every certificate begins in the future, and so say all servers",
+            row: 7,
+            sites: Site.anchors(.anchor, Site.future, ahead: .seconds(45 * 86_400))
+                + Site.hosts(.page("host"), Site.future),
+            facts: [.page(.anchor, 204), .chain(.anchor, "anchor.example", isGood: false)],
+            variants: Variant.anchored,
+            anchors: fourAnchors,
+            right: .place("thisMachine", "clockWrong")
+        ),
+    ]
+
+    static let link = [
+        Situation(
+            id: "cable-out",
+            title: "the cable is out",
+            row: 3,
+            steps: [.ip(.router, "link set r0 down")],
+            facts: [.noEcho(.gateway), .noEcho(.provider)],
+            mostPackets: 0,
+            right: .place("link", "noCarrier", "linkDown")
+        ),
+        Situation(
+            id: "link-down",
+            title: "the device is down, and with it its routes",
+            row: 3,
+            steps: [.ip(.pc, "link set p0 down")],
+            facts: [.tcp(.anchor, 80, .unreachable)],
+            mostPackets: 0,
+            right: Right(places: ["link", "thisMachine"])
+        ),
+    ]
+
+    /// The talk of neighbours passes firewalls: as ARP does, which they do not see.
+    private static let neighbours = "icmpv6 type { 133-136 } accept"
+}

@@ -1,0 +1,243 @@
+import NetworkLab
+
+/// What is wrong with name servers.
+extension Situation {
+    /// Of one server; the rest of the network works.
+    private static func server(
+        _ id: String,
+        _ title: String,
+        row: Int? = 33,
+        _ behaviour: NameServer.Behaviour,
+        _ answer: Fact.Name,
+        variants: [Variant] = Variant.addressed,
+        right: Right
+    ) -> Situation {
+        Situation(
+            id: id,
+            title: title,
+            row: row,
+            names: behaviour,
+            facts: [.name(.resolver, answer), .echo(.resolver), .page(.anchor, 204)],
+            variants: variants,
+            right: right
+        )
+    }
+
+    private static let told = Variant.addressed + [Variant(line: .ipv4, ask: .privately, isNobody: true)]
+
+    static let nameService = [
+        server(
+            "names-silent",
+            "the name server is silent",
+            row: 32,
+            .silent,
+            .silent,
+            right: .place("dns", "serverSilent")
+        ),
+        server(
+            "names-fail",
+            "the name server says SERVFAIL",
+            .serverFailure,
+            .code(2),
+            variants: told,
+            right: .place("dns", "serverFailed")
+        ),
+        server(
+            "names-refused",
+            "the name server says REFUSED",
+            .refused,
+            .code(5),
+            variants: told,
+            right: .place("dns", "serverRefused")
+        ),
+        server(
+            "names-malformed",
+            "the name server's answers cannot be read",
+            .malformed,
+            .nonsense,
+            variants: told,
+            right: .place("dns", "malformedAnswer")
+        ),
+        server(
+            "names-of-others",
+            "the name server's answers have another number",
+            .wrongIdentifier,
+            .nonsense,
+            variants: told,
+            right: .place("dns", "mismatchedAnswer", "serverSilent")
+        ),
+        server(
+            "names-to-others",
+            "the name server answers other questions",
+            .wrongQuestion,
+            .nonsense,
+            right: .place("dns", "mismatchedAnswer", "serverSilent")
+        ),
+        server(
+            "names-closed",
+            "nobody listens at the name server's port",
+            row: nil,
+            .closed,
+            .closed,
+            variants: told,
+            right: .place("dns", "serverClosed")
+        ),
+        server(
+            "names-cut-off",
+            "answers are cut off, and port 53 of TCP is closed",
+            row: 34,
+            .truncated(streams: .closed),
+            .truncated,
+            variants: told,
+            right: .place("dns", "truncatedWithoutTCP")
+        ),
+        server(
+            "names-cut-off-silently",
+            "answers are cut off, and TCP is accepted without an answer",
+            row: 34,
+            .truncated(streams: .silent),
+            .truncated,
+            right: .place("dns", "truncatedWithoutTCP")
+        ),
+        server(
+            "names-by-tcp",
+            "answers are cut off, and TCP has them whole",
+            row: 34,
+            .truncated(streams: .open),
+            .truncated,
+            variants: told,
+            right: .works
+        ),
+        server(
+            "names-only-by-tcp",
+            "UDP is silent, TCP answers",
+            row: nil,
+            .streamsAlone,
+            .silent,
+            right: .place("dns", "serverSilent")
+        ),
+        server(
+            "names-slow",
+            "the name server takes 1.8 seconds",
+            row: 39,
+            .slow(.milliseconds(1800)),
+            .addresses(1),
+            right: .place("degraded")
+        ),
+        Situation(
+            id: "names-invented",
+            title: "names that do not exist get an address",
+            row: 35,
+            names: .invents("203.0.113.80", "3fff:4::80"),
+            facts: [.name(.resolver, "nowhere.invalid", .addresses(1)), .page(.anchor, 204)],
+            variants: Variant.anchored,
+            right: .place("dns", "inventsAnswers")
+        ),
+        Situation(
+            id: "name-is-wrong",
+            title: "a name has another address than it should have",
+            row: 36,
+            facts: [.name(.resolver, .addresses(1)), .page(.anchor, 204)],
+            variants: Variant.anchored,
+            arguments: [
+                "--expect-address", "host.example=198.51.100.99", "--expect-address", "host.example=3fff:b::99",
+            ],
+            right: .place("dns", "wrongAnswer", "knownAnswerDiffers")
+        ),
+        Situation(
+            id: "name-is-right",
+            title: "a name has the addresses that it should have",
+            facts: [.name(.resolver, .addresses(1)), .page(.anchor, 204)],
+            variants: Variant.anchored,
+            arguments: [
+                "--expect-address", "host.example=203.0.113.80", "--expect-address", "host.example=3fff:4::80",
+            ],
+            right: .works
+        ),
+        Situation(
+            id: "name-unknown",
+            title: "the name of the target does not exist",
+            row: 37,
+            facts: [.name(.resolver, "nothere.example", .code(3)), .page(.anchor, 204)],
+            variants: Variant.anchored,
+            arguments: ["https://nothere.example/"],
+            hasTarget: true,
+            right: .place("dns", "nameNotFound")
+        ),
+        Situation(
+            id: "name-without-address",
+            title: "the name of the target has no address",
+            facts: [.name(.resolver, "empty.example", .addresses(0)), .page(.anchor, 204)],
+            variants: Variant.anchored,
+            arguments: ["https://empty.example/"],
+            hasTarget: true,
+            right: .place("dns", "noData")
+        ),
+        Situation(
+            id: "name-blocked",
+            title: "a filter hides the name of the target, and says so",
+            exceptions: ["host.example": .blocked(15)],
+            facts: [.name(.resolver, .code(3)), .page(.anchor, 204)],
+            variants: Variant.anchored,
+            arguments: ["https://host.example/"],
+            hasTarget: true,
+            right: .place("dns", "blockedByPolicy")
+        ),
+        Situation(
+            id: "no-name-server",
+            title: "no name server is configured",
+            row: 38,
+            resolvers: [],
+            facts: [.page(.anchor, 204)],
+            variants: Variant.addressed,
+            right: .place("dns", "noServerConfigured")
+        ),
+        Situation(
+            id: "second-name-server-silent",
+            title: "of two name servers the second is silent",
+            row: 39,
+            secondNames: .silent,
+            resolvers: [.resolver, .secondResolver],
+            facts: [.name(.resolver, .addresses(1)), .name(.secondResolver, .silent), .page(.anchor, 204)],
+            variants: Variant.addressed + [Variant(line: .ipv4, ask: .privately, isNobody: true)],
+            right: .place("degraded")
+        ),
+        Situation(
+            id: "first-name-server-silent",
+            title: "of two name servers the first is silent",
+            row: 39,
+            secondNames: .silent,
+            resolvers: [.secondResolver, .resolver],
+            facts: [.name(.resolver, .addresses(1)), .name(.secondResolver, .silent), .page(.anchor, 204)],
+            variants: Variant.anchored,
+            right: .place("degraded")
+        ),
+        Situation(
+            id: "names-deaf-to-ipv6",
+            title: "questions for IPv6 addresses are not answered",
+            row: 39,
+            names: .deafToIPv6,
+            facts: [
+                .name(.resolver, .addresses(1)).only(.ipv4), .name(.resolver, .silent).only(.ipv6), .page(.anchor, 204),
+            ],
+            variants: Variant.dual + [Variant(line: .ipv4, ask: .anchors)],
+            right: .place("degraded", "unansweredAAAA")
+        ),
+        Situation(
+            id: "no-name-server-at-gateway",
+            title: "the gateway is the name server, and nobody listens there",
+            resolvers: [.gateway],
+            facts: [.name(.gateway, .closed), .page(.anchor, 204)],
+            variants: told,
+            right: .place("dns", "serverClosed")
+        ),
+        Situation(
+            id: "names-prohibited",
+            title: "the provider prohibits questions to name servers",
+            steps: [.rule(.provider, "forward", "udp dport 53 reject with icmpx admin-prohibited")],
+            facts: [.echo(.resolver), .page(.anchor, 204)],
+            variants: Variant.addressed,
+            right: .place("dns", "serverUnreachable", "prohibited")
+        ),
+    ]
+}

@@ -1,0 +1,211 @@
+import WebLab
+
+/// Somebody wants to be logged in to first.
+extension Situation {
+    private static let login = "http://portal.example/login"
+
+    /// What captive portals do: answer for everybody at port 80, let questions for names pass, drop the rest.
+    private static let captured =
+        Step.redirect(
+            .router,
+            "iifname r0 ip daddr != 192.168.1.1 tcp dport 80 dnat to 192.168.1.1:80",
+            "iifname r0 ip6 daddr != 3fff:1::1 tcp dport 80 dnat to [3fff:1::1]:80"
+        ) + closed
+
+    private static let closed: [Step] = [
+        .rule(.router, "forward", "iifname r1 accept"), .rule(.router, "forward", "udp dport 53 accept"),
+        .rule(.router, "forward", "drop"),
+    ]
+
+    private static func captive(
+        _ id: String,
+        _ title: String,
+        row: Int,
+        _ answer: WebBehaviour,
+        _ status: Int
+    ) -> Situation {
+        Situation(
+            id: id,
+            title: title,
+            row: row,
+            steps: captured,
+            sites: Site.usual + [Site(.router, 80, answer)],
+            facts: [
+                .echo(.gateway), .noEcho(.provider), .page(.anchor, status), .page(.nobody, status),
+                .tcp(.anchor, 443, .silent), .name(.resolver, .addresses(1)),
+            ],
+            right: .place("portal")
+        )
+    }
+
+    /// An API of RFC 8908 at the router, which is named to the command.
+    private static func announced(
+        _ id: String,
+        _ title: String,
+        row: Int? = nil,
+        steps: [Step],
+        _ document: String,
+        facts: [Fact],
+        right: Right
+    ) -> Situation {
+        Situation(
+            id: id,
+            title: title,
+            row: row,
+            steps: steps,
+            sites: Site.usual + [
+                Site(.router, 443, .portalAPI(document), Site.good)
+            ],
+            facts: facts + [
+                .chain(.other("192.168.1.1"), "portal.example", isGood: true).only(.ipv4),
+                .chain(.other("3fff:1::1"), "portal.example", isGood: true).only(.ipv6),
+            ],
+            variants: Variant.both,
+            arguments: ["--portal-api", "https://portal.example/api"],
+            right: right
+        )
+    }
+
+    static let portal = [
+        captive("portal-redirects", "a portal redirects", row: 22, .redirect(to: login), 302),
+        captive("portal-page", "a portal shows its page", row: 22, .page("<html>please log in</html>"), 200),
+        captive("portal-511", "a portal answers 511", row: 22, .authenticationRequired, 511),
+        captive("portal-fakes-204", "a portal fakes the answer of an anchor", row: 23, .faked, 204),
+        Situation(
+            id: "portal-allows-anchor",
+            title: "a portal lets one of the anchors pass",
+            row: 24,
+            steps: [
+                .rule(.router, "forward", "ip daddr 198.51.100.11 tcp dport 80 accept"),
+                .rule(.router, "forward", "ip6 daddr 3fff:b::11 tcp dport 80 accept"),
+            ]
+                + Step.redirect(
+                    .router,
+                    "iifname r0 ip daddr != { 192.168.1.1, 198.51.100.11 } tcp dport 80 dnat to 192.168.1.1:80",
+                    "iifname r0 ip6 daddr != { 3fff:1::1, 3fff:b::11 } tcp dport 80 dnat to [3fff:1::1]:80"
+                ) + closed,
+            sites: Site.usual + [Site(.router, 80, .redirect(to: login))],
+            facts: [.page(.anchor, 204), .page(.secondAnchor, 302), .page(.nobody, 302), .tcp(.anchor, 443, .silent)],
+            variants: Variant.anchored,
+            anchors: ["http://anchor.example/204", "http://second.example/204"],
+            right: .place("portal")
+        ),
+        Situation(
+            id: "portal-by-names",
+            title: "a portal gives its own address for all names, and drops the rest",
+            row: 25,
+            steps: closed,
+            names: .portal("192.168.1.1", "3fff:1::1"),
+            sites: Site.usual + [Site(.router, 80, .redirect(to: login))],
+            facts: [
+                .name(.resolver, .addresses(1)), .name(.resolver, "nowhere.invalid", .addresses(1)), .noEcho(.provider),
+                .page(.other("192.168.1.1"), 302).only(.ipv4), .page(.other("3fff:1::1"), 302).only(.ipv6),
+            ],
+            right: .place("portal")
+        ),
+        Situation(
+            id: "portal-in-tls",
+            title: "a portal answers at port 443, too, with its own certificate",
+            row: 26,
+            steps: captured
+                + Step.redirect(
+                    .router,
+                    "iifname r0 ip daddr != 192.168.1.1 tcp dport 443 dnat to 192.168.1.1:443",
+                    "iifname r0 ip6 daddr != 3fff:1::1 tcp dport 443 dnat to [3fff:1::1]:443"
+                ),
+            sites: Site.usual + [
+                Site(.router, 80, .redirect(to: login)), Site(.router, 443, .redirect(to: login), Site.strange),
+            ],
+            facts: [.page(.anchor, 302), .chain(.secondAnchor, "second.example", isGood: false)],
+            right: .place("portal")
+        ),
+        announced(
+            "portal-says-so",
+            "the network's API says captive, and nothing is intercepted",
+            row: 27,
+            steps: closed,
+            #"{"captive":true,"user-portal-url":"https://portal.example/login","seconds-remaining":0}"#,
+            facts: [.noEcho(.provider), .tcp(.anchor, 80, .silent)],
+            right: .place("portal")
+        ),
+        announced(
+            "portal-says-open",
+            "the network's API says open, and the provider drops everything",
+            row: 28,
+            steps: [.rule(.provider, "forward", "drop")],
+            #"{"captive":false}"#,
+            facts: [.echo(.provider), .noEcho(.atLarge)],
+            right: .place("upstream", "silentBeyond", "silent")
+        ),
+        announced(
+            "portal-document-large",
+            "the network's API answers with a document that is too large, and all is well",
+            steps: [],
+            #"{"captive":true,"x":""# + String(repeating: "x", count: 1_500_000) + #""}"#,
+            facts: [.page(.anchor, 204)],
+            right: .works
+        ),
+        announced(
+            "portal-document-no-json",
+            "the network's API answers with what is no JSON, and all is well",
+            steps: [],
+            #"{"captive":tru"#,
+            facts: [.page(.anchor, 204)],
+            right: .works
+        ),
+        Situation(
+            id: "portal-document-plain",
+            title: "the network's API is asked over plain HTTP, which RFC 8908 forbids, and says captive; all is well",
+            sites: Site.usual + [Site(.router, 80, .portalAPI(#"{"captive":true}"#))],
+            facts: [.page(.anchor, 204), .page(.other("192.168.1.1"), 200)],
+            variants: Variant.onlyIPv4,
+            arguments: ["--portal-api", "http://portal.example/api"],
+            right: .works
+        ),
+        Situation(
+            id: "portal-document-of-stranger",
+            title: "the network's API says captive, with a certificate that nobody trusts; all is well",
+            sites: Site.usual + [
+                Site(.router, 443, .portalAPI(#"{"captive":true}"#), .otherAuthority(for: "portal.example"))
+            ],
+            facts: [
+                .page(.anchor, 204), .chain(.other("192.168.1.1"), "portal.example", isGood: false),
+            ],
+            variants: Variant.onlyIPv4,
+            arguments: ["--portal-api", "https://portal.example/api"],
+            right: .works
+        ),
+        Situation(
+            id: "portal-opens",
+            title: "a portal opens after the login",
+            row: 22,
+            steps: captured,
+            sites: Site.usual + [Site(.router, 80, .redirect(to: login))],
+            facts: [.page(.anchor, 302), .tcp(.anchor, 443, .silent)],
+            variants: Variant.both,
+            right: .place("portal"),
+            sequel: Sequel(
+                steps: [
+                    .mend(.router), Step(station: .router, command: .nft("flush chain ip nat prerouting")),
+                    Step(station: .router, command: .nft("flush chain ip6 nat prerouting")),
+                ],
+                facts: [.page(.anchor, 204), .tcp(.anchor, 443, .open)],
+                right: .works
+            )
+        ),
+        Situation(
+            id: "portal-closes",
+            title: "a session at a portal ends",
+            row: 22,
+            sites: Site.usual + [Site(.router, 80, .redirect(to: login))],
+            facts: [.page(.anchor, 204)],
+            variants: Variant.both,
+            right: .works,
+            sequel: Sequel(
+                steps: captured,
+                facts: [.page(.anchor, 302), .tcp(.anchor, 443, .silent)],
+                right: .place("portal")
+            )
+        ),
+    ]
+}

@@ -1,0 +1,184 @@
+/// What is wrong behind the gateway.
+extension Situation {
+    private static let nearOnly: [Fact] = [.echo(.gateway), .noEcho(.provider)]
+    private static let providerOnly: [Fact] = [.echo(.gateway), .echo(.provider), .noEcho(.atLarge)]
+
+    static let upstream = [
+        Situation(
+            id: "gateway-forwards-nothing",
+            title: "the gateway forwards nothing",
+            row: 13,
+            steps: [.rule(.router, "forward", "drop")],
+            facts: nearOnly,
+            right: .place("upstream", "silentBeyond", "silent")
+        ),
+        Situation(
+            id: "gateway-prohibits",
+            title: "the gateway says that it is prohibited",
+            row: 14,
+            steps: [.rule(.router, "forward", "reject with icmpx admin-prohibited")],
+            facts: nearOnly + [.tcp(.anchor, 80, .unreachable)],
+            right: .place("upstream", "prohibited")
+        ),
+        Situation(
+            id: "gateway-without-route",
+            title: "the gateway has lost its route to the provider",
+            row: 15,
+            steps: [.ip(.router, "route del default"), .ip(.router, "route del ::/0")],
+            facts: [.echo(.gateway), .noEcho(.atLarge), .tcp(.anchor, 80, .unreachable)],
+            right: .place("upstream", "noRoute", "noRouteBeyond")
+        ),
+        Situation(
+            id: "gateway-says-unreachable",
+            title: "the gateway says that hosts are unreachable",
+            steps: [.rule(.router, "forward", "reject with icmpx host-unreachable")],
+            facts: nearOnly + [.tcp(.anchor, 80, .unreachable)],
+            variants: Variant.both,
+            right: .place("upstream", "hostUnreachable")
+        ),
+        Situation(
+            id: "modem-cable-out",
+            title: "the cable between the gateway and the provider is out",
+            row: 16,
+            steps: [.ip(.provider, "link set v0 down")],
+            facts: nearOnly,
+            right: .place("upstream", "hostUnreachable", "silentBeyond", "noRoute", "noRouteBeyond")
+        ),
+        Situation(
+            id: "provider-dead",
+            title: "the provider's router is dead",
+            row: 16,
+            steps: [.deaf(.provider, "v0")],
+            facts: nearOnly,
+            late: [.ip(.router, "neigh flush all")],
+            right: .place("upstream", "hostUnreachable", "silentBeyond")
+        ),
+        Situation(
+            id: "provider-drops",
+            title: "the provider drops everything",
+            row: 17,
+            steps: [.rule(.provider, "forward", "drop")],
+            facts: providerOnly,
+            right: .place("upstream", "silentBeyond", "silent")
+        ),
+        Situation(
+            id: "provider-prohibits",
+            title: "the provider says that it is prohibited",
+            steps: [.rule(.provider, "forward", "reject with icmpx admin-prohibited")],
+            facts: providerOnly + [.tcp(.anchor, 80, .unreachable)],
+            right: .place("upstream", "prohibited")
+        ),
+        Situation(
+            id: "provider-without-route",
+            title: "the provider has no route",
+            steps: [.ip(.provider, "route del default"), .ip(.provider, "route del ::/0")],
+            facts: providerOnly + [.tcp(.anchor, 80, .unreachable)],
+            variants: Variant.both,
+            right: .place("upstream", "noRoute", "noRouteBeyond")
+        ),
+        Situation(
+            id: "only-echoes-pass",
+            title: "the provider lets echoes pass, and nothing else",
+            row: 18,
+            steps: [.rule(.provider, "forward", "meta l4proto != { icmp, ipv6-icmp } drop")],
+            facts: [.echo(.provider), .echo(.atLarge), .tcp(.anchor, 80, .silent), .name(.resolver, .silent)],
+            variants: Variant.addressed,
+            right: .place("upstream", "filtered", "silentBeyond", "tcpFiltered", "silent")
+        ),
+        Situation(
+            id: "no-tcp-passes",
+            title: "the provider drops TCP",
+            steps: [.rule(.provider, "forward", "meta l4proto tcp drop")],
+            facts: [.echo(.atLarge), .tcp(.anchor, 80, .silent), .name(.resolver, .addresses(1))],
+            variants: Variant.anchored,
+            right: Right(places: ["upstream", "thisMachine"], reasons: ["filtered", "tcpFiltered", "silentBeyond"])
+        ),
+        Situation(
+            id: "nothing-comes-back",
+            title: "the gateway drops all that comes from the provider",
+            steps: [.rule(.router, "forward", "iifname r1 drop")],
+            facts: nearOnly,
+            right: .place("upstream", "silentBeyond", "silent")
+        ),
+        Situation(
+            id: "nothing-comes-back-to-provider",
+            title: "the provider drops all that comes from the internet",
+            steps: [.rule(.provider, "forward", "oifname v0 drop")],
+            facts: providerOnly,
+            variants: Variant.both,
+            right: .place("upstream", "silentBeyond", "silent")
+        ),
+        Situation(
+            id: "routing-loop",
+            title: "two routers behind the provider send packets to each other",
+            steps: [
+                .ip(.internet, "addr flush dev lo"), .sysctl(.internet, "net.ipv4.ip_forward", "1"),
+                .sysctl(.internet, "net.ipv6.conf.all.forwarding", "1"),
+            ],
+            facts: providerOnly + [.tcp(.anchor, 80, .unreachable)],
+            right: .place("upstream", "hopLimitExceeded")
+        ),
+        Situation(
+            id: "second-router-drops",
+            title: "of two translating routers the second forwards nothing",
+            steps: secondRouter + [
+                Step(
+                    station: .spare,
+                    command: .nft(
+                        "add table inet lab\nadd chain inet lab forward { type filter hook forward priority 0; policy drop; }"
+                    )
+                )
+            ],
+            facts: [.echo(.gateway), .noEcho(.provider)],
+            right: .place("upstream", "silentBeyond", "silent")
+        ),
+        Situation(
+            id: "router-answers-names",
+            title: "the provider drops everything; the gateway answers for names, from what it remembers",
+            steps: [.rule(.provider, "forward", "drop")],
+            routerNames: .well,
+            resolvers: [.gateway],
+            facts: providerOnly + [.name(.gateway, .addresses(1))],
+            variants: [Variant(line: .ipv4, ask: .anchors, isNobody: true)],
+            right: .place("upstream", "silentBeyond", "silent")
+        ),
+    ]
+
+    static let segments = [
+        Situation(
+            id: "large-answers-lost",
+            title: "the way is narrow, and nobody says so: large segments are lost",
+            row: 21,
+            steps: narrow,
+            sites: Site.anchors() + Site.hosts(.body(20_000)),
+            facts: [.echo(.host), .tcp(.host, 80, .open), .page(.host, nil), .page(.anchor, 204)],
+            variants: Variant.anchored,
+            arguments: ["http://host.example/"],
+            hasTarget: true,
+            isRepeated: true,
+            right: .place("upstream", "pathMTU", "stalledLargeSegmentsOnly")
+        ),
+        Situation(
+            id: "large-answers-lost-in-tls",
+            title: "the way is narrow, and nobody says so: large records are lost",
+            row: 21,
+            steps: narrow,
+            sites: Site.anchors() + Site.hosts(.body(20_000)),
+            facts: [.echo(.host), .tcp(.host, 443, .open), .page(.host, nil), .page(.anchor, 204)],
+            variants: Variant.anchored,
+            arguments: ["https://host.example/"],
+            hasTarget: true,
+            isRepeated: true,
+            right: .place("upstream", "pathMTU", "stalledLargeSegmentsOnly")
+        ),
+    ]
+
+    /// The line between the provider and the gateway carries 1300 bytes; what would say so is dropped.
+    private static let narrow: [Step] = [
+        .ip(.provider, "link set v0 mtu 1300"), .ip(.router, "link set r1 mtu 1300"),
+        .rule(.provider, "output", "icmp type destination-unreachable icmp code frag-needed drop"),
+        .rule(.provider, "output", "icmpv6 type packet-too-big drop"),
+        .rule(.router, "output", "icmp type destination-unreachable icmp code frag-needed drop"),
+        .rule(.router, "output", "icmpv6 type packet-too-big drop"),
+    ]
+}

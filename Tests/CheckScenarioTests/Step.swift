@@ -1,0 +1,54 @@
+/// One command that breaks the world, or mends it.
+struct Step: Sendable {
+    enum Command: Sendable {
+        /// A command of ip(8) without `ip`; `@spare` is where the spare namespace is, for `netns`.
+        case ip(String)
+        /// A command of nft(8); the chains are those of ``World``.
+        case nft(String)
+        /// A kernel parameter.
+        case sysctl(String, String)
+    }
+
+    let station: Station
+    let command: Command
+    /// Only where the pc has this family.
+    var family: Family?
+
+    static func ip(_ station: Station, _ command: String) -> Step { Step(station: station, command: .ip(command)) }
+
+    /// With a command for each family.
+    static func ip(_ station: Station, _ ipv4: String, _ ipv6: String) -> [Step] {
+        [
+            Step(station: station, command: .ip(ipv4), family: .ipv4),
+            Step(station: station, command: .ip(ipv6), family: .ipv6),
+        ]
+    }
+
+    /// A rule at the end of a chain of the table `lab`: prerouting, input, forward or output.
+    static func rule(_ station: Station, _ chain: String, _ rule: String) -> Step {
+        Step(station: station, command: .nft("add rule inet lab \(chain) \(rule)"))
+    }
+
+    /// A rule that changes where new connections go, for each family.
+    static func redirect(_ station: Station, _ ipv4: String, _ ipv6: String) -> [Step] {
+        [
+            Step(station: station, command: .nft("add rule ip nat prerouting \(ipv4)")),
+            Step(station: station, command: .nft("add rule ip6 nat prerouting \(ipv6)")),
+        ]
+    }
+
+    /// Nothing that comes to a device is seen any more, ARP and neighbour discovery neither: who is behind it is dead, and the
+    /// cable stays.
+    static func deaf(_ station: Station, _ device: String) -> Step {
+        let chain =
+            "add chain netdev dead \(device) { type filter hook ingress device \"\(device)\" priority 0; policy drop; }"
+        return Step(station: station, command: .nft("add table netdev dead\n\(chain)"))
+    }
+
+    /// No rule of the table `lab` is left.
+    static func mend(_ station: Station) -> Step { Step(station: station, command: .nft("flush table inet lab")) }
+
+    static func sysctl(_ station: Station, _ name: String, _ value: String) -> Step {
+        Step(station: station, command: .sysctl(name, value))
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import NetworkLab
+import Testing
+
+/// `reachability check`: what it is given, what it prints, and how it ends. Where it breaks is the business of the situations.
+@Suite struct CheckTests {
+    @Test(arguments: [
+        (["1.2.3.4:0"], "\"1.2.3.4:0\" cannot be checked: the port is not between 1 and 65535"),
+        (["ftp://example.org"], "ftp:// is not known: there are tcp, http, https, icmp and dns"),
+        (["tcp://example.org"], "it names no port: write tcp://example.org:22"),
+        (["icmp://192.0.2.1:7"], "an echo has no port"),
+        (["dns://192.0.2.53"], "it names no server and name: write dns://192.0.2.53/example.org"),
+        (["https://user@example.org/"], "it names a user"),
+        (["http://example.org/a b"], "it has a blank or a control character"),
+        (["2001:db8::1]:80"], "it has no host name or address"),
+        (["[192.0.2.1]:80"], "brackets are for IPv6 addresses"),
+        (["fe80::1"], "a link-local address needs its interface"),
+        (["a\u{1b}[2Jb"], "\"a\\u{1b}[2Jb\" cannot be checked"),
+        ([""], "\"\" cannot be checked"),
+        (["--anchor", "example.org"], "it does not begin with http:// or https://"),
+        (["--dns", "example.org"], "\"example.org\" is no address for --dns"),
+        (["--resolve", "example.org"], "no name and address for --resolve"),
+        (["--resolve", "192.0.2.1=192.0.2.2"], "no name and address for --resolve"),
+        (["--expect-address", "example.org=x"], "no name and address for --expect-address"),
+        (["--source", "x"], "\"x\" is no address for --source"),
+        (["--timeout", "0s"], "--timeout is more than 0 and at most 60s"),
+        (["--timeout", "2m"], "--timeout is more than 0 and at most 60s"),
+    ])
+    func `what cannot be meant is refused in one sentence`(arguments: [String], words: String) async throws {
+        let result = try await Command.run(["check"] + arguments)
+        #expect(result.status == 64 && result.output.isEmpty)
+        #expect(result.errors.contains(words), "\(result.errors)")
+        #expect(result.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: [
+        ["--private", "192.0.2.1"], ["--private", "--anchor", "http://192.0.2.1/"],
+        ["--private", "--file", "/dev/null"],
+        ["--count", "-1"], ["--rate", "0"], ["--family", "5"],
+    ])
+    func `what does not go together is refused`(arguments: [String]) async throws {
+        let result = try await Command.run(["check"] + arguments)
+        #expect(result.status == 64 && result.output.isEmpty && !result.errors.isEmpty)
+    }
+
+    @Test func `what would be sent is told, and not sent`() async throws {
+        let uplink = try await Uplink.make()
+        let arguments = ["check", "--explain-traffic", "--dns", "198.51.100.53", "https://192.0.2.80/x"]
+        let result = try await Command.run(arguments, in: uplink.namespace)
+        #expect(result.status == 0 && result.errors.isEmpty)
+        let receivers = Set(result.lines.compactMap { $0.components(separatedBy: ": ").first })
+        #expect(
+            receivers == [
+                "192.0.2.1", "2001:db8::1", "the second router", "198.51.100.53", "192.0.2.80",
+            ]
+        )
+        let json = try await Command.run(arguments + ["--json"], in: uplink.namespace)
+        #expect(json.lines.count == result.lines.count && json.lines.allSatisfy { $0.contains("\"kind\":\"traffic\"") })
+    }
+
+    @Test func `this machine itself answers`() async throws {
+        let namespace = try await LabThread.detached {
+            let namespace = try LabNamespace()
+            try namespace.ip("link set lo up")
+            return namespace
+        }
+        defer { namespace.close() }
+        let result = try await Command.run(["check", "--json", "127.0.0.1"], in: namespace)
+        #expect(result.status == 0 && result.errors.isEmpty)
+        let line = try #require(result.lines.first)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect(object["schema"] as? Int == 1 && object["kind"] as? String == "check")
+        #expect(object["target"] as? String == "127.0.0.1" && object["place"] as? String == "works")
+        #expect(object["reason"] as? String == "targetAnswers" && object["confidence"] as? String == "proven")
+        let steps = try #require(object["steps"] as? [[String: Any]])
+        #expect(steps.first?["kind"] as? String == "address" && steps.last?["kind"] as? String == "verdict")
+        for key in ["since", "text", "probes", "cost", "notes", "pathReason", "status", "interface", "milliseconds"] {
+            #expect(object.keys.contains(key), "\(key)")
+        }
+        let refused = try await Command.run(["check", "tcp://127.0.0.1:9"], in: namespace)
+        #expect(refused.status == 18 && refused.output.contains("refuses the connection"))
+        let simple = try await Command.run(["check", "--simple", "tcp://127.0.0.1:9"], in: namespace)
+        #expect(simple.status == 1)
+    }
+
+    @Test func `of several targets the nearest place decides`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("link set lo up", "route add prohibit 198.51.100.1")
+        let result = try await Command.run(
+            ["check", "127.0.0.1", "tcp://127.0.0.1:9", "198.51.100.1", "--timeout", "500ms"],
+            in: uplink.namespace
+        )
+        #expect(result.status == 10, "\(result)")
+        #expect(result.lines.count == 3)
+        #expect(result.lines.contains { $0.contains(" 198.51.100.1: thisMachine: ") })
+    }
+
+    @Test func `a file of targets`() async throws {
+        let script = "printf '127.0.0.1\\n# none\\n\\n127.0.0.1:9 # closed\\n' | $R check --file -"
+        let result = try await Command.run(script: script)
+        #expect(result.lines.count == 2 && result.errors.isEmpty)
+        let bad = try await Command.run(script: "printf '127.0.0.1\\nx y\\n' | $R check --file -")
+        #expect(bad.status == 65 && bad.output.isEmpty)
+        #expect(bad.errors.hasPrefix("reachability: standard input:2: \"x y\" cannot be checked"))
+        #expect(try await Command.run(["check", "--file", "/nowhere"]).status == 66)
+        #expect(try await Command.run(["check", "--file", "/dev/null"]).status == 65)
+    }
+
+    @Test func `it is checked as often as asked`() async throws {
+        let result = try await Command.run(["check", "--count", "3", "--interval", "1ms", "--json", "127.0.0.1"])
+        #expect(result.lines.count == 3)
+        let since = result.lines.compactMap { $0.firstMatch(of: /"since":"([^"]*)"/)?.1 }
+        #expect(Set(since).count == 1)
+    }
+}

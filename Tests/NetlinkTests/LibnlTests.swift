@@ -1,0 +1,196 @@
+import CLinux
+import CNetlink
+import Glibc
+import NetworkLab
+import Testing
+
+@testable import LinuxPrimitives
+@testable import Netlink
+
+/// Why some messages are decoded by hand and others by libnl-route: what `docs/libnl.md` says, shown with messages of the real kernel.
+@Suite(.enabled(if: TestNamespace.isPermitted)) struct LibnlTests {
+    /// Every message of a namespace with a bit of everything.
+    private static func bodies(_ kind: MessageKind) async throws -> [[UInt8]] {
+        try await LabThread.detached {
+            try DecoderCapture.datagrams().flatMap { datagram in
+                datagram.withUnsafeBytes { bytes in
+                    var bodies: [[UInt8]] = []
+                    var rest = bytes
+                    while let header = MessageHeader(rest) {
+                        let size = MessageHeader.size
+                        if header.kind == kind {
+                            bodies.append(Array(rest.bytes(from: size, length: header.length - size)))
+                        }
+                        rest = rest.bytes(from: header.length.alignedToAttribute)
+                    }
+                    return bodies
+                }
+            }
+        }
+    }
+
+    /// The same body without one attribute; nil where it has none of that type.
+    private static func body(_ body: [UInt8], head: Int, without type: Int) -> [UInt8]? {
+        var result = Array(body.prefix(head))
+        var isFound = false
+        body.withUnsafeBytes { bytes in
+            for (kind, value) in Attributes(bytes.bytes(from: head)) {
+                if kind == type {
+                    isFound = true
+                    continue
+                }
+                result += withUnsafeBytes(of: (UInt16(value.count + 4), UInt16(kind))) { Array($0) } + value
+                while result.count % 4 != 0 { result.append(0) }
+            }
+        }
+        return isFound ? result : nil
+    }
+
+    /// The body of a message that `write` makes.
+    private static func written(_ write: (inout RequestBuilder) -> Void) -> [UInt8] {
+        var message = RequestBuilder()
+        message.begin(.newAddress, sequence: 0)
+        write(&message)
+        return Array(message.bytes.dropFirst(MessageHeader.size))
+    }
+
+    /// Whether libnl-route makes the same object of both.
+    private static func isSame(_ kind: MessageKind, _ one: [UInt8], _ other: [UInt8]) -> Bool {
+        one.withUnsafeBytes { one in
+            other.withUnsafeBytes { other in
+                guard let one = RouteObject(kind, body: one), let other = RouteObject(kind, body: other) else {
+                    return false
+                }
+                return one.read { one in other.read { nl_object_diff64(one, $0) == 0 } }
+            }
+        }
+    }
+
+    /// Expects that libnl-route does not see an attribute that `read` does, in a message of this kernel.
+    private static func expectLoss<Value: Equatable>(
+        _ kind: MessageKind,
+        head: Int,
+        of type: Int,
+        _ read: (UnsafeRawBufferPointer) -> Value?
+    ) async throws {
+        var found = 0
+        for body in try await bodies(kind) {
+            guard let other = Self.body(body, head: head, without: type) else { continue }
+            guard body.withUnsafeBytes(read) != other.withUnsafeBytes(read) else { continue }
+            found += 1
+            #expect(isSame(kind, body, other))
+        }
+        #expect(found > 0)
+    }
+
+    @Test func `an address is read by libnl-route, with all its flags and without its peer`() async throws {
+        let addresses = try await Self.bodies(.newAddress).compactMap {
+            $0.withUnsafeBytes { InterfaceAddress(body: $0) }
+        }
+        #expect(addresses.contains { $0.description == "192.0.2.2/24" })
+        #expect(addresses.contains { $0.description == "2001:db8::2/64" && $0.isUsable })
+        var head = ifaddrmsg()
+        (head.ifa_family, head.ifa_prefixlen, head.ifa_index) = (UInt8(AF_INET), 32, 7)
+        let body = Self.written {
+            $0.append(head)
+            $0.append(attribute: Int(IFA_ADDRESS), [192, 0, 2, 9])
+            $0.append(attribute: Int(IFA_LOCAL), [192, 0, 2, 2])
+            // More than the eight bits of the head.
+            $0.append(attribute: Int(IFA_FLAGS), UInt32(0x280))
+        }
+        let address = body.withUnsafeBytes { InterfaceAddress(body: $0) }
+        #expect(address?.description == "192.0.2.2/32")
+        #expect(address?.interface == 7 && address?.flags.rawValue == 0x280)
+    }
+
+    @Test func `a neighbour is read by libnl-route`() async throws {
+        let neighbours = try await Self.bodies(.newNeighbour).compactMap { $0.withUnsafeBytes { Neighbour(body: $0) } }
+        #expect(neighbours.contains { $0.state == .permanent && $0.hardwareAddress == [2, 0, 0, 0, 0, 0x99] })
+    }
+
+    @Test func `a route loses its lifetime and its next hop object`() async throws {
+        let head = MemoryLayout<rtmsg>.size
+        try await Self.expectLoss(.newRoute, head: head, of: Int(RTA_CACHEINFO.rawValue)) { Route(body: $0)?.lifetime }
+        try await Self.expectLoss(.newRoute, head: head, of: Int(RTA_NH_ID.rawValue)) { Route(body: $0)?.nextHopID }
+    }
+
+    @Test func `a rule loses its users and what it suppresses`() async throws {
+        let head = MemoryLayout<fib_rule_hdr>.size
+        try await Self.expectLoss(.newRule, head: head, of: Int(FRA_UID_RANGE)) { RoutingRule(body: $0)?.users }
+        try await Self.expectLoss(.newRule, head: head, of: Int(FRA_SUPPRESS_PREFIXLEN)) {
+            RoutingRule(body: $0)?.suppressedLength
+        }
+    }
+
+    @Test func `a rule loses that it is inverted`() async throws {
+        let inverted = try await Self.bodies(.newRule).filter {
+            $0.withUnsafeBytes { RoutingRule(body: $0)?.isInverted } == true
+        }
+        let body = try #require(inverted.first)
+        var other = body
+        let flags = try #require(MemoryLayout<fib_rule_hdr>.offset(of: \fib_rule_hdr.flags))
+        for index in flags..<flags + 4 { other[index] = 0 }
+        #expect(other.withUnsafeBytes { RoutingRule(body: $0)?.isInverted } == false)
+        #expect(Self.isSame(.newRule, body, other))
+    }
+
+    @Test func `a link loses the bus it hangs on`() async throws {
+        // No bus has a device in a namespace of tests, so one is written into the kernel's message.
+        let body = try #require(try await Self.bodies(.newLink).first)
+        let attribute = Self.written { $0.append(attribute: Int(IFLA_PARENT_DEV_BUS_NAME), text: "usb") }
+        #expect((body + attribute).withUnsafeBytes { Link(body: $0)?.parentBus } == "usb")
+        #expect(Self.isSame(.newLink, body, body + attribute))
+    }
+
+    @Test func `a next hop object is nothing to libnl-route`() async throws {
+        let bodies = try await Self.bodies(.newNextHop)
+        #expect(bodies.contains { $0.withUnsafeBytes { NextHopObject(body: $0)?.members } == [10, 11] })
+        for body in bodies {
+            #expect(body.withUnsafeBytes { RouteObject(.newNextHop, body: $0) == nil })
+        }
+    }
+
+    @Test func `numbers that are cut off are read all the same`() {
+        var head = ifaddrmsg()
+        head.ifa_family = UInt8(AF_INET)
+        let body = Self.written {
+            $0.append(head)
+            $0.append(attribute: Int(IFA_LOCAL), [192, 0, 2, 2])
+            $0.append(attribute: Int(IFA_FLAGS), [])
+        }
+        // It reads what stands behind, which is why `RouteObject` puts zeros there.
+        #expect(body.withUnsafeBytes { InterfaceAddress(body: $0) }?.flags == [])
+    }
+
+    @Test func `the names of tables that libnl has are not those of ip`() {
+        func name(_ table: CInt) -> String {
+            var text = [CChar](repeating: 0, count: 32)
+            return String(cString: rtnl_route_table2str(table, &text, text.count))
+        }
+        #expect([253, 254, 255].map(name) == ["default", "main", "local"])
+        // `ip route show table compat` is refused, and numbers are written as nobody gives them.
+        #expect(name(252) == "compat")
+        #expect(name(300) == "0x12c")
+    }
+
+    /// Figures, not limits: those of `docs/libnl.md` are of a build with optimisation.
+    @Test func `what a message costs`() async throws {
+        for (kind, name) in [(MessageKind.newRoute, "route"), (.newLink, "link"), (.newAddress, "address")] {
+            let body = try #require(try await Self.bodies(kind).last)
+            let start = SystemClock.monotonic
+            for _ in 0..<10_000 { _ = body.withUnsafeBytes { RouteObject(kind, body: $0) == nil } }
+            let middle = SystemClock.monotonic
+            for _ in 0..<10_000 {
+                body.withUnsafeBytes {
+                    switch kind {
+                    case .newRoute: _ = Route(body: $0)
+                    case .newLink: _ = Link(body: $0)
+                    default: _ = InterfaceAddress(body: $0)
+                    }
+                }
+            }
+            let end = SystemClock.monotonic
+            print("libnl-route \(name): \((middle - start) / 10_000), decoded: \((end - middle) / 10_000)")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import CLinux
+import Glibc
+import LinuxPrimitives
+import NetworkLab
+import Testing
+
+@testable import Netlink
+
+/// The files of a named namespace, in place of those of the machine.
+@Suite struct NamespaceFilesTests {
+    private static func write(_ text: String, to path: String) {
+        guard let file = fopen(path, "w") else { return }
+        fputs(text, file)
+        fclose(file)
+    }
+
+    @Test func `all that a namespace has of its own is shown, where etc has a place for it`() throws {
+        let found = try LabThread.run {
+            // What this thread mounts nobody else sees.
+            try #require(clinux_unshare_mounts() == 0)
+            try #require(mount("", "/", "none", UInt(MS_SLAVE) | UInt(MS_REC), nil) == 0)
+            try #require(mount("lab", "/etc", "tmpfs", 0, nil) == 0)
+            for directory in ["/etc/netns", "/etc/netns/blue", "/etc/netns/blue/ssl", "/etc/ssl"] {
+                mkdir(directory, 0o755)
+            }
+            for file in ["hosts", "gai.conf"] {
+                Self.write("machine", to: "/etc/\(file)")
+                Self.write("blue", to: "/etc/netns/blue/\(file)")
+            }
+            Self.write("blue", to: "/etc/netns/blue/ssl/bundle")
+            Self.write("blue", to: "/etc/netns/blue/nowhere")
+            try NamespaceFiles(of: NamespaceReference(path: "/run/netns/blue"))?.show()
+            return ["hosts", "gai.conf", "ssl/bundle", "nowhere"].map { TextFile.read("/etc/\($0)") }
+        }
+        #expect(found == ["blue", "blue", "blue", nil])
+    }
+}

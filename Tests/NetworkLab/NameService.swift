@@ -1,0 +1,166 @@
+internal import CNetworkLab
+import Glibc
+import LinuxPrimitives
+
+/// The thread of a name server, with its sockets.
+final class NameService {
+    /// A connection of TCP, and what of a question has arrived.
+    private final class Stream {
+        let socket: LabDescriptor
+        var bytes: [UInt8] = []
+
+        init(_ socket: LabDescriptor) {
+            self.socket = socket
+        }
+    }
+
+    private let addresses: [String]
+    private let state: Locked<NameServer.State>
+    private let wakened: LabDescriptor
+    private var datagrams: [LabDescriptor] = []
+    private var listeners: [LabDescriptor] = []
+    private var streams: [Stream] = []
+    /// Answers that are to be late.
+    private var late: [(moment: ContinuousClock.Instant, send: () -> Void)] = []
+
+    init(_ addresses: [String], _ state: Locked<NameServer.State>, _ wakened: LabDescriptor) {
+        (self.addresses, self.state, self.wakened) = (addresses, state, wakened)
+    }
+
+    func run() throws {
+        while try apply() {
+            var events = ([wakened] + datagrams + listeners + streams.map(\.socket)).map {
+                pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0)
+            }
+            _ = poll(&events, nfds_t(events.count), patience)
+            var bytes = [UInt8](repeating: 0, count: 64)
+            while read(wakened.number, &bytes, bytes.count) > 0 {}
+            for socket in datagrams { while receive(from: socket) {} }
+            for listener in listeners { while accept(from: listener) {} }
+            streams.removeAll { !receive(from: $0) }
+            sendLate()
+        }
+    }
+
+    /// Opens and closes ports as the behaviour wants it. Whether to go on.
+    private func apply() throws -> Bool {
+        let (behaviour, revision, isStopping) = state.withLock { ($0.behaviour, $0.revision, $0.isStopping) }
+        if isStopping { return false }
+        try open(&datagrams, behaviour.datagrams, stream: 0)
+        try open(&listeners, behaviour.streams, stream: 1)
+        state.withLock { $0.applied = revision }
+        return true
+    }
+
+    private func open(_ sockets: inout [LabDescriptor], _ port: NameServer.Behaviour.Port, stream: CInt) throws {
+        if port == .closed {
+            sockets = []
+        } else if sockets.isEmpty {
+            sockets = try addresses.map {
+                LabDescriptor(try check("name server at \($0)", lab_socket_at($0, NameServer.port, stream)))
+            }
+        }
+    }
+
+    private var patience: CInt {
+        guard let next = late.map(\.moment).min() else { return -1 }
+        return Deadline(after: next - .now).milliseconds
+    }
+
+    private func sendLate() {
+        let now = ContinuousClock.now
+        for answer in late where answer.moment <= now { answer.send() }
+        late.removeAll { $0.moment <= now }
+    }
+
+    // MARK: Sockets
+
+    /// Whether a datagram was there.
+    private func receive(from socket: LabDescriptor) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        var sender = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let count = withUnsafeMutablePointer(to: &sender) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                recvfrom(socket.number, &bytes, bytes.count, CInt(MSG_DONTWAIT), $0, &length)
+            }
+        }
+        // An ICMP error that waits is told once, and is no end.
+        guard count >= 0 else { return errno == ECONNREFUSED }
+        answer(Array(bytes.prefix(count)), isStream: false) { answer in
+            _ = withUnsafePointer(to: sender) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    sendto(socket.number, answer, answer.count, CInt(MSG_DONTWAIT), $0, length)
+                }
+            }
+        }
+        return true
+    }
+
+    /// Whether a connection was there.
+    private func accept(from listener: LabDescriptor) -> Bool {
+        let socket = lab_accept(listener.number)
+        guard socket >= 0 else { return false }
+        streams.append(Stream(LabDescriptor(socket)))
+        return true
+    }
+
+    /// Whether the connection is still open.
+    private func receive(from stream: Stream) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while case let count = recv(stream.socket.number, &bytes, bytes.count, CInt(MSG_DONTWAIT)), count != 0 {
+            if count < 0 { return errno == EAGAIN }
+            stream.bytes += bytes.prefix(count)
+            while stream.bytes.count >= 2, case let end = 2 + Int(stream.bytes[0]) << 8 + Int(stream.bytes[1]),
+                stream.bytes.count >= end
+            {
+                let question = Array(stream.bytes[2..<end])
+                stream.bytes.removeFirst(end)
+                answer(question, isStream: true) { answer in
+                    let framed = [UInt8(answer.count >> 8), UInt8(answer.count & 0xff)] + answer
+                    _ = send(stream.socket.number, framed, framed.count, CInt(MSG_DONTWAIT | MSG_NOSIGNAL))
+                }
+            }
+        }
+        return false
+    }
+
+    // MARK: Answers
+
+    private func answer(_ bytes: [UInt8], isStream: Bool, _ send: @escaping ([UInt8]) -> Void) {
+        guard let message = NameMessage(bytes) else { return }
+        let (behaviour, answer) = state.withLock { state in
+            state.questions.append(
+                NameServer.Question(name: message.name, type: message.type, isStream: isStream)
+            )
+            return (state.behaviour, state.answer(to: message, isStream: isStream))
+        }
+        guard let answer else { return }
+        if behaviour.delay > .zero {
+            late.append((.now + behaviour.delay, { send(answer) }))
+        } else {
+            send(answer)
+        }
+    }
+}
+
+extension NameServer.State {
+    /// Nil where there is silence.
+    fileprivate func answer(to message: NameMessage, isStream: Bool) -> [UInt8]? {
+        guard (isStream ? behaviour.streams : behaviour.datagrams) == .open else { return nil }
+        if behaviour.isDeafToIPv6, message.type == 28 { return nil }
+        if behaviour.dislikesExtensions, message.hasExtensions { return message.answer(code: 1) }
+        if behaviour.isTruncated, !isStream { return message.answer(flaw: .truncated) }
+        let found = zone[message.name] ?? NameServer.known[message.name]
+        return switch exceptions[message.name] ?? behaviour.answer {
+        case .zone: message.answer(found ?? [], code: found == nil ? 3 : 0)
+        case .invented(let addresses): message.answer(found ?? addresses)
+        case .portal(let addresses): message.answer(addresses)
+        case .code(let code): message.answer(code: code)
+        case .blocked(let reason): message.answer(code: 3, extendedErrors: [reason])
+        case .malformed: message.answer(flaw: .malformed)
+        case .wrongIdentifier: message.answer(found ?? [], flaw: .wrongIdentifier)
+        case .wrongQuestion: message.answer(found ?? [], flaw: .wrongQuestion)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import LinuxPrimitives
+import Testing
+
+@testable import ReachabilityChecks
+
+struct DNSTests {
+    /// `ipv4only.arpa` with both addresses of RFC 7050, the owner a pointer to the question.
+    static let known = hex(
+        """
+        1234 8180 0001 0002 0000 0001 08 697076346f6e6c79 04 61727061 00 0001 0001
+        c00c 0001 0001 0000 0e10 0004 c00000aa c00c 0001 0001 0000 0e10 0004 c00000ab
+        00 0029 04d0 0000 0000 0000
+        """
+    )
+    /// `www.example.org`, an alias of `example.org`, whose address is 2001:db8::5.
+    static let alias = hex(
+        """
+        0007 8180 0001 0002 0000 0000 03 777777 07 6578616d706c65 03 6f7267 00 001c 0001
+        c00c 0005 0001 0000 003c 0002 c010 c010 001c 0001 0000 003c 0010 20010db8000000000000000000000005
+        """
+    )
+    /// NXDOMAIN with the SOA of the root, and EDE 15.
+    static let absent = hex(
+        """
+        0001 8183 0001 0000 0001 0001 01 61 07 696e76616c6964 00 0001 0001
+        00 0006 0001 0000 0384 0016 00 00 00000001 00000002 00000003 00000004 0000012c
+        00 0029 04d0 0000 0000 0006 000f 0002 000f
+        """
+    )
+
+    private func name(_ text: String) throws -> DNSName { try #require(DNSName(text)) }
+
+    @Test func readsAddresses() throws {
+        let question = DNSQuestion(try name("IPv4only.ARPA."), .a, identifier: 0x1234)
+        guard case .whole(let message) = DNSAnswer(Self.known, to: question) else {
+            Issue.record("not whole")
+            return
+        }
+        #expect(message.addresses(of: question.name).map(\.description) == ["192.0.0.170", "192.0.0.171"])
+        #expect(message.code == .noError && message.flags.contains(.recursionAvailable))
+        #expect(message.answers.allSatisfy { $0.timeToLive == 3600 })
+    }
+
+    @Test func followsAliases() throws {
+        let message = try DNSMessage(Self.alias)
+        #expect(message.addresses(of: try name("www.example.org")).map(\.description) == ["2001:db8::5"])
+        #expect(message.addresses(of: try name("other.example.org")) == [])
+    }
+
+    @Test func readsAbsence() throws {
+        let message = try DNSMessage(Self.absent)
+        #expect(message.code == .nameError)
+        #expect(message.negativeTimeToLive == 300)
+        #expect(message.extendedErrors == [15])
+    }
+
+    @Test func seesWhatIsNotForUs() throws {
+        let name = try name("ipv4only.arpa")
+        #expect(DNSAnswer(Self.known, to: DNSQuestion(name, .a, identifier: 1)) == .mismatched)
+        #expect(DNSAnswer(Self.known, to: DNSQuestion(name, .aaaa, identifier: 0x1234)) == .mismatched)
+        #expect(DNSAnswer(Self.known, to: DNSQuestion(try self.name("a"), .a, identifier: 0x1234)) == .mismatched)
+        let question = DNSQuestion(name, .a, identifier: 0x1234)
+        #expect(DNSAnswer(question.bytes, to: question) == .mismatched, "our own question is no answer")
+        #expect(DNSAnswer([], to: question) == .malformed(.short))
+    }
+
+    @Test func seesTruncation() throws {
+        let question = DNSQuestion(try name("ipv4only.arpa"), .a, identifier: 0x1234)
+        var bytes = Self.known
+        bytes[2] |= 2
+        for count in 31...bytes.count {
+            guard case .truncated = DNSAnswer(Array(bytes.prefix(count)), to: question) else {
+                Issue.record("not truncated: \(count)")
+                return
+            }
+        }
+        #expect(DNSAnswer(Array(Self.known.dropLast(20)), to: question) == .malformed(.short))
+    }
+
+    @Test func refusesLoops() throws {
+        let head = hex("0001 8180 0001 0000 0000 0000")
+        for name in ["c00c", "c00e c00c", "03 616263 c00c", "ffff", "40 00", "80 00"] {
+            #expect(throws: DNSFault.self) { try DNSMessage(head + hex(name) + hex("0001 0001")) }
+        }
+    }
+
+    @Test func limitsNames() throws {
+        #expect(DNSName(String(repeating: "a", count: 63)) != nil)
+        #expect(DNSName(String(repeating: "a", count: 64)) == nil)
+        #expect(DNSName("a..b") == nil)
+        let label = String(repeating: "a", count: 63)
+        let longest = "\(label).\(label).\(label).\(String(repeating: "a", count: 61))"
+        #expect(DNSName(longest)?.bytes.count == 255)
+        #expect(DNSName(longest + "a") == nil)
+        #expect(DNSName(labels: [[0x1b, 0x2e]])?.description == "\\027\\046")
+    }
+
+    @Test func readsItsOwnQuestions() throws {
+        for (text, type) in [("a", DNSRecordType.a), ("ipv4only.arpa", .aaaa), (".", .soa)] {
+            let question = DNSQuestion(try name(text), type, identifier: 77)
+            let message = try DNSMessage(question.bytes)
+            #expect(message.questions.map(\.name) == [question.name] && message.questions.map(\.type) == [type])
+            #expect(message.identifier == 77 && message.flags == .recursionDesired)
+        }
+    }
+
+    @Test func cutsStreams() throws {
+        let framed = try #require(DNSStream.frame(Self.known)) + (DNSStream.frame(Self.alias) ?? [])
+        for size in [1, 2, 3, 50, 1000] {
+            var (stream, messages): (DNSStream, [[UInt8]]) = (DNSStream(), [])
+            for start in stride(from: 0, to: framed.count, by: size) {
+                messages += stream.receive(framed[start..<min(start + size, framed.count)])
+            }
+            #expect(messages == [Self.known, Self.alias])
+        }
+        #expect(DNSStream.frame([UInt8](repeating: 0, count: 65_536)) == nil)
+    }
+
+    @Test func survivesDamage() throws {
+        var mutation = Mutation(seed: 17)
+        let question = DNSQuestion(try name("ipv4only.arpa"), .a, identifier: 0x1234)
+        for _ in 0..<Mutation.count {
+            let bytes = mutation.damaged(mutation.pick([Self.known, Self.alias, Self.absent]))
+            if case .whole(let message) = DNSAnswer(bytes, to: question) {
+                // Each record takes at least eleven bytes.
+                #expect(message.answers.count * 11 <= bytes.count)
+                _ = message.addresses(of: question.name)
+            }
+        }
+    }
+
+    @Test func boundsPointers() {
+        // Pointers that lead to pointers, each one two bytes towards the front.
+        var bytes = hex("0001 8180 0001 0000 0000 0000") + [1, 97, 0]
+        for index in 0..<6000 {
+            let target = index == 0 ? 12 : 15 + 2 * (index - 1)
+            bytes += [0xc0 | UInt8(target >> 8), UInt8(target & 0xff)]
+        }
+        var reader = DNSReader(bytes)
+        #expect(throws: Never.self) { _ = try reader.take(bytes.count - 2) }
+        #expect(throws: DNSFault.badLabel) { _ = try reader.name() }
+    }
+}

@@ -1,0 +1,130 @@
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityChecks
+
+/// What probes say of a host that answers, is silent, or is kept from us, and by whom.
+@Suite struct HostProbeTests {
+    private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
+
+    /// Does something to a line, and probes the host behind it.
+    private func probe(
+        _ family: AddressFamily,
+        asNobody: Bool = false,
+        limit: Duration = .seconds(20),
+        _ change: @escaping @Sendable (ProbedLine) throws -> Void,
+        _ body: (Prober, IPAddress) async throws -> Void
+    ) async throws {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        #expect(try await line.carriesPackets(family, expecting: true))
+        let server = try await LabThread.detached {
+            let server = try EchoServer(in: [line.provider])
+            try change(line)
+            return server
+        }
+        defer { server.stop() }
+        if asNobody { try line.pc.sysctl("net.ipv4.ping_group_range", "1 0") }
+        let world = try #require(IPAddress(ProbedLine.world(family)))
+        try await body(try line.prober(family, asNobody: asNobody), world)
+    }
+
+    private static func filter(_ namespace: LabNamespace, _ hook: String, _ verdict: String) throws {
+        let rules = """
+            table inet t { chain c { type filter hook \(hook) priority 0;
+            meta l4proto { tcp, udp } \(verdict); meta l4proto icmp icmp type echo-request \(verdict);
+            meta l4proto icmpv6 icmpv6 type echo-request \(verdict); }; }
+            """
+        let result = try namespace.run("nft", ["-f", "-"], input: rules)
+        guard result.status == 0 else { throw LabError(result.errors) }
+    }
+
+    private static let users = LabThread.canBecomeNobody ? [false, true] : [false]
+
+    @Test(arguments: AddressFamily.allCases, users)
+    func `a host answers`(family: AddressFamily, asNobody: Bool) async throws {
+        try await probe(family, asNobody: asNobody, { _ in }) { prober, host in
+            let echo = await prober.echo(.target, to: host, limit: .seconds(20))
+            #expect(echo.outcome == .answered && echo.request.kind == (asNobody ? .udp : .echo), "\(echo)")
+            if !asNobody {
+                #expect(echo.phases[.request] != nil && echo.evidence.replyHopLimit == 63)
+            }
+            let open = await prober.connect(.target, to: host, port: EchoServer.port, limit: .seconds(20))
+            #expect(open.outcome == .answered && open.phases[.connect] != nil, "\(open)")
+            #expect(open.evidence.kernelRoundTrip != nil && open.cost.packets >= 3)
+            let closed = await prober.connect(.target, to: host, port: 9, limit: .seconds(20))
+            #expect(closed.outcome == .refused(.peer) && closed.failedPhase == .connect, "\(closed)")
+        }
+    }
+
+    @Test(arguments: AddressFamily.allCases, users)
+    func `a host is silent`(family: AddressFamily, asNobody: Bool) async throws {
+        let hole: @Sendable (ProbedLine) throws -> Void = { line in
+            let option = family == .ipv4 ? "-4" : "-6"
+            try line.provider.ip("\(option) route add blackhole \(family == .ipv4 ? "203.0.113.9" : "fd77::9")")
+        }
+        try await probe(family, asNobody: asNobody, hole) { prober, _ in
+            let nobody = try #require(IPAddress(family == .ipv4 ? "203.0.113.9" : "fd77::9"))
+            let echo = await prober.echo(.target, to: nobody, limit: .milliseconds(500))
+            #expect(echo.outcome == .silent, "\(echo)")
+            let connection = await prober.connect(.target, to: nobody, port: 80, limit: .milliseconds(500))
+            #expect(connection.outcome == .silent && connection.failedPhase == .connect, "\(connection)")
+            #expect(connection.phases.isEmpty)
+        }
+    }
+
+    /// Who says that it is prohibited.
+    enum Fence: CaseIterable {
+        case ownMachine, router, host
+    }
+
+    @Test(.enabled(if: hasPacketFilter, "there is no nft"), arguments: Fence.allCases, users)
+    func `a packet filter rejects`(fence: Fence, asNobody: Bool) async throws {
+        for family in AddressFamily.allCases {
+            let reject = "reject with icmpx type admin-prohibited"
+            let setUp: @Sendable (ProbedLine) throws -> Void = { line in
+                switch fence {
+                case .ownMachine: try Self.filter(line.pc, "output", reject)
+                case .router: try Self.filter(line.gateway, "forward", reject)
+                case .host: try Self.filter(line.provider, "input", reject)
+                }
+            }
+            try await probe(family, asNobody: asNobody, setUp) { prober, host in
+                let speaker: Speaker =
+                    switch fence {
+                    case .ownMachine: .thisMachine
+                    case .router: .gateway
+                    case .host: .peer
+                    }
+                var results = [
+                    await prober.connect(.target, to: host, port: EchoServer.port, limit: .seconds(20))
+                ]
+                // An echo that this machine rejects is refused at once, or is not heard of.
+                if !asNobody, fence != .ownMachine {
+                    results.append(await prober.echo(.target, to: host, limit: .seconds(20)))
+                }
+                for result in results {
+                    guard case .unreachable(let error) = result.outcome else {
+                        Issue.record("\(result)")
+                        continue
+                    }
+                    #expect(error.speaker == speaker && error.reason == .prohibited, "\(error)")
+                }
+            }
+        }
+    }
+
+    @Test(.enabled(if: hasPacketFilter, "there is no nft"), arguments: AddressFamily.allCases)
+    func `the packet filter of this machine drops`(family: AddressFamily) async throws {
+        try await probe(family, { try Self.filter($0.pc, "output", "drop") }) { prober, host in
+            let connection = await prober.connect(.target, to: host, port: EchoServer.port, limit: .milliseconds(500))
+            #expect(connection.outcome == .silent, "\(connection)")
+            let echo = await prober.echo(.target, to: host, limit: .milliseconds(500))
+            // IPv6 keeps it to itself.
+            let expected: [ProbeOutcome] = family == .ipv4 ? [.blockedHere(1)] : [.silent, .blockedHere(1)]
+            #expect(expected.contains(echo.outcome), "\(echo)")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import LinuxPrimitives
+import TestSupport
+import Testing
+
+@testable import ReachabilityChecks
+
+struct JudgePropertyTests {
+    /// Any evidence at all, also what no network would give.
+    static func random(_ chance: inout SeededGenerator) -> Situation {
+        let target: CheckTarget? = Bool.random(using: &chance) ? SituationTests.port : nil
+        var situation = Situation(Int.random(in: 0..<3, using: &chance) == 0 ? target : nil)
+        let errors = [
+            Situation.error(3, 13, .gateway), Situation.error(3, 1, .thisMachine), Situation.error(3, 13, .thisMachine),
+            Situation.error(3, 0, .hop(2), Situation.hop), Situation.error(3, 13, .peer),
+        ]
+        let outcomes: [ProbeOutcome] =
+            [
+                .answered, .silent, .silent, .silent, .refused(.peer), .blockedHere(1), .invalid(.untrusted),
+                .skipped(.notPermitted), .cancelled,
+            ] + errors
+        func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &chance)] }
+        for _ in 0..<Int.random(in: 0..<8, using: &chance) {
+            let outcome = pick(outcomes)
+            let family = Int.random(in: 0..<4, using: &chance) == 0 ? AddressFamily.ipv6 : .ipv4
+            let host = pick(["a", "b", "c"])
+            situation = situation.over(family)
+            switch Int.random(in: 0..<9, using: &chance) {
+            case 0: situation = situation.gateway(outcome)
+            case 1: situation = situation.hop(outcome)
+            case 2: situation = situation.server(outcome, pick([Situation.resolver, Situation.gateway]))
+            case 3: situation = situation.verified(host)
+            case 4: situation = situation.echoed(host)
+            case 5: situation = situation.anchor(outcome, host, pick([.tcp, .http, .tls]))
+            case 6: situation = situation.page(pick([.nobody, .anchor(host)]), pick([200, 204, 302, 503, 511]))
+            case 7: situation = situation.target(pick([.tcp, .echo]), outcome)
+            default: situation = situation.asked(.invented, addresses: pick([[], ["192.0.2.1"]]))
+            }
+        }
+        return situation
+    }
+
+    @Test func hasOnePlaceForAnything() {
+        var chance = SeededGenerator(seed: 50)
+        var places: Set<CheckPlace> = []
+        for _ in 0..<100_000 {
+            let situation = Self.random(&chance)
+            let verdict = situation.verdict
+            places.insert(verdict.place)
+            if verdict.text.isEmpty { Issue.record("no text: \(verdict)") }
+        }
+        #expect(places.count >= 9, "\(places)")
+    }
+
+    /// A gateway or a target that answers moves the place away from this machine, or not at all.
+    @Test func isNotMovedNearerByLife() {
+        var chance = SeededGenerator(seed: 51)
+        for _ in 0..<30_000 {
+            let situation = Self.random(&chance).over(.ipv4)
+            let before = situation.verdict
+            // Behind a portal whoever answers in the name of the target is the portal.
+            let isProof = situation.evidence.target != nil && !situation.evidence.valid.contains(where: \.looksCaptive)
+            let proofs = [situation.gateway(.answered)] + (isProof ? [situation.target(.tcp, .answered)] : [])
+            for after in proofs.map(\.verdict) {
+                if after.place.distance < before.place.distance, before.place != .inconclusive {
+                    Issue.record(
+                        "\(before.place) became \(after.place): \(before.text); \(after.text); \(situation.evidence.results)"
+                    )
+                    return
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityChecks
+
+/// What probes say of name servers that do all that name servers do in the world, and what is made of it where the internet is proven.
+@Suite struct NameProbeTests {
+    /// How a server is made to behave, and what becomes of a question for a name that everybody knows.
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let behaviour: NameServer.Behaviour
+        let outcome: ProbeOutcome
+        let place: CheckPlace
+        let reason: ProbeReason
+
+        init(
+            _ name: String,
+            _ behaviour: NameServer.Behaviour,
+            _ outcome: ProbeOutcome,
+            _ place: CheckPlace,
+            _ reason: ProbeReason
+        ) {
+            (testDescription, self.behaviour, self.outcome) = (name, behaviour, outcome)
+            (self.place, self.reason) = (place, reason)
+        }
+
+        init(_ name: String, _ behaviour: NameServer.Behaviour, _ reason: ProbeReason) {
+            self.init(name, behaviour, .invalid(reason), .dns, reason)
+        }
+    }
+
+    static let cases = [
+        Case("answers", .well, .answered, .works, .internetProven),
+        Case("does not know EDNS", .old, .answered, .works, .internetProven),
+        Case("truncates, and answers over TCP", .truncated(streams: .open), .answered, .works, .internetProven),
+        Case("is slow", .slow(.milliseconds(1700)), .answered, .degraded, .slow),
+        Case("is silent", .silent, .silent, .dns, .serverSilent),
+        Case("answers over TCP alone", .streamsAlone, .silent, .dns, .serverSilent),
+        Case("is not there", .closed, .serverClosed),
+        Case("fails", .serverFailure, .serverFailed),
+        Case("refuses", .refused, .serverRefused),
+        Case("does not know how", .notImplemented, .serverFailed),
+        Case("speaks nonsense", .malformed, .malformedAnswer),
+        Case("answers with another number", .wrongIdentifier, .mismatchedAnswer),
+        Case("answers about another name", .wrongQuestion, .mismatchedAnswer),
+        Case("truncates, and has no TCP", .truncated(streams: .closed), .truncatedWithoutTCP),
+        Case("truncates, and is silent over TCP", .truncated(streams: .silent), .truncatedWithoutTCP),
+    ]
+
+    @Test(arguments: AddressFamily.allCases, cases)
+    func `a server`(family: AddressFamily, expected: Case) async throws {
+        try await AskedLine.run(family, expected.behaviour) { line in
+            let result = try await line.ask(.known, "ipv4only.arpa")
+            #expect(result.outcome == expected.outcome, "\(result)")
+            let verdict = line.judge([result])
+            #expect(verdict.place == expected.place && verdict.reason == expected.reason, "\(verdict)")
+            let asked = Set(line.server.questions.map(\.name))
+            #expect(asked == (expected.behaviour == .closed ? [] : ["ipv4only.arpa"]))
+            // With the question over TCP.
+            #expect(result.cost.packets > 0 && result.cost.packets <= 12)
+        }
+    }
+
+    @Test(arguments: AddressFamily.allCases)
+    func `what was cut off is whole over TCP`(family: AddressFamily) async throws {
+        try await AskedLine.run(family, .truncated(streams: .open)) { line in
+            let result = try await line.ask(.known, "ipv4only.arpa")
+            #expect(result.evidence.dns?.addresses.map(\.description) == ["192.0.0.170", "192.0.0.171"])
+            #expect(result.evidence.dns?.isTruncated == false)
+            #expect(result.phases[.connect] != nil && result.phases[.request] != nil)
+            #expect(line.server.questions.map(\.isStream) == [false, true])
+        }
+    }
+
+    @Test(arguments: [NameServer.Behaviour.invents("192.0.2.9"), .portal("192.0.2.9")])
+    func `names that nobody has are invented`(behaviour: NameServer.Behaviour) async throws {
+        try await AskedLine.run(.ipv4, behaviour) { line in
+            let known = try await line.ask(.known, "ipv4only.arpa")
+            let invented = try await line.ask(.invented, "0123456789.invalid")
+            let verdict = line.judge([known, invented])
+            #expect(verdict.place == .dns && verdict.reason == .inventsAnswers, "\(verdict)")
+        }
+    }
+
+    @Test func `a name has other addresses than is expected`() async throws {
+        try await AskedLine.run(.ipv6, zone: ["www.example": ["192.0.2.9", "fd00::9"]]) { line in
+            for (type, address) in [(DNSRecordType.a, "192.0.2.9"), (.aaaa, "fd00::9")] {
+                let result = try await line.ask(.expected("www.example"), "www.example", type)
+                func verdict(expecting expected: String) throws -> CheckVerdict {
+                    let expected: Set = [try #require(IPAddress(expected))]
+                    return line.judge([result]) { $0.expectations = ["www.example": expected] }
+                }
+                #expect(try verdict(expecting: address).place == .works)
+                let wrong = try verdict(expecting: "203.0.113.7")
+                #expect(wrong.place == .dns && wrong.reason == .wrongAnswer, "\(wrong)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (NameServer.Behaviour.Answer.zone, ProbeReason.nameNotFound), (.code(2), .serverFailed),
+        (.blocked(15), .blockedByPolicy), (.blocked(18), .blockedByPolicy),
+    ])
+    func `a target has no address`(answer: NameServer.Behaviour.Answer, reason: ProbeReason) async throws {
+        try await AskedLine.run(.ipv4) { line in
+            try await LabThread.detached { try line.server.behave(.well, but: ["www.example": answer]) }
+            let known = try await line.ask(.known, "ipv4only.arpa")
+            let target = try await line.ask(.target, "www.example")
+            let verdict = line.judge([known, target]) { $0.target = CheckTarget("www.example", name: "www.example") }
+            #expect(verdict.place == .dns && verdict.reason == reason, "\(verdict)")
+        }
+    }
+
+    @Test func `a target has no address of one family`() async throws {
+        try await AskedLine.run(.ipv4, zone: ["www.example": ["fd00::9"], "empty.example": []]) { line in
+            let known = try await line.ask(.known, "ipv4only.arpa")
+            for name in ["www.example", "empty.example"] {
+                let results = [
+                    known, try await line.ask(.target, name), try await line.ask(.target, name, .aaaa),
+                ]
+                let verdict = line.judge(results) { $0.target = CheckTarget(name, name: name) }
+                #expect((verdict.reason == .noData) == (name == "empty.example"), "\(verdict)")
+            }
+        }
+    }
+
+    @Test func `one of two servers is silent`() async throws {
+        try await AskedLine.run(.ipv4, .silent) { line in
+            let gateway = try await LabThread.detached { try NameServer(in: line.line.gateway, at: ["10.1.0.1"]) }
+            defer { gateway.stop() }
+            let silent = try await line.ask(.known, "ipv4only.arpa")
+            let good = try await line.ask(.known, "ipv4only.arpa", of: "10.1.0.1")
+            let verdict = line.judge([silent, good])
+            #expect(verdict.place == .degraded && verdict.reason == .serverSilent, "\(verdict)")
+        }
+    }
+
+    @Test func `questions for IPv6 addresses are not answered`() async throws {
+        try await AskedLine.run(.ipv6, .deafToIPv6) { line in
+            let known = try await line.ask(.known, "ipv4only.arpa")
+            let deaf = try await line.ask(.known, "ipv4only.arpa", .aaaa)
+            #expect(known.outcome == .answered && deaf.outcome == .silent)
+            let verdict = line.judge([known, deaf])
+            #expect(verdict.place == .degraded && verdict.reason == .unansweredAAAA, "\(verdict)")
+        }
+    }
+
+    @Test func `a server is asked over the link that it names`() async throws {
+        try await AskedLine.run(.ipv6) { line in
+            let server = try await LabThread.detached {
+                try line.line.gateway.ip("addr add fe80::53/64 dev g0 nodad")
+                return try NameServer(in: line.line.gateway, at: ["fe80::53%g0"])
+            }
+            defer { server.stop() }
+            #expect(try await line.ask(.known, "ipv4only.arpa", of: "fe80::53%p0").outcome == .answered)
+            #expect(try await line.ask(.known, "ipv4only.arpa", of: "fe80::53%lo").outcome != .answered)
+        }
+    }
+}
+
+/// A line with a name server behind the provider, and what asks it.
+struct AskedLine: Sendable {
+    let line: ProbedLine
+    let server: NameServer
+    let family: AddressFamily
+    private let prober: Prober
+
+    /// Runs the body with a line of its own, and takes that away.
+    static func run(
+        _ family: AddressFamily,
+        _ behaviour: NameServer.Behaviour = .well,
+        zone: [String: [String]] = [:],
+        _ body: (AskedLine) async throws -> Void
+    ) async throws {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        // The kernel takes up addresses in the background.
+        #expect(try await line.carriesPackets(family, expecting: true))
+        let server = try await LabThread.detached {
+            try NameServer(in: line.provider, at: [ProbedLine.world(family)], zone: zone, behaviour)
+        }
+        defer { server.stop() }
+        try await body(AskedLine(line: line, server: server, family: family, prober: try line.prober(family)))
+    }
+
+    /// - Parameter address: the server's, if it is another one.
+    func ask(
+        _ purpose: NamePurpose,
+        _ name: String,
+        _ type: DNSRecordType = .a,
+        of address: String? = nil
+    ) async throws -> ProbeResult {
+        let address = try #require(IPAddress(address ?? ProbedLine.world(family)))
+        let question = DNSQuestion(try #require(DNSName(name)), type, identifier: 77)
+        return await prober.ask(address, purpose, question)
+    }
+
+    /// What is said where an anchor proves the internet.
+    func judge(_ results: [ProbeResult], _ change: (inout CheckEvidence) -> Void = { _ in }) -> CheckVerdict {
+        let generation = results.first?.generation ?? 1
+        let request = ProbeRequest(.http, .anchor("a.example"), binding: ProbeBinding(family: family))
+        var anchor = ProbeResult(request, generation: generation, .answered)
+        anchor.evidence.tls = TLSFacts(isVerified: true)
+        var evidence = CheckEvidence(path: NetworkPath(flags: [.reachable], reason: nil), generation: generation)
+        evidence.results = results + [anchor]
+        change(&evidence)
+        return CheckJudge.judge(evidence)
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityChecks
+
+/// Which servers are configured, and what programs get for a name.
+@Suite struct NameServiceTests {
+    @Test(.enabled(if: NamespaceSettings.isPermitted, "nobody may write to /etc here"))
+    func `a namespace has servers of its own`() async throws {
+        try await LabThread.detached {
+            let namespace = try LabNamespace()
+            defer { namespace.close() }
+            let name = try NamespaceName("servers-\(getpid())", for: namespace)
+            let text = "nameserver 192.0.2.1\nnameserver fe80::1%eth0\n"
+            let settings = try NamespaceSettings(of: name, ["resolv.conf": text])
+            func servers() throws -> [String] {
+                try NameServers.configured(in: .named(name.name)).servers.map(\.description)
+            }
+            #expect(try servers() == ["192.0.2.1", "fe80::1%eth0"])
+            // The C library would ask 127.0.0.1, where nobody is.
+            try settings.write("search example.org\n", to: "resolv.conf")
+            #expect(try servers() == [])
+        }
+    }
+
+    @Test func `a stub asks others`() throws {
+        func servers(_ resolv: String, _ upstream: String?) -> NameServers {
+            NameServers(ResolverConfiguration(resolv: resolv, order: nil, upstream: upstream))
+        }
+        let (stub, server) = (try #require(IPAddress("127.0.0.53")), try #require(IPAddress("192.0.2.1")))
+        #expect(servers("nameserver 127.0.0.53\n", "nameserver 192.0.2.1\n") == NameServers([server], stub: stub))
+        #expect(servers("nameserver 127.0.0.53\n", "") == NameServers([], stub: stub))
+        // Whom it asks is not known, so it is asked itself.
+        #expect(servers("nameserver 127.0.0.53\n", nil) == NameServers([stub], stub: stub))
+        #expect(servers("nameserver 192.0.2.1\n", "nameserver 192.0.2.2\n") == NameServers([server]))
+    }
+
+    // MARK: Programs
+
+    private static let names = ["www.example": ["203.0.113.7", "fd77::10"], "empty.example": []]
+
+    /// Asks for names in a namespace whose only server behaves so.
+    private func withNames(_ body: @Sendable (Prober, NameServer) async throws -> Void) async throws {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        #expect(try await line.carriesPackets(.ipv4, expecting: true))
+        let (name, settings, server) = try await LabThread.detached {
+            let name = try NamespaceName("names-\(getpid())-\(UInt32.random(in: 0 ... .max))", for: line.pc)
+            let files = [
+                "resolv.conf": "nameserver 203.0.113.7\noptions timeout:1 attempts:1\n",
+                "hosts": "192.0.2.9 own.example\n",
+                "nsswitch.conf": "hosts: files dns\n",
+            ]
+            let settings = try NamespaceSettings(of: name, files)
+            return (name, settings, try NameServer(in: line.provider, at: ["203.0.113.7"], zone: Self.names))
+        }
+        defer {
+            settings.remove()
+            name.remove()
+            server.stop()
+        }
+        try await body(try line.prober(.ipv4, namespace: .named(name.name)), server)
+    }
+
+    @Test(.enabled(if: NamespaceSettings.isPermitted, "nobody may write to /etc here"))
+    func `programs get addresses, or hear why there are none`() async throws {
+        try await withNames { prober, server in
+            let limit = Duration.seconds(30)
+            let known = await prober.resolve("www.example", limit: limit)
+            #expect(known.outcome == .answered && known.phases[.resolve] != nil)
+            #expect(Set(known.evidence.addresses.map(\.description)) == ["203.0.113.7", "fd77::10"])
+            #expect(await prober.resolve("nowhere.example", limit: limit).outcome == .invalid(.nameNotFound))
+            #expect(await prober.resolve("empty.example", limit: limit).outcome == .invalid(.noData))
+            try await LabThread.detached { try server.behave(.serverFailure) }
+            #expect(await prober.resolve("www.example", limit: limit).outcome == .invalid(.temporaryFailure))
+            try await LabThread.detached { try server.behave(.silent) }
+            let own = await prober.resolve("own.example", limit: limit)
+            #expect(own.evidence.addresses.map(\.description) == ["192.0.2.9"])
+            #expect(await prober.resolve("www.example", limit: .milliseconds(50)).outcome == .silent)
+            server.forgetQuestions()
+            let task = Task { await prober.resolve("later.example", limit: limit) }
+            #expect(try await eventually(within: .seconds(20)) { !server.questions.isEmpty })
+            task.cancel()
+            #expect(await task.value.outcome == .cancelled)
+        }
+    }
+
+    // MARK: What is made of it
+
+    private static let web = CheckTarget("https://www.example.org", name: "www.example.org", decisive: .http)
+
+    @Test func `a name that a file has needs no server`() {
+        let known = Situation(Self.web).gateway(.answered).hop().verified().target(.resolve, .answered)
+        let silent = known.server(.silent).target(.http, .silent).verdict
+        #expect(silent.place == .host, "\(silent)")
+        let denied = known.server().asked(.target, code: .nameError).target(.http, .silent).verdict
+        #expect(denied.place == .host, "\(denied)")
+        let none = known.changed { $0.evidence.servers = [] }.target(.http, .silent).verdict
+        #expect(none.place == .host, "\(none)")
+    }
+
+    @Test func `a server that answers another question is not silent`() {
+        let lossy = Situation().allWell.changed { $0.evidence.results.removeAll { $0.kind == .dns } }.server(.silent)
+        #expect(lossy.verdict.place == .dns)
+        let verdict = lossy.asked(.known, .answered, Situation.resolver, .aaaa).verdict
+        #expect(verdict.place == .works, "\(verdict)")
+    }
+
+    @Test func `an echo is no answer to a question`() {
+        let echo = Situation().allWell.server(.silent, Situation.gateway)
+            .adding(.echo, .server(Situation.gateway, .known), .answered)
+        #expect(echo.verdict.place == .degraded && echo.verdict.reason == .serverSilent, "\(echo.verdict)")
+    }
+
+    @Test func `what the servers know may not get to programs`() {
+        let well = Situation(Self.web).allWell.asked(.target, addresses: ["203.0.113.7"])
+        for (outcome, reason) in [
+            (ProbeOutcome.invalid(.temporaryFailure), ProbeReason.temporaryFailure), (.silent, .temporaryFailure),
+            (.invalid(.nameNotFound), .nameNotFound),
+        ] {
+            let verdict = well.target(.resolve, outcome).verdict
+            #expect(verdict.place == .dns && verdict.reason == reason && verdict.confidence == .likely, "\(verdict)")
+        }
+        // An address alone is no sign of life.
+        #expect(well.target(.resolve, .answered).target(.http, .silent).verdict.place == .host)
+    }
+}

@@ -1,0 +1,118 @@
+import LinuxPrimitives
+import NetworkLab
+import Testing
+
+@testable import ReachabilityChecks
+
+/// What a round that contacts nobody says of a real line, where packets show what is broken.
+@Suite struct PrivateRoundTests {
+    /// Breaks a line, and sees to it that a packet does or does not get through before anything is judged.
+    private func check(
+        _ family: AddressFamily,
+        works: Bool = false,
+        asNobody: Bool = false,
+        breaking: @escaping @Sendable (ProbedLine) throws -> Void
+    ) async throws -> (verdict: CheckVerdict, results: [ProbeResult]) {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        #expect(try await line.carriesPackets(family, expecting: true))
+        try await LabThread.detached { try breaking(line) }
+        #expect(try await line.carriesPackets(family, expecting: works) == works)
+        return try await line.check(family, asNobody: asNobody)
+    }
+
+    @Test(arguments: AddressFamily.allCases)
+    func `the provider answers`(family: AddressFamily) async throws {
+        let (verdict, results) = try await check(family, works: true) { _ in }
+        #expect(verdict.place == .works && verdict.reason == .upstreamAnswers, "\(results)")
+        #expect(results.count == 5)
+        let hop = try #require(results.first { $0.request.kind == .hop })
+        #expect(hop.evidence.speaker?.description == (family == .ipv4 ? "10.9.0.2" : "fd09::2"))
+        #expect(results.reduce(0) { $0 + $1.cost.packets } <= 20)
+    }
+
+    @Test(arguments: AddressFamily.allCases)
+    func `the gateway has lost its line`(family: AddressFamily) async throws {
+        let option = family == .ipv4 ? "-4" : "-6"
+        let (verdict, results) = try await check(family) { try $0.gateway.ip("\(option) route del default") }
+        #expect(verdict.place == .upstream && verdict.reason == .noRoute, "\(results)")
+        #expect(verdict.confidence == .proven && verdict.text.contains("(gateway) says no route"), "\(verdict.text)")
+    }
+
+    @Test(arguments: AddressFamily.allCases)
+    func `the gateway prohibits`(family: AddressFamily) async throws {
+        let option = family == .ipv4 ? "-4" : "-6"
+        let (verdict, results) = try await check(family) {
+            try $0.gateway.ip("\(option) route del default", "\(option) route add prohibit default")
+        }
+        #expect(verdict.place == .upstream && verdict.reason == .prohibited, "\(results)")
+    }
+
+    @Test(arguments: AddressFamily.allCases)
+    func `the gateway forwards nothing`(family: AddressFamily) async throws {
+        let (verdict, results) = try await check(family) { try LabRow.forward(false, in: $0.gateway) }
+        #expect(verdict.place == .upstream && verdict.reason == .silentBeyond, "\(results)")
+    }
+
+    @Test(arguments: AddressFamily.allCases)
+    func `the gateway is gone`(family: AddressFamily) async throws {
+        let (verdict, results) = try await check(family) {
+            try $0.gateway.ip("addr flush dev g0")
+            try $0.pc.ip("neigh flush all")
+        }
+        #expect(verdict.place == .gateway && verdict.reason == .neighbourFailed, "\(results)")
+    }
+
+    @Test(.enabled(if: LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
+    func `nobody, who may not even ping, finds the same places`(family: AddressFamily) async throws {
+        let option = family == .ipv4 ? "-4" : "-6"
+        let (good, results) = try await check(family, works: true, asNobody: true) { _ in }
+        #expect(good.place == .works, "\(results)")
+        #expect(results.contains { $0.outcome == .skipped(.notPermitted) })
+        let lost = try await check(family, asNobody: true) { try $0.gateway.ip("\(option) route del default") }
+        #expect(lost.verdict.place == .upstream && lost.verdict.reason == .noRoute, "\(lost.results)")
+        let silent = try await check(family, asNobody: true) { try LabRow.forward(false, in: $0.gateway) }
+        #expect(silent.verdict.place == .upstream && silent.verdict.reason == .silentBeyond, "\(silent.results)")
+        // What could not be asked makes silence less sure.
+        #expect(silent.verdict.confidence == .suspected)
+    }
+
+    private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
+
+    /// Its neighbours find it, and that is all.
+    @Test(.enabled(if: hasPacketFilter, "there is no nft"), arguments: AddressFamily.allCases)
+    func `a gateway that is deaf and mute is asked for three errors at most`(family: AddressFamily) async throws {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        #expect(try await line.carriesPackets(family, expecting: true))
+        try await LabThread.detached {
+            let rules = """
+                table inet t { chain c { type filter hook prerouting priority 0; udp dport 33434 counter drop;
+                tcp dport 1-65535 drop; icmp type echo-request drop; icmpv6 type echo-request drop; }; }
+                """
+            let result = try line.gateway.run("nft", ["-f", "-"], input: rules)
+            guard result.status == 0 else { throw LabError(result.errors) }
+        }
+        let (verdict, results) = try await line.check(family)
+        #expect(verdict.place == .gateway && verdict.reason == .silent, "\(verdict) \(results)")
+        let listing = try line.gateway.run("nft", ["list", "ruleset"]).output
+        let words = listing.split(separator: " ")
+        let count = words.firstIndex(of: "packets").flatMap { Int(words[$0 + 1]) }
+        #expect((1...3).contains(count ?? 0), "\(listing)")
+    }
+
+    @Test func `a router has an allowance`() {
+        let allowance = RouterAllowance()
+        for moment in [0, 50, 350] { #expect(allowance.take(at: .milliseconds(moment))) }
+        for moment in [1050, 2100, 2999] { #expect(!allowance.take(at: .milliseconds(moment))) }
+        #expect(allowance.take(at: .milliseconds(3000)))
+        #expect(!allowance.take(at: .milliseconds(3040)))
+        #expect(allowance.take(at: .milliseconds(3050)))
+    }
+
+    @Test(arguments: AddressFamily.allCases)
+    func `the cable is out`(family: AddressFamily) async throws {
+        let (verdict, _) = try await check(family) { try $0.gateway.ip("link set g0 down") }
+        #expect(verdict.place == .link && verdict.reason.rawValue == "noCarrier" && verdict.confidence == .proven)
+    }
+}

@@ -1,0 +1,108 @@
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import Sockets
+
+@testable import ReachabilityChecks
+
+/// A machine, its gateway and a provider, each a namespace:
+///
+///     pc 10.1.0.2 fd01::2 - 10.1.0.1 fd01::1 gateway 10.9.0.1 fd09::1 - 10.9.0.2 fd09::2 provider 203.0.113.7 fd77::10
+final class ProbedLine: Sendable {
+    let pc: LabNamespace
+    let gateway: LabNamespace
+    let provider: LabNamespace
+    private let row: LabRow
+
+    /// Where the provider answers, by family.
+    static func world(_ family: AddressFamily) -> String { LabRow.host(family) }
+
+    /// An address far away, which nobody answers at.
+    static func direction(_ family: AddressFamily) -> String { family == .ipv4 ? "198.18.0.1" : "fd98::1" }
+
+    init() throws {
+        row = try LabRow(
+            [LabRow.Cable(("p0", 2), ("g0", 1), network: 1), LabRow.Cable(("g1", 1), ("v0", 2), network: 9)],
+            isPatient: true
+        )
+        (pc, gateway, provider) = (row.stations[0], row.stations[1], row.stations[2])
+        try pc.ip("addr add 10.1.0.3/24 dev p0", "addr add fd01::3/64 dev p0 nodad")
+        try gateway.ip("route add default via 10.9.0.2", "route add default via fd09::2")
+        try provider.ip(
+            // Everything else leads on, into the dark.
+            "link add d0 type veth peer name d1",
+            "link set d1 up",
+            "link set d0 up",
+            "route add default dev d0",
+            "-6 route add default dev d0"
+        )
+    }
+
+    /// Whether packets get to the world and back. They come from an address of their own: a router sends two errors about its routes
+    /// to each, and then one in two seconds, and the probes are to have them.
+    ///
+    /// - Parameter expected: What is expected: a neighbour may take its time to be found, and silence is waited for.
+    func carriesPackets(_ family: AddressFamily, expecting expected: Bool) async throws -> Bool {
+        guard let world = WireAddress(Self.world(family)),
+            let source = WireAddress(family == .ipv4 ? "10.1.0.3" : "fd01::3")
+        else { throw LabError("no address") }
+        let request = DatagramRequest(
+            to: SocketEndpoint(world),
+            .echo(size: 16),
+            settings: SocketSettings(source: SocketEndpoint(source)),
+            tries: expected ? (0..<20).map { .milliseconds(500 * $0) } : [.zero],
+            limit: .seconds(expected ? 10 : 1),
+            endsAtError: !expected
+        )
+        return try await pc.engine().send(request).end == .answered
+    }
+
+    func close() {
+        row.close()
+    }
+
+    /// One private round of the machine, judged.
+    ///
+    /// - Parameter asNobody: Whether it has no privilege, and may not send an echo either.
+    func check(
+        _ family: AddressFamily,
+        asNobody: Bool = false
+    ) async throws -> (verdict: CheckVerdict, results: [ProbeResult]) {
+        if asNobody { try pc.sysctl("net.ipv4.ping_group_range", "1 0") }
+        let (prober, path) = try proberAndPath(family, asNobody: asNobody)
+        let text = Self.direction(family)
+        guard let direction = IPAddress(text) else { throw LabError("no address: \(text)") }
+        let results = await PrivateRound(servers: [], direction: direction) { 7 }.run(prober)
+        var evidence = CheckEvidence(path: path, generation: path.generation)
+        evidence.results = results
+        return (CheckJudge.judge(evidence), results)
+    }
+
+    /// What probes of the machine are sent with.
+    ///
+    /// - Parameter namespace: The machine's, where it has a name.
+    func prober(
+        _ family: AddressFamily,
+        asNobody: Bool = false,
+        namespace: NetworkNamespace? = nil
+    ) throws -> Prober {
+        try proberAndPath(family, asNobody: asNobody, namespace).prober
+    }
+
+    private func proberAndPath(
+        _ family: AddressFamily,
+        asNobody: Bool,
+        _ namespace: NetworkNamespace? = nil
+    ) throws -> (prober: Prober, path: NetworkPath) {
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = namespace ?? .path(pc.path)
+        let manager = try NetworkReachabilityManager(host: Self.direction(family), options: options)
+        let path = manager.path
+        let prober = Prober(
+            engine: try pc.engine(asNobody: asNobody),
+            line: LineFacts(path, of: manager),
+            binding: ProbeBinding(family: family, namespace: options.networkNamespace)
+        )
+        return (prober, path)
+    }
+}

@@ -1,0 +1,204 @@
+import Glibc
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityChecks
+@testable import Sockets
+
+/// What the kernel tells of others' traffic over a real line, and that asking sends nothing.
+@Suite struct PassiveProofTests {
+    private static let port: UInt16 = 4848
+
+    /// Somebody's program: a TCP connection from the machine to a listener.
+    private final class Traffic: Sendable {
+        private let engine: SocketEngine
+        private let listener: LabDescriptor
+        private let connection: Locked<[LabDescriptor]> = Locked([])
+
+        init(_ line: ProbedLine, to namespace: LabNamespace) throws {
+            engine = try SocketEngine { () throws(SocketError) in
+                do { try line.pc.enter() } catch { throw SocketError(.enterNamespace("pc"), .notPermitted) }
+            }
+            listener = try namespace.perform {
+                let listener = LabDescriptor(try check("socket", socket(AF_INET6, CInt(SOCK_STREAM.rawValue), 0)))
+                var address = sockaddr_in6()
+                address.sin6_family = sa_family_t(AF_INET6)
+                address.sin6_port = port.bigEndian
+                let number = listener.number
+                try withUnsafePointer(to: &address) { pointer in
+                    try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                        _ = try check("bind", bind(number, address, socklen_t(MemoryLayout<sockaddr_in6>.size)))
+                    }
+                }
+                _ = try check("listen", listen(number, 8))
+                return listener
+            }
+        }
+
+        func connect(to address: String) async throws {
+            let address = try #require(WireAddress(address))
+            let outcome = await engine.connect(
+                ConnectRequest(
+                    to: SocketEndpoint(address, port: port),
+                    retries: 5,
+                    limit: .seconds(20),
+                    afterwards: .keep
+                )
+            )
+            guard case .connected(let connection?) = outcome.end, let descriptor = connection.take() else {
+                throw LabError("no connection to \(address): \(outcome)")
+            }
+            let kept = LabDescriptor(descriptor.release())
+            self.connection.withLock { $0.append(kept) }
+        }
+
+        func send(_ count: Int) throws {
+            guard let number = connection.withLock({ $0.first?.number }) else { throw LabError("no connection") }
+            let bytes = [UInt8](repeating: 0, count: count)
+            guard Glibc.send(number, bytes, count, 0) > 0 else { throw LabError.system("send") }
+        }
+
+        var information: TCPInformation? {
+            connection.withLock { $0.first.flatMap { TCPInformation(ofSocket: $0.number) } }
+        }
+    }
+
+    private func line(_ family: AddressFamily) async throws -> ProbedLine {
+        let line = try await LabThread.detached { try ProbedLine() }
+        #expect(try await line.carriesPackets(family, expecting: true))
+        return line
+    }
+
+    private func proof(
+        _ line: ProbedLine,
+        _ family: AddressFamily,
+        towards destination: String? = nil,
+        peers: Set<IPAddress>? = nil,
+        namespace: NetworkNamespace? = nil
+    ) throws -> PassiveProof {
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = .path(line.pc.path)
+        let manager = try NetworkReachabilityManager(
+            host: destination ?? ProbedLine.direction(family),
+            options: options
+        )
+        let binding = ProbeBinding(family: family, namespace: namespace ?? options.networkNamespace)
+        return PassiveProof(LineFacts(manager.path, of: manager), binding, peers: peers)
+    }
+
+    /// What the machine's programs have sent so far; the kernel itself sends what it must, such as questions for neighbours.
+    private func sent(_ line: ProbedLine) throws -> [String] {
+        try line.pc.perform {
+            let text = try ["snmp", "snmp6"].map { try #require(TextFile.read("/proc/thread-self/net/\($0)")) }.joined()
+            return text.split(separator: "\n").map(String.init).filter { line in
+                ["Tcp:", "Udp:", "Udp6OutDatagrams", "Icmp6OutEchos"].contains { line.hasPrefix($0) }
+            }
+        }
+    }
+
+    @Test(arguments: AddressFamily.allCases)
+    func `a connection through the gateway is proof, and costs nothing`(family: AddressFamily) async throws {
+        let line = try await line(family)
+        defer { line.close() }
+        let traffic = try Traffic(line, to: line.provider)
+        var proof = try proof(line, family)
+        let before = proof.look()
+        #expect(before.meaning == .silent && before.result.outcome == .silent)
+        #expect(before.result.evidence.neighbour != nil)
+        try await traffic.connect(to: ProbedLine.world(family))
+        let packets = try sent(line)
+        for _ in 0..<10 {
+            let found = proof.look()
+            guard case .fresh(let age) = found.meaning else {
+                Issue.record("\(found)")
+                return
+            }
+            #expect(age < .seconds(30))
+            #expect(found.result.outcome == .answered && found.result.cost == ProbeCost())
+            #expect(found.result.evidence.remote == IPAddress(ProbedLine.world(family)))
+        }
+        #expect(try sent(line) == packets)
+        // What is older than a failure proves nothing.
+        #expect(proof.look(freshness: .zero).meaning == .silent)
+        var others = try self.proof(line, family, peers: [Situation.host])
+        #expect((others.look().meaning == .silent) == (family == .ipv6))
+    }
+
+    @Test(arguments: AddressFamily.allCases)
+    func `a connection to the gateway itself proves nothing beyond it`(family: AddressFamily) async throws {
+        let line = try await line(family)
+        defer { line.close() }
+        let gateway = family == .ipv4 ? "10.1.0.1" : "fd01::1"
+        let traffic = try Traffic(line, to: line.gateway)
+        try await traffic.connect(to: gateway)
+        var proof = try proof(line, family)
+        #expect(proof.look().meaning == .silent)
+        // But where it is what is asked for, it is proof.
+        var direct = try self.proof(line, family, towards: gateway, peers: [try #require(IPAddress(gateway))])
+        guard case .fresh = direct.look().meaning else {
+            Issue.record("\(direct.look())")
+            return
+        }
+    }
+
+    @Test func `a connection over another line proves nothing`() async throws {
+        let line = try await line(.ipv4)
+        defer { line.close() }
+        try await LabThread.detached {
+            try line.pc.ip("link add p9 type veth peer name g9 netns \(line.gateway.path)", "link set p9 up")
+            try line.gateway.ip("addr add 10.3.0.1/24 dev g9", "link set g9 up")
+            try line.provider.ip("route add 10.3.0.0/24 via 10.9.0.1")
+            try line.pc.ip("addr add 10.3.0.2/24 dev p9", "route add 203.0.113.7/32 via 10.3.0.1 src 10.3.0.2")
+        }
+        let traffic = try Traffic(line, to: line.provider)
+        try await traffic.connect(to: ProbedLine.world(.ipv4))
+        var proof = try proof(line, .ipv4)
+        #expect(proof.look().meaning == .silent)
+    }
+
+    @Test(.enabled(if: LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
+    func `nobody special sees it too`(family: AddressFamily) async throws {
+        let line = try await line(family)
+        defer { line.close() }
+        let traffic = try Traffic(line, to: line.provider)
+        try await traffic.connect(to: ProbedLine.world(family))
+        let proof = try proof(line, family, namespace: .current)
+        let found = try await line.pc.perform {
+            var proof = proof
+            try LabThread.becomeNobody()
+            return proof.look()
+        }
+        #expect(found.result.outcome == .answered, "\(found)")
+    }
+
+    @Test(arguments: AddressFamily.allCases)
+    func `a gateway that does not answer is trouble`(family: AddressFamily) async throws {
+        let line = try await line(family)
+        defer { line.close() }
+        let traffic = try Traffic(line, to: line.provider)
+        try await traffic.connect(to: ProbedLine.world(family))
+        var proof = try proof(line, family)
+        let gateway = family == .ipv4 ? "10.1.0.1" : "fd01::1"
+        try await LabThread.detached { try line.pc.ip("neigh change \(gateway) dev p0 nud failed") }
+        let found = proof.look()
+        #expect(found.meaning == .trouble(.neighbourFailed) && found.result.outcome == .silent)
+        #expect(found.result.evidence.neighbour?.after == .failed)
+    }
+
+    @Test func `segments that get lost are trouble`() async throws {
+        let line = try await line(.ipv4)
+        defer { line.close() }
+        let traffic = try Traffic(line, to: line.provider)
+        try await traffic.connect(to: ProbedLine.world(.ipv4))
+        var proof = try proof(line, .ipv4)
+        _ = proof.look()
+        try await LabThread.detached { try LabRow.forward(false, in: line.gateway) }
+        try traffic.send(100_000)
+        #expect(try await eventually(within: .seconds(30)) { (traffic.information?.totalRetransmits ?? 0) > 0 })
+        let found = proof.look()
+        #expect(found.meaning == .trouble(.stalled), "\(found)")
+        #expect((found.result.evidence.retransmits ?? 0) > 0)
+    }
+}

@@ -1,0 +1,56 @@
+import LinuxPrimitives
+import Testing
+
+@testable import ReachabilityChecks
+
+@Suite struct TrafficWitnessTests {
+    private func reading(_ port: UInt16, sent: Int, again: Int = 0, lost: Int = 0, age: Int = 100) -> ConnectionReading
+    {
+        let address = WireAddress(ipv4: 0xc000_0201)
+        return ConnectionReading(
+            ends: .init(local: address, localPort: port, remote: address, remotePort: 443),
+            age: .seconds(age),
+            sent: sent,
+            retransmitted: again,
+            lost: lost
+        )
+    }
+
+    @Test func `nothing is compared at first`() {
+        var witness = TrafficWitness()
+        witness.take([reading(1, sent: 1000, again: 1000)])
+        #expect(!witness.isStalled && witness.sent == 0)
+    }
+
+    @Test(arguments: [(9, 9, 0, false), (10, 8, 0, true), (10, 7, 0, false), (10, 2, 6, true), (100, 79, 0, false)])
+    func `so many of so many`(sent: Int, again: Int, lost: Int, isStalled: Bool) {
+        var witness = TrafficWitness()
+        witness.take([reading(1, sent: 500, again: 300)])
+        witness.take([reading(1, sent: 500 + sent, again: 300 + again, lost: lost)])
+        #expect(witness.isStalled == isStalled)
+        // The next time only what is new counts.
+        witness.take([reading(1, sent: 500 + sent, again: 300 + again, lost: lost)])
+        #expect(!witness.isStalled)
+    }
+
+    @Test func `a connection that works makes up for one that does not`() {
+        var witness = TrafficWitness()
+        witness.take([reading(1, sent: 0), reading(2, sent: 0)])
+        witness.take([reading(1, sent: 10, again: 10), reading(2, sent: 100, again: 1)])
+        #expect(!witness.isStalled && witness.sent == 110 && witness.retransmitted == 11)
+    }
+
+    @Test func `another connection between the same ends is another`() {
+        var witness = TrafficWitness()
+        witness.take([reading(1, sent: 100, again: 50)])
+        witness.take([reading(1, sent: 20, again: 20)])
+        #expect(!witness.isStalled)
+    }
+
+    @Test func `the newest come first, and not all`() {
+        var witness = TrafficWitness()
+        witness.take((0..<100).map { reading(UInt16($0), sent: 1, age: 99 - $0) })
+        #expect(witness.newest(within: .seconds(30)).map(\.age) == (0..<8).map { .seconds($0) })
+        #expect(witness.newest(within: .zero).isEmpty)
+    }
+}

@@ -1,0 +1,295 @@
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import TestSupport
+import Testing
+
+@testable import ReachabilityChecks
+
+/// What performs a schedule, in virtual time.
+@Suite struct CheckSessionTests {
+    /// A line whose faults have times.
+    private final class PlayedLine: Sendable {
+        struct Counts: Hashable {
+            var rounds = 0
+            var looks = 0
+            var running = 0
+            var cancelled = 0
+        }
+
+        let counts = Locked(Counts())
+        private let world: VirtualWorld
+        private let faults: [(from: Duration, verdict: CheckVerdict)]
+        private let finding: PassiveFinding
+        private let events: [(at: Duration, event: ScheduleEvent)]
+        private let length: Duration
+
+        init(
+            _ world: VirtualWorld,
+            faults: [(from: Duration, verdict: CheckVerdict)] = [],
+            finding: PassiveFinding = .silent,
+            events: [(at: Duration, event: ScheduleEvent)] = [],
+            length: Duration = .milliseconds(100)
+        ) {
+            (self.world, self.faults, self.finding, self.length) = (world, faults, finding, length)
+            self.events = [(.zero, .path(CheckLine(Situation().evidence.path)))] + events
+        }
+
+        /// - Parameter events: what happens now; what happens later, `run` sends.
+        func session(_ options: CheckSchedule.Options = .init()) -> CheckSession {
+            let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
+            for (time, event) in events where time == .zero { continuation.yield(event) }
+            self.continuation.withLock { $0 = continuation }
+            return CheckSession(
+                CheckSchedule(options, chance: SeededGenerator(seed: 5)),
+                clock: world,
+                errands: CheckSession.Errands(
+                    events: { stream },
+                    runRound: { [self] _ in await round() },
+                    look: { [self] in
+                        counts.withLock { $0.looks += 1 }
+                        return finding
+                    }
+                )
+            )
+        }
+
+        private let continuation = Locked<AsyncStream<ScheduleEvent>.Continuation?>(nil)
+
+        /// Sends the events that come later.
+        func play() async {
+            for (time, event) in events where time > .zero {
+                try? await world.sleep(until: VirtualWorld.Instant(offset: time), tolerance: nil)
+                _ = continuation.withLock { $0?.yield(event) }
+            }
+        }
+
+        private func round() async -> (CheckVerdict, ProbeCost) {
+            counts.withLock {
+                $0.rounds += 1
+                $0.running += 1
+                precondition($0.running == 1, "two rounds at a time")
+            }
+            defer { counts.withLock { $0.running -= 1 } }
+            let verdict = faults.last { $0.from <= world.time }?.verdict ?? .fine
+            if (try? await world.sleep(until: VirtualWorld.Instant(offset: world.time + length), tolerance: nil)) == nil
+            {
+                counts.withLock { $0.cancelled += 1 }
+            }
+            return (verdict, ProbeCost(packets: 16, bytes: 2200))
+        }
+    }
+
+    /// Runs a session for a while, and what else is to run beside it; at its end nothing is left but what the counts say.
+    private static func run(
+        _ session: CheckSession,
+        _ line: PlayedLine,
+        _ world: VirtualWorld,
+        for duration: Duration,
+        beside: @escaping @Sendable () async -> Void = {}
+    ) -> [(time: Duration, verdict: CheckVerdict)] {
+        world.run {
+            let told = Locked<[(time: Duration, verdict: CheckVerdict)]>([])
+            await withTaskGroup(of: Void.self) { group in
+                let verdicts = session.verdicts
+                group.addTask { await session.run() }
+                group.addTask { for await verdict in verdicts { told.withLock { $0.append((world.time, verdict)) } } }
+                group.addTask { await line.play() }
+                group.addTask { await beside() }
+                try? await world.sleep(until: VirtualWorld.Instant(offset: duration), tolerance: nil)
+                group.cancelAll()
+            }
+            return told.withLock { $0 }
+        }
+    }
+
+    @Test func `verdicts are told as they come`() {
+        let world = VirtualWorld()
+        let line = PlayedLine(world, faults: [(.seconds(1000), .silent), (.seconds(5000), .fine)])
+        let session = line.session()
+        let told = Self.run(session, line, world, for: .seconds(10_000))
+        #expect(told.map(\.verdict) == [.fine, .silent, .fine])
+        #expect(told[0].time < .seconds(1))
+        #expect(told[1].time > .seconds(1000) && told[1].time < .seconds(1070))
+        #expect(told[2].time > .seconds(5000) && told[2].time < .seconds(5080))
+        #expect(session.figures.spent.total.packets == 16 * line.counts.withLock { $0.rounds })
+        #expect(session.figures.state == .works)
+    }
+
+    @Test func `an idle day is one look in 30 seconds`() {
+        let world = VirtualWorld()
+        let line = PlayedLine(world, finding: .fresh(age: .seconds(1)))
+        let told = Self.run(line.session(), line, world, for: .seconds(86_400))
+        let counts = line.counts.withLock { $0 }
+        #expect(told.map(\.verdict) == [.fine])
+        #expect(counts.rounds == 1 && counts.looks <= 2880 && counts.looks > 2870)
+    }
+
+    @Test func `who asks and who waits are answered, and nobody is left`() {
+        let world = VirtualWorld()
+        let line = PlayedLine(world, faults: [(.seconds(1), .refused), (.seconds(100), .fine)])
+        let session = line.session()
+        let answers = Locked<[String: CheckPlace]>([:])
+        let times = Locked<[String: Duration]>([:])
+        @Sendable func note(_ name: String, _ verdict: CheckVerdict?) {
+            answers.withLock { $0[name] = verdict?.place ?? .inconclusive }
+            times.withLock { $0[name] = world.time }
+        }
+        _ = Self.run(session, line, world, for: .seconds(1000)) {
+            try? await world.sleep(until: VirtualWorld.Instant(offset: .seconds(20)), tolerance: nil)
+            await withTaskGroup(of: Void.self) { group in
+                for name in ["one", "other"] { group.addTask { note(name, await session.answer()) } }
+                group.addTask { note("waits", await session.firstSuccess()) }
+                group.addTask {
+                    await withTaskGroup(of: Void.self) { group in
+                        group.addTask { note("cancelled", await session.firstSuccess()) }
+                        try? await world.sleep(until: VirtualWorld.Instant(offset: .seconds(30)), tolerance: nil)
+                        group.cancelAll()
+                    }
+                }
+            }
+            try? await world.sleep(until: VirtualWorld.Instant(offset: .seconds(990)), tolerance: nil)
+            note("late", await session.answer())
+        }
+        #expect(
+            answers.withLock { $0 }
+                == ["one": .upstream, "other": .upstream, "waits": .works, "cancelled": .inconclusive, "late": .works]
+        )
+        #expect(times.withLock { $0["one"] == $0["other"] && $0["cancelled"] == .seconds(30) })
+        #expect(times.withLock { $0["waits"].map { $0 > .seconds(100) && $0 < .seconds(180) } } == true)
+    }
+
+    @Test func `who asks when it is over gets nothing`() {
+        let world = VirtualWorld()
+        let line = PlayedLine(world)
+        let session = line.session()
+        _ = Self.run(session, line, world, for: .seconds(1))
+        let (answer, success, verdicts) = world.run {
+            (
+                await session.answer(), await session.firstSuccess(),
+                await session.verdicts.reduce(0) { count, _ in count + 1 }
+            )
+        }
+        #expect(answer == nil && success == nil && verdicts == 0)
+        // Once is all.
+        world.run { await session.run() }
+    }
+
+    @Test func `a round about another path is cancelled, and another runs`() {
+        let world = VirtualWorld()
+        var path = CheckLine(Situation().evidence.path)
+        path.generation = 2
+        let line = PlayedLine(world, events: [(.milliseconds(500), .path(path))], length: .seconds(3))
+        let told = Self.run(line.session(), line, world, for: .seconds(20))
+        let counts = line.counts.withLock { $0 }
+        #expect(counts.cancelled == 1 && counts.rounds == 2 && told.map(\.verdict) == [.fine])
+    }
+
+    @Test func `its end cancels what runs`() {
+        let world = VirtualWorld()
+        let line = PlayedLine(world, length: .seconds(3600))
+        let told = Self.run(line.session(), line, world, for: .seconds(1))
+        #expect(told.isEmpty && world.time == .seconds(1))
+        #expect(line.counts.withLock { $0 } == .init(rounds: 1, looks: 0, running: 0, cancelled: 1))
+    }
+
+    @Test func `probes wait for their turn`() {
+        let world = VirtualWorld()
+        let line = PlayedLine(world)
+        let session = line.session()
+        let end = world.run {
+            for _ in 0..<150 { try? await session.startProbe() }
+            return world.time
+        }
+        #expect(end == .seconds(5))
+        #expect((0..<4).map { _ in session.mayProvoke(Situation.gateway) } == [true, true, true, false])
+    }
+}
+
+/// The sequence, in real time but never slept.
+@Suite struct CheckVerdictsTests {
+    /// Counts what is left of a session.
+    private final class Watched: Sendable {
+        let live = Locked(0)
+        let verdict: Locked<CheckVerdict>
+        let events: Locked<[AsyncStream<ScheduleEvent>.Continuation]> = Locked([])
+
+        init(_ verdict: CheckVerdict) {
+            self.verdict = Locked(verdict)
+        }
+
+        func change(to verdict: CheckVerdict, generation: UInt64) {
+            self.verdict.withLock { $0 = verdict }
+            var line = CheckLine(Situation().evidence.path)
+            line.generation = generation
+            line.obstacle = verdict.isWorking ? nil : verdict
+            for continuation in events.withLock({ $0 }) { continuation.yield(.path(line)) }
+        }
+
+        var verdicts: CheckVerdicts {
+            CheckVerdicts { [self] in
+                live.withLock { $0 += 1 }
+                return CheckSession(
+                    CheckSchedule(),
+                    errands: .init(
+                        events: { [self] in
+                            let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
+                            continuation.onTermination = { [self] _ in live.withLock { $0 -= 1 } }
+                            continuation.yield(.path(CheckLine(Situation().evidence.path)))
+                            events.withLock { $0.append(continuation) }
+                            return stream
+                        },
+                        runRound: { [self] _ in (verdict.withLock { $0 }, ProbeCost()) },
+                        look: { .fresh(age: .zero) }
+                    )
+                )
+            }
+        }
+    }
+
+    @Test func `nothing is left when the loop ends`() async throws {
+        let watched = Watched(.fine)
+        for await verdict in watched.verdicts {
+            #expect(verdict == .fine)
+            break
+        }
+        #expect(try await eventually(within: .seconds(60)) { watched.live.withLock { $0 } == 0 })
+    }
+
+    @Test func `nothing is left when the task ends`() async throws {
+        let watched = Watched(.fine)
+        let task = Task {
+            var count = 0
+            for await _ in watched.verdicts { count += 1 }
+            return count
+        }
+        #expect(try await eventually(within: .seconds(60)) { !watched.events.withLock { $0.isEmpty } })
+        task.cancel()
+        #expect(await task.value <= 1)
+        #expect(try await eventually(within: .seconds(60)) { watched.live.withLock { $0 } == 0 })
+    }
+
+    @Test func `two loops are two sessions`() async throws {
+        let watched = Watched(.fine)
+        let verdicts = watched.verdicts
+        async let one = verdicts.first { _ in true }
+        async let other = verdicts.first { _ in true }
+        #expect(await [one, other] == [.fine, .fine])
+        #expect(try await eventually(within: .seconds(60)) { watched.live.withLock { $0 } == 0 })
+    }
+
+    @Test func `changes come in their order`() async throws {
+        let watched = Watched(.fine)
+        var told: [CheckVerdict] = []
+        for await verdict in watched.verdicts {
+            told.append(verdict)
+            switch told.count {
+            case 1: watched.change(to: .unplugged, generation: 2)
+            case 2: watched.change(to: .fine, generation: 3)
+            default: break
+            }
+            if told.count == 3 { break }
+        }
+        #expect(told == [.fine, .unplugged, .fine])
+    }
+}

@@ -1,0 +1,46 @@
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityChecks
+
+/// A check that goes on, over a real line.
+@Suite struct ContinuousCheckTests {
+    @Test func `a cable that is pulled and put back is told`() async throws {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        #expect(try await line.carriesPackets(.ipv4, expecting: true))
+        let server = try await LabThread.detached {
+            try NameServer(
+                in: line.provider,
+                at: ["203.0.113.7"],
+                zone: ["ipv4only.arpa": ["192.0.0.170", "192.0.0.171"]]
+            )
+        }
+        defer { server.stop() }
+        var options = CheckOptions()
+        options.networkNamespace = .path(line.pc.path)
+        options.nameServers = [Situation.host]
+        options.family = .ipv4
+        var told: [CheckVerdict] = []
+        for await verdict in NetworkCheck(options: options).verdicts {
+            told.append(verdict)
+            switch told.count {
+            case 1: try await LabThread.detached { try line.gateway.ip("link set g0 down") }
+            case 2: try await LabThread.detached { try line.gateway.ip("link set g0 up") }
+            default: break
+            }
+            if told.count == 3 { break }
+        }
+        #expect(told.map(\.place) == [.works, .link, .works], "\(told.map(\.text))")
+        #expect(told[1].reason.rawValue == "noCarrier" && told[1].confidence == .proven)
+    }
+
+    @Test func `where nothing can be asked it says so`() async throws {
+        var options = CheckOptions()
+        options.networkNamespace = .path("/nowhere")
+        let verdict = await NetworkCheck(options: options).verdicts.first { _ in true }
+        #expect(verdict.map { !$0.isWorking && !$0.text.isEmpty } == true, "\(String(describing: verdict))")
+    }
+}

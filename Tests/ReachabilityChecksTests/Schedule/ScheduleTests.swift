@@ -1,0 +1,372 @@
+import Testing
+
+@testable import ReachabilityChecks
+
+/// The table of the schedule, row by row.
+@Suite struct ScheduleTests {
+    /// A line that works, and was told to.
+    private func working(_ options: CheckSchedule.Options = .init(), isMetered: Bool = false) -> SimulatedLine {
+        var line = SimulatedLine(options)
+        line.path(isMetered: isMetered)
+        line.advance(by: .seconds(1))
+        line.forgetLog()
+        return line
+    }
+
+    private func broken(_ options: CheckSchedule.Options = .init(), isMetered: Bool = false) -> SimulatedLine {
+        var line = SimulatedLine(options)
+        line.verdict = .refused
+        line.path(isMetered: isMetered)
+        line.advance(by: .milliseconds(100))
+        return line
+    }
+
+    @Test func `what the kernel knows of a path is an obstacle where no probe is needed`() {
+        #expect(CheckLine(Situation().evidence.path).obstacle == nil)
+        #expect(CheckLine(Situation(reason: .noCarrier).evidence.path).obstacle?.place == .link)
+        #expect(CheckLine(Situation(reason: .noRoute).evidence.path).obstacle?.place == .thisMachine)
+        #expect(CheckLine(Situation(reason: .nameNotResolved).evidence.path).obstacle == nil)
+        #expect(!CheckLine(Situation().evidence.path).isMetered)
+        #expect(CheckLine(Situation().evidence.path, isMetered: true).isMetered)
+    }
+
+    // MARK: Changes
+
+    @Test func `at first it is checked at once`() {
+        var line = SimulatedLine()
+        #expect(line.schedule.state == .unknown)
+        line.path()
+        #expect(line.rounds.map(\.time) == [.zero])
+        line.advance(by: .seconds(1))
+        #expect(line.told == [.fine] && line.schedule.state == .works)
+    }
+
+    @Test(arguments: [ScheduleEvent.portalChanged, .resolverChanged, .resumed])
+    func `a change settles before a round`(event: ScheduleEvent) {
+        var line = working()
+        line.advance(by: .seconds(1))
+        let start = line.now
+        line.send(event)
+        #expect(line.schedule.state == .unknown)
+        line.advance(by: .seconds(1))
+        #expect(line.rounds.map(\.time) == [start + .milliseconds(250)])
+        #expect(line.told.isEmpty)
+    }
+
+    @Test func `anchors are asked a while after a change`() {
+        var delays: Set<Duration> = []
+        for seed in 0..<20 {
+            var line = SimulatedLine(.init(asksOthers: true), seed: UInt64(seed))
+            line.path()
+            guard case .full(let delay)? = line.rounds.first?.kind else {
+                Issue.record("\(line.rounds)")
+                return
+            }
+            #expect(delay >= .zero && delay <= .milliseconds(250))
+            delays.insert(delay)
+        }
+        #expect(delays.count > 10)
+    }
+
+    @Test func `what was found out about another path is void`() {
+        var line = working()
+        line.advance(by: .seconds(10))
+        line.length = .seconds(3)
+        line.send(.asked(1))
+        line.verdict = .silent
+        line.advance(by: .seconds(1))
+        line.path()
+        #expect(line.log.contains { $0.action == .cancelRound })
+        #expect(line.answers.isEmpty)
+        line.advance(by: .seconds(1))
+        #expect(line.rounds.count == 2 && line.answers.isEmpty)
+        line.advance(by: .seconds(3))
+        #expect(line.answers[1] == .silent)
+    }
+
+    @Test func `a storm of changes makes one round`() {
+        var line = working()
+        line.advance(by: .seconds(1))
+        for _ in 0..<100 {
+            line.path()
+            line.advance(by: .milliseconds(100))
+        }
+        #expect(line.rounds.isEmpty)
+        line.advance(by: .seconds(1))
+        #expect(line.rounds.count == 1)
+    }
+
+    @Test func `what the kernel refuses is told at once, without a packet`() {
+        var line = working()
+        line.send(.waiting(2))
+        line.advance(by: .seconds(1))
+        line.forgetLog()
+        line.path(obstacle: .unplugged)
+        #expect(line.told == [.unplugged] && line.schedule.state == .broken(.link))
+        line.send(.asked(1))
+        line.send(.resolverChanged)
+        line.advance(by: .seconds(86_400))
+        #expect(line.answers[1] == .unplugged && line.rounds.isEmpty && line.looks.isEmpty)
+        line.path()
+        line.advance(by: .seconds(1))
+        #expect(line.rounds.count == 1)
+    }
+
+    // MARK: Who asks
+
+    @Test func `who asks gets an answer, and others the same`() {
+        var line = working()
+        line.advance(by: .seconds(10))
+        line.length = .seconds(3)
+        line.send(.asked(1))
+        line.advance(by: .seconds(1))
+        line.send(.asked(2))
+        line.advance(by: .seconds(3))
+        line.send(.asked(3))
+        #expect(line.answers == [1: .fine, 2: .fine, 3: .fine])
+        #expect(line.rounds.count == 1)
+        line.advance(by: .seconds(5))
+        line.send(.asked(4))
+        line.advance(by: .seconds(3))
+        #expect(line.rounds.count == 2 && line.answers[4] == .fine)
+    }
+
+    @Test func `who waits is answered by the first success, and who listens by the second`() {
+        var line = broken()
+        line.send(.waiting(1))
+        line.send(.asked(2))
+        #expect(line.answers == [2: .refused])
+        line.verdict = .fine
+        line.advance(to: .milliseconds(3100))
+        #expect(line.answers[1] == .fine)
+        let first = line.log.first { $0.action == .answer(1, .fine) }?.time
+        line.advance(by: .seconds(10))
+        let second = line.log.first { $0.action == .tell(.fine) }?.time
+        #expect(line.told == [.refused, .fine])
+        if let first, let second { #expect(second - first >= .seconds(2) && second - first < .seconds(3)) }
+    }
+
+    @Test func `who has left gets no answer`() {
+        var line = broken()
+        line.send(.waiting(1))
+        line.send(.left(1))
+        line.verdict = .fine
+        line.advance(by: .seconds(60))
+        #expect(line.answers.isEmpty)
+    }
+
+    @Test func `one success is no recovery`() {
+        var line = broken()
+        line.verdict = .fine
+        while line.rounds.count < 2 { line.advance(by: .milliseconds(10)) }
+        line.advance(by: .milliseconds(100))
+        line.verdict = .refused
+        line.advance(by: .seconds(10))
+        #expect(line.told == [.refused])
+    }
+
+    // MARK: It works
+
+    @Test func `with passive proof no packet is sent`() {
+        var line = working()
+        line.finding = .fresh(age: .seconds(5))
+        line.advance(to: .seconds(1000))
+        #expect(line.rounds.isEmpty && line.told.isEmpty)
+        #expect(
+            zip(line.looks, line.looks.dropFirst()).allSatisfy {
+                $1 - $0 <= .milliseconds(30_001) && $1 - $0 >= .seconds(30)
+            }
+        )
+        #expect(line.looks.count == 33)
+    }
+
+    @Test(arguments: [(false, 60), (true, 600)])
+    func `without it a cheap probe goes out now and then`(isMetered: Bool, seconds: Int) {
+        var line = working(isMetered: isMetered)
+        line.advance(to: .seconds(6100))
+        #expect(line.rounds.allSatisfy { $0.kind == .cheap })
+        #expect(line.gaps.allSatisfy { $0 >= .seconds(seconds) && $0 < .seconds(seconds + 1) }, "\(line.gaps)")
+        #expect(line.rounds.count >= 6000 / (seconds + 1))
+        #expect(line.schedule.state == .works && line.told.isEmpty)
+    }
+
+    @Test func `every quarter of an hour the anchors are asked`() {
+        var line = working(.init(asksOthers: true))
+        line.advance(to: .seconds(3700))
+        let full = line.rounds.filter { $0.kind != .cheap }
+        #expect(full.count == 4, "\(full)")
+        var metered = working(.init(asksOthers: true), isMetered: true)
+        metered.advance(to: .seconds(86_400))
+        #expect(metered.rounds.allSatisfy { $0.kind == .cheap })
+    }
+
+    @Test func `where the session ends is known it is checked then`() {
+        var line = SimulatedLine()
+        line.verdict = .made(.works, .upstreamAnswers, secondsRemaining: 100)
+        line.finding = .fresh(age: .zero)
+        line.path()
+        line.advance(by: .milliseconds(100))
+        line.advance(by: .seconds(100))
+        #expect(line.rounds.map(\.time) == [.zero, .milliseconds(100_100)])
+    }
+
+    // MARK: Suspicion
+
+    @Test func `trouble makes rounds at once, and two of three decide`() {
+        var line = working()
+        line.finding = .trouble(.stalled)
+        line.verdict = .silent
+        while line.rounds.isEmpty { line.advance(by: .milliseconds(1)) }
+        #expect(line.schedule.state == .suspect && line.told.isEmpty)
+        let start = line.now
+        line.advance(by: .milliseconds(100))
+        #expect(line.told.isEmpty)
+        line.verdict = .fine
+        line.advance(to: start + .milliseconds(1100))
+        #expect(line.told.isEmpty && line.schedule.state == .suspect)
+        line.verdict = .silent
+        line.advance(to: start + .milliseconds(3100))
+        #expect(line.told == [.silent] && line.schedule.state == .broken(.upstream))
+        #expect(line.rounds.prefix(3).map { $0.time - start } == [.zero, .seconds(1), .seconds(3)])
+    }
+
+    @Test func `a cheap probe without an answer makes rounds`() {
+        var line = working()
+        line.verdict = .silent
+        line.advance(by: .seconds(70))
+        #expect(line.rounds.first?.kind == .cheap && line.told == [.silent])
+    }
+
+    @Test func `what somebody says is believed at once`() {
+        var line = working()
+        line.finding = .trouble(.neighbourFailed)
+        line.verdict = .refused
+        while line.rounds.isEmpty { line.advance(by: .milliseconds(1)) }
+        line.advance(by: .milliseconds(100))
+        #expect(line.told == [.refused])
+    }
+
+    @Test func `a suspicion that rounds refute is not raised again at once`() {
+        var line = working()
+        line.finding = .trouble(.stalled)
+        line.advance(to: .seconds(900))
+        #expect(line.rounds.filter { $0.kind != .cheap }.count == 2)
+        #expect(line.told.isEmpty && line.schedule.state == .works)
+        line.advance(to: .seconds(1000))
+        #expect(line.rounds.filter { $0.kind != .cheap }.count == 4)
+    }
+
+    @Test func `rounds that disagree decide nothing`() {
+        var line = working()
+        line.finding = .trouble(.stalled)
+        line.script = [.silent, .half, .fine]
+        line.advance(to: .seconds(36))
+        #expect(line.told.first?.place == .inconclusive && line.told.first?.reason == .notEnoughEvidence)
+        #expect(line.told.last == .fine && line.schedule.state == .works)
+    }
+
+    @Test func `one slow answer is not told, and two are`() {
+        var line = working()
+        line.advance(by: .seconds(10))
+        line.verdict = .slow
+        line.send(.asked(1))
+        line.send(.waiting(2))
+        line.advance(by: .milliseconds(200))
+        #expect(line.answers == [1: .slow, 2: .slow] && line.told.isEmpty)
+        line.advance(by: .seconds(2))
+        #expect(line.told == [.slow] && line.schedule.state == .works)
+        line.verdict = .fine
+        line.advance(by: .seconds(1000))
+        #expect(line.told == [.slow, .fine])
+    }
+
+    // MARK: It is broken
+
+    @Test func `rounds come at growing distances`() {
+        var line = broken()
+        line.advance(to: .seconds(7000))
+        for (number, gap) in line.gaps.enumerated() {
+            let wait = Double(min(60, 1 << min(number, 6)))
+            #expect(
+                gap - .milliseconds(100) >= .seconds(wait * 0.75) && gap - .milliseconds(100) <= .seconds(wait * 1.25)
+            )
+        }
+        #expect(Set(line.gaps).count > 20)
+        #expect(line.told == [.refused])
+    }
+
+    @Test func `metered they come at larger ones`() {
+        var line = broken(isMetered: true)
+        line.advance(to: .seconds(86_000))
+        let early = zip(line.rounds, line.gaps).filter { $0.0.time > .seconds(600) && $0.0.time < .seconds(6500) }
+        #expect(early.allSatisfy { $0.1 > .seconds(200) && $0.1 < .seconds(400) })
+        let late = zip(line.rounds, line.gaps).filter { $0.0.time > .seconds(7300) }
+        #expect(late.count > 50 && late.allSatisfy { $0.1 > .seconds(600) && $0.1 < .seconds(1200) })
+    }
+
+    @Test func `a change begins anew`() {
+        var line = broken()
+        line.advance(to: .seconds(600))
+        line.forgetLog()
+        line.send(.resumed)
+        line.advance(by: .seconds(4))
+        #expect(line.rounds.count >= 3)
+        #expect(line.told.isEmpty)
+    }
+
+    @Test func `traffic of others begins anew, if it is newer than the failure`() {
+        var line = broken()
+        line.advance(to: .seconds(600))
+        line.forgetLog()
+        line.finding = .fresh(age: .seconds(500))
+        line.advance(by: .seconds(70))
+        #expect(line.rounds.count <= 2)
+        line.finding = .fresh(age: .zero)
+        line.verdict = .fine
+        line.advance(by: .seconds(34))
+        #expect(line.told == [.fine])
+    }
+
+    @Test func `another reason is told when it is sure or seen twice`() {
+        var line = broken()
+        line.verdict = .silent
+        while line.rounds.count < 2 { line.advance(by: .milliseconds(10)) }
+        line.advance(by: .milliseconds(150))
+        #expect(line.told == [.refused])
+        line.advance(by: .seconds(10))
+        #expect(line.told == [.refused, .silent])
+    }
+
+    // MARK: A captive portal
+
+    @Test func `a portal is asked sooner while somebody waits`() {
+        var line = SimulatedLine()
+        line.verdict = .captive
+        line.path()
+        line.advance(to: .seconds(7200))
+        #expect(line.schedule.state == .portal)
+        #expect(line.gaps.first.map { $0 > .seconds(44) && $0 < .seconds(76) } == true)
+        #expect(line.gaps.last.map { $0 > .seconds(440) && $0 < .seconds(760) } == true)
+        line.forgetLog()
+        line.send(.waiting(1))
+        line.advance(by: .seconds(200))
+        #expect(line.rounds.count >= 9)
+        #expect(line.gaps.dropFirst().allSatisfy { $0 == .milliseconds(20_100) }, "\(line.gaps)")
+        line.verdict = .fine
+        line.advance(by: .seconds(30))
+        #expect(line.answers[1] == .fine && line.told == [.fine])
+    }
+
+    @Test func `a portal that tells when it ends is asked then`() {
+        var line = SimulatedLine()
+        line.verdict = .made(.portal, .captive, .proven, secondsRemaining: 45)
+        line.path()
+        line.advance(to: .seconds(50))
+        #expect(line.rounds.map(\.time) == [.zero, .milliseconds(45_100)])
+        line = SimulatedLine()
+        line.verdict = .made(.portal, .captive, .proven, secondsRemaining: .max)
+        line.path()
+        line.advance(to: .seconds(601))
+        #expect(line.rounds.count == 2)
+    }
+}

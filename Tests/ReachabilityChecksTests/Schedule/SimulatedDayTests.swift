@@ -1,0 +1,87 @@
+import Testing
+
+@testable import ReachabilityChecks
+
+/// What a day costs.
+@Suite struct SimulatedDayTests {
+    private static let day = Duration.seconds(86_400)
+
+    private func day(
+        _ verdict: CheckVerdict = .fine,
+        _ finding: PassiveFinding = .silent,
+        isMetered: Bool,
+        asksOthers: Bool = false
+    ) -> SimulatedLine {
+        var line = SimulatedLine(.init(asksOthers: asksOthers))
+        (line.verdict, line.finding) = (verdict, finding)
+        line.path(isMetered: isMetered)
+        line.advance(by: .milliseconds(200))
+        line.forgetLog()
+        line.advance(by: Self.day)
+        return line
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func `while others talk`(isMetered: Bool, asksOthers: Bool) {
+        let line = day(.fine, .fresh(age: .seconds(3)), isMetered: isMetered, asksOthers: asksOthers)
+        #expect(line.rounds.isEmpty && line.told.isEmpty)
+        #expect(line.looks.count <= 2880 && line.looks.count > 2870)
+        #expect(line.log.allSatisfy { if case .arm = $0.action { true } else { $0.action == .look } })
+        #expect(line.spent("idle").packets == 0)
+    }
+
+    @Test func `while nobody talks`() {
+        let line = day(isMetered: false)
+        #expect(line.told.isEmpty)
+        #expect(line.rounds.count > 1400 && line.rounds.allSatisfy { $0.kind == .cheap })
+        #expect(line.spent("idle").bytes <= 250_000)
+        let metered = day(isMetered: true, asksOthers: true)
+        #expect(metered.rounds.count > 140 && metered.spent("idleMetered").bytes <= 25_000)
+    }
+
+    @Test func `while nobody talks, with anchors`() {
+        let line = day(isMetered: false, asksOthers: true)
+        #expect(line.rounds.filter { $0.kind != .cheap }.count >= 94)
+        #expect(line.spent("idle").bytes <= 250_000 && line.spent("anchors").bytes <= 1_600_000)
+    }
+
+    @Test(arguments: [false, true], [CheckVerdict.refused, .silent, .captive])
+    func `while it is broken`(isMetered: Bool, verdict: CheckVerdict) {
+        let line = day(verdict, isMetered: isMetered, asksOthers: true)
+        let bytes = line.spent(isMetered ? "troubleMetered" : "trouble").bytes
+        #expect(bytes <= (isMetered ? 500_000 : 6_000_000), "\(bytes)")
+        #expect(line.rounds.count > 90)
+    }
+
+    @Test func `what costs too much stops for the day`() {
+        var line = SimulatedLine(.init(asksOthers: true))
+        line.verdict = .refused
+        line.cost = { _ in ProbeCost(packets: 100, bytes: 50_000) }
+        line.path(isMetered: true)
+        line.advance(by: .milliseconds(200))
+        line.forgetLog()
+        line.advance(to: .seconds(80_000))
+        #expect(line.rounds.count == 10 && line.spent("troubleMetered").bytes == 500_000)
+        // But for what happens.
+        line.send(.resolverChanged)
+        line.advance(by: .seconds(1))
+        #expect(line.rounds.count == 11)
+        line.verdict = .fine
+        line.send(.waiting(1))
+        line.advance(by: .seconds(7))
+        line.send(.asked(2))
+        line.advance(by: .seconds(3))
+        #expect(line.told == [.fine] && line.answers[1] == .fine)
+    }
+
+    @Test func `the next day begins with a new budget`() {
+        var line = SimulatedLine()
+        line.verdict = .refused
+        line.cost = { _ in ProbeCost(packets: 100, bytes: 50_000) }
+        line.path(isMetered: true)
+        line.advance(to: .seconds(86_000))
+        line.forgetLog()
+        line.advance(to: .seconds(90_000))
+        #expect(!line.rounds.isEmpty)
+    }
+}

@@ -1,0 +1,343 @@
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityChecks
+
+/// The situations that a check must know, each with the evidence it leaves.
+struct SituationTests {
+    struct Row: Sendable, CustomStringConvertible {
+        let number: Int
+        let description: String
+        let place: CheckPlace
+        let reason: ProbeReason
+        let situation: Situation
+    }
+
+    static let web = CheckTarget("https://www.example.org", name: "www.example.org", decisive: .http)
+    static let port = CheckTarget("203.0.113.7:80", decisive: .tcp)
+
+    private static func row(
+        _ number: Int,
+        _ name: String,
+        _ place: CheckPlace,
+        _ reason: ProbeReason,
+        _ situation: Situation
+    ) -> Row {
+        Row(number: number, description: "\(number) \(name)", place: place, reason: reason, situation: situation)
+    }
+
+    private static let none = Situation()
+    private static let dead = none.hop(.silent).server(.silent).anchor(.silent)
+    private static let alive = none.gateway(.answered)
+
+    static let kernel = [
+        row(1, "all well", .works, .internetProven, none.allWell),
+        row(2, "no route", .thisMachine, .noRoute, Situation(reason: .noRoute)),
+        row(3, "cable out", .link, ProbeReason(rawValue: "noCarrier"), Situation(reason: .noCarrier)),
+        row(4, "local drop", .thisMachine, .firewall, dead.gateway(.blockedHere(1))),
+        row(
+            5,
+            "local reject",
+            .thisMachine,
+            .firewall,
+            none.gateway(Situation.error(3, 13, .thisMachine)).anchor(.silent)
+        ),
+        row(
+            6,
+            "local drop of TCP",
+            .thisMachine,
+            .tcpFiltered,
+            alive.hop().server().anchor(.silent).anchor(.answered, "a.example", .echo)
+        ),
+        row(
+            7,
+            "clock wrong",
+            .thisMachine,
+            .clockWrong,
+            alive.hop().handshake(.anchor("a"), .notYetValid).handshake(.anchor("b"), .notYetValid)
+        ),
+        row(7, "clock wrong by Date", .thisMachine, .clockWrong, alive.echoed(offset: .seconds(200_000))),
+        row(
+            8,
+            "address conflict",
+            .link,
+            .addressConflict,
+            none.gateway(
+                .answered,
+                NeighbourFacts(before: .reachable, after: .reachable, age: .seconds(1), isContested: true)
+            )
+        ),
+    ]
+
+    static let line = [
+        row(
+            9,
+            "gateway dead",
+            .gateway,
+            .neighbourFailed,
+            dead.gateway(.silent, NeighbourFacts(before: .none, after: .failed, age: .milliseconds(3100)))
+        ),
+        row(
+            10,
+            "gateway dead, still reachable",
+            .gateway,
+            .silent,
+            dead.gateway(
+                .silent,
+                NeighbourFacts(before: .reachable, after: .reachable, age: .seconds(3), confirmedAge: .seconds(9))
+            )
+        ),
+        row(11, "deaf gateway", .works, .internetProven, none.gateway(.silent).hop().verified()),
+        row(12, "gateway without ICMP", .works, .internetProven, none.gateway(.silent).hop(.silent).verified()),
+        row(13, "forwards nothing", .upstream, .silentBeyond, dead.gateway(.answered)),
+        row(14, "gateway prohibits", .upstream, .prohibited, alive.anchor(Situation.error(3, 13, .gateway))),
+        row(15, "gateway without route", .upstream, .noRoute, alive.anchor(Situation.error(3, 0, .gateway))),
+        row(
+            16,
+            "WAN cable out",
+            .upstream,
+            .hostUnreachable,
+            alive.anchor(Situation.error(3, 1, .unknown, Situation.address("10.9.0.1")))
+        ),
+        row(17, "provider drops", .upstream, .silentBeyond, alive.hop().server(.silent).anchor(.silent)),
+        row(
+            17,
+            "provider drops both families, and servers have addresses of one",
+            .upstream,
+            .silentBeyond,
+            alive.hop().server(.silent).over(.ipv6).gateway(.answered).hop()
+        ),
+        row(
+            18,
+            "only ICMP passes",
+            .upstream,
+            .filtered,
+            alive.hop().server(.silent).anchor(.silent).anchor(.answered, "a.example", .echo)
+        ),
+        row(
+            19,
+            "no data session",
+            .upstream,
+            .silentBeyond,
+            Situation(gateway: nil).hop(.silent).server(.silent).anchor(.silent)
+        ),
+        row(20, "port 80 blocked", .works, .internetProven, alive.hop().verified().anchor(.silent, "a.example", .http)),
+        row(
+            21,
+            "black hole of path MTU",
+            .upstream,
+            .pathMTU,
+            alive.hop().server().adding(.tls, .anchor("a"), .silent) { $0.phases[.connect] = .zero }
+                .adding(.mtu, .anchor("a"), .answered)
+        ),
+    ]
+
+    static let portals = [
+        row(
+            22,
+            "portal",
+            .portal,
+            .redirected,
+            alive.hop().page(.anchor("a"), 302, location: "http://p/").page(.nobody, 302)
+        ),
+        row(22, "511", .portal, .networkAuthenticationRequired, alive.page(.anchor("a"), 511)),
+        row(23, "portal fakes 204", .portal, .challengeWrong, alive.page(.anchor("a"), 204)),
+        row(
+            24,
+            "portal allows one anchor",
+            .portal,
+            .redirected,
+            alive.echoed("a").page(.anchor("b"), 302, location: "http://p/").page(.nobody, 302)
+        ),
+        row(
+            25,
+            "portal by DNS",
+            .portal,
+            .portalByDNS,
+            alive.server().asked(.invented, addresses: ["10.1.0.1"]).page(.lure, 302)
+        ),
+        row(
+            25,
+            "portal by DNS, which nobody followed",
+            .portal,
+            .portalByDNS,
+            alive.hop().asked(.known, addresses: ["10.1.0.1"]).asked(.invented, addresses: ["10.1.0.1"])
+        ),
+        row(
+            25,
+            "portal over one family, and no line of the other",
+            .portal,
+            .redirected,
+            alive.page(.anchor("a"), 302, location: "http://portal.example").over(.ipv6)
+                .adding(.http, .lure, .invalid(.noRoute))
+        ),
+        row(
+            26,
+            "portal intercepts TLS",
+            .portal,
+            .challengeWrong,
+            alive.page(.anchor("a"), 302).handshake(.anchor("b"), .untrusted, issuer: "P")
+        ),
+        row(
+            27,
+            "captive API",
+            .portal,
+            .captive,
+            alive.hop().adding(.portalAPI, .portal, .answered) {
+                $0.evidence.portal = PortalInformation(
+                    isCaptive: true,
+                    userPortalURL: "https://p/",
+                    secondsRemaining: 5
+                )
+            }
+        ),
+        row(
+            28,
+            "API says open, no internet",
+            .upstream,
+            .silentBeyond,
+            dead.gateway(.answered).adding(.portalAPI, .portal, .answered) {
+                $0.evidence.portal = PortalInformation(isCaptive: false)
+            }
+        ),
+        row(29, "transparent proxy", .works, .internetProven, none.allWell.page(.nobody, 503)),
+        row(
+            30,
+            "TLS intercepted",
+            .tls,
+            .intercepted,
+            alive.echoed("a").echoed("b").handshake(.anchor("a"), .untrusted, issuer: "X")
+                .handshake(.anchor("b"), .untrusted, issuer: "X")
+        ),
+        row(31, "bad certificate", .tls, .expired, Situation(web).allWell.handshake(.target, .expired)),
+    ]
+
+    static let names = [
+        row(32, "DNS silent", .dns, .serverSilent, alive.hop().server(.silent).verified()),
+        row(33, "SERVFAIL", .dns, .serverFailed, alive.hop().server(code: .serverFailure).verified()),
+        row(33, "REFUSED", .dns, .serverRefused, alive.hop().server(code: .refused).verified()),
+        row(33, "malformed", .dns, .malformedAnswer, alive.server(.invalid(.malformedAnswer)).verified()),
+        row(33, "wrong number", .dns, .mismatchedAnswer, alive.server(.invalid(.mismatchedAnswer)).verified()),
+        row(34, "truncated", .dns, .truncatedWithoutTCP, alive.server(.invalid(.truncatedWithoutTCP)).verified()),
+        row(35, "invented", .dns, .inventsAnswers, none.allWell.asked(.invented, addresses: ["192.0.2.9"])),
+        row(
+            36,
+            "wrong answer",
+            .dns,
+            .wrongAnswer,
+            none.allWell.asked(.expected("n"), addresses: ["192.0.2.9"]).changed {
+                $0.evidence.expectations = ["n": [Situation.host]]
+            }
+        ),
+        row(37, "no such name", .dns, .nameNotFound, Situation(web).allWell.asked(.target, code: .nameError)),
+        row(38, "no server", .dns, .noServerConfigured, alive.hop().verified().changed { $0.evidence.servers = [] }),
+        row(39, "one server silent", .degraded, .serverSilent, none.allWell.server(.silent, Situation.gateway)),
+        row(
+            39,
+            "slow",
+            .degraded,
+            .slow,
+            alive.verified().adding(.dns, .server(Situation.resolver, .known), .answered) {
+                $0.evidence.firstAnswer = .milliseconds(1600)
+            }
+        ),
+        row(
+            39,
+            "AAAA unanswered",
+            .degraded,
+            .unansweredAAAA,
+            none.allWell.asked(.known, .silent, Situation.resolver, .aaaa)
+        ),
+    ]
+
+    static let targets = [
+        row(40, "host off", .host, .silent, Situation(port).allWell.target(.tcp, .silent)),
+        row(
+            40,
+            "host off, router says so",
+            .host,
+            .hostUnreachable,
+            Situation(port).allWell.target(.tcp, Situation.error(3, 1, .hop(3), Situation.address("203.0.113.1")))
+        ),
+        row(
+            41,
+            "port dropped",
+            .host,
+            .portFiltered,
+            Situation(port).allWell.target(.tcp, .silent).target(.echo, .answered)
+        ),
+        row(
+            42,
+            "host rejects",
+            .host,
+            .prohibited,
+            Situation(port).allWell.target(.tcp, Situation.error(3, 13, .peer))
+        ),
+        row(43, "port closed", .service, .refused, Situation(port).allWell.target(.tcp, .refused(.peer))),
+        row(
+            44,
+            "hangs",
+            .service,
+            .stalled,
+            Situation(web).allWell.target(.tcp, .answered).target(.http, .silent, connected: true)
+        ),
+        row(
+            44,
+            "status",
+            .service,
+            .statusNotExpected,
+            Situation(web).allWell.target(.http, .invalid(.statusNotExpected))
+        ),
+        row(44, "no HTTP", .service, .notHTTP, Situation(web).allWell.target(.http, .invalid(.notHTTP))),
+        row(
+            45,
+            "anchors dead",
+            .works,
+            .targetAnswers,
+            Situation(port).gateway(.answered).anchor(.silent).target(.tcp, .answered)
+        ),
+        row(46, "half of the anchors", .inconclusive, .anchorsDisagree, alive.hop().verified("a").anchor(.silent, "b")),
+        row(47, "ill anchors", .works, .internetProven, alive.hop().verified(status: 500)),
+        row(
+            48,
+            "IPv6 broken",
+            .degraded,
+            .ipv6Broken,
+            none.allWell.over(.ipv6).gateway(.answered).hop(.silent).anchor(.silent)
+        ),
+        row(
+            49,
+            "VPN over a dead line",
+            .gateway,
+            .silent,
+            Situation(gateway: nil).anchor(.silent).changed { $0.evidence.underlay = [dead.gateway(.silent).evidence] }
+        ),
+        row(50, "nothing proves the internet", .works, .upstreamAnswers, alive.hop().server()),
+    ]
+
+    @Test(arguments: kernel + line + portals + names + targets)
+    func hasItsPlace(row: Row) {
+        let verdict = row.situation.verdict
+        #expect(verdict.place == row.place && verdict.reason == row.reason, "\(verdict)")
+        #expect(!verdict.text.isEmpty)
+    }
+
+    @Test func coversTheTable() {
+        let rows = Self.kernel + Self.line + Self.portals + Self.names + Self.targets
+        #expect(Set(rows.map(\.number)) == Set(1...50))
+    }
+
+    @Test func lacksPermissionWithoutChangingThePlace() {
+        let skipped = Self.dead.gateway(.silent).anchor(.skipped(.notPermitted), "a.example", .echo)
+        #expect(skipped.verdict.place == .gateway && skipped.verdict.confidence == .suspected)
+    }
+
+    @Test func leavesOutWhatIsVoid() {
+        let old = Self.dead.gateway(.silent).adding(.hop, .line, .answered, generation: 0)
+        #expect(old.verdict.place == .gateway)
+        let early = NeighbourFacts(before: .incomplete, after: .failed, age: .milliseconds(240))
+        #expect(Self.dead.gateway(.silent, early).verdict.confidence == .likely)
+        let nobody = Self.alive.hop().server().adding(.interception, .nobody, Situation.error(3, 0, .gateway))
+        #expect(nobody.verdict.place == .works)
+    }
+}

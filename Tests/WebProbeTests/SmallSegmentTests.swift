@@ -1,0 +1,77 @@
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import ServerTrustHTTP
+import Sockets
+import Testing
+import WebLab
+
+@testable import ReachabilityChecks
+
+/// A line that loses large packets, and nobody says so (RFC 2923):
+///
+///     pc 10.1.0.2 fd01::2 - 1300 bytes - 10.1.0.1 fd01::1 router 10.2.0.1 fd02::1 - 10.2.0.2 fd02::2 server
+private struct NarrowLine {
+    let pc: LabNamespace
+    let router: LabNamespace
+    let server: LabNamespace
+
+    init() throws {
+        (pc, router, server) = (try LabNamespace(), try LabNamespace(), try LabNamespace())
+        for namespace in [pc, router, server] {
+            try namespace.sysctl("net.ipv6.conf.default.accept_dad", "0")
+            try namespace.ip("link set lo up")
+        }
+        for name in ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"] { try router.sysctl(name, "1") }
+        for (number, near, far) in [(1, router, pc), (2, router, server)] {
+            try near.ip("link add r\(number) type veth peer name e0 netns \(far.path)")
+            for (namespace, name, host) in [(near, "r\(number)", 1), (far, "e0", 2)] {
+                try namespace.ip(
+                    "link set \(name) up",
+                    "addr add 10.\(number).0.\(host)/24 dev \(name)",
+                    "addr add fd0\(number)::\(host)/64 dev \(name) nodad"
+                )
+            }
+            try far.ip("route add default via 10.\(number).0.1", "route add default via fd0\(number)::1")
+        }
+        try router.ip("link set r1 mtu 1300")
+        let rules = """
+            add table inet lab
+            add chain inet lab input { type filter hook input priority 0; }
+            add rule inet lab input icmp type destination-unreachable drop
+            add rule inet lab input icmpv6 type packet-too-big drop
+            """
+        let result = try server.run("nft", ["-f", "-"], input: rules)
+        guard result.status == 0 else { throw LabError("nft: \(result.errors)") }
+    }
+
+    func close() {
+        for namespace in [pc, router, server] { namespace.close() }
+    }
+}
+
+@Suite(.enabled(if: Tool.hasNFT, "nft is not installed")) struct SmallSegmentTests {
+    @Test(arguments: [AddressFamily.ipv4, .ipv6], [true, false])
+    func `what stalls with large segments passes with small ones`(family: AddressFamily, isSecure: Bool) async throws {
+        let line = try await LabThread.detached { try NarrowLine() }
+        defer { line.close() }
+        let identity = isSecure ? WebIdentity.good(for: WebWorld.host) : nil
+        let server = try await WebServer(in: line.server, identity: identity, .body(isSecure ? 10 : 20_000))
+        let text = family == .ipv4 ? "10.2.0.2" : "fd02::2"
+        let prober = try WebWorld.prober(to: text, in: line.pc, try WebWorld.engine(in: line.pc))
+        let address = try #require(IPAddress(text))
+        let url = try TrustedHTTPURL("\(isSecure ? "https" : "http")://\(WebWorld.host):\(server.port)/")
+        let request = WebRequest(url, .target)
+        let large = await prober.fetch(.target, request, at: address, limit: .seconds(3))
+        #expect(large.phases[.connect] != nil && large.outcome == .silent, "\(large)")
+        #expect(large.failedPhase == (isSecure ? .tls : .firstByte) && large.evidence.segmentSize != nil)
+        let small = await prober.fetchSmall(.target, request, at: address, limit: .seconds(60))
+        #expect(small.outcome == .answered && small.request.kind == .mtu, "\(small)")
+        #expect(small.evidence.pathMTU == (family == .ipv4 ? 1240 : 1280))
+        await server.close()
+    }
+}
+
+private enum Tool {
+    static let hasNFT = ["/usr/sbin/nft", "/sbin/nft"].contains { InputFile.isReadable($0) }
+}

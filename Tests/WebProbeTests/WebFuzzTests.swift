@@ -1,0 +1,82 @@
+import LinuxPrimitives
+import NIOCore
+import NIOEmbedded
+import NetworkReachability
+import ServerTrustHTTP
+import TestSupport
+import Testing
+import TrustForge
+
+@testable import ReachabilityChecks
+
+/// Answers of strangers: whatever they are, there is one result, and no more is kept than is allowed.
+@Suite struct WebFuzzTests {
+    private static let count = EnvironmentVariable.value(of: "CHECK_MUTATIONS").flatMap(Int.init) ?? 10_000
+
+    private static let answers = [
+        "HTTP/1.1 204 No Content\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nReachability-Response: 0123\r\n\r\n",
+        "HTTP/1.1 302 Found\r\nLocation: https://portal.example/\r\nContent-Length: 3\r\n\r\nabc",
+        "HTTP/1.1 103 Early\r\nLink: <a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>until the end</p>",
+        "HTTP/1.1 200 OK\r\nContent-Type: application/captive+json\r\nContent-Length: 49\r\n\r\n"
+            + "{\"captive\":true,\"user-portal-url\":\"https://a/\\u00e4\"}",
+    ]
+
+    @Test(arguments: [WebRequest.Purpose.anchor(nonce: "0123"), .target, .page, .portalAPI])
+    func `damaged answers`(purpose: WebRequest.Purpose) throws {
+        var chance = SeededGenerator(seed: 17)
+        var ends: [ProbeOutcome: Int] = [:]
+        for round in 0..<Self.count / 4 {
+            var bytes = Array(Self.answers[round % Self.answers.count].utf8)
+            if round >= Self.answers.count { bytes = DamagedBytes.make(from: bytes, using: &chance) }
+            let result = try Self.result(of: bytes, purpose, &chance)
+            ends[result.outcome, default: 0] += 1
+            #expect(result.outcome != .silent)
+        }
+        // It is no fuzzing where all end in the same way.
+        #expect(ends.count >= 2, "\(ends)")
+    }
+
+    /// Feeds an answer, in pieces, to a conversation.
+    private static func result(
+        of bytes: [UInt8],
+        _ purpose: WebRequest.Purpose,
+        _ chance: inout SeededGenerator
+    ) throws -> ProbeResult {
+        let request = WebRequest(try TrustedHTTPURL("http://web.example/"), purpose)
+        let channel = EmbeddedChannel()
+        let ended = channel.eventLoop.makePromise(of: WebOutcome.self)
+        try WebConversation.prepare(channel, for: request, trust: WebTrust(), ended: ended)
+        try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(Int.random(in: 1...64, using: &chance))
+            rest = rest.dropFirst(piece.count)
+            _ = try? channel.writeInbound(ByteBuffer(bytes: piece))
+        }
+        _ = try? channel.finish(acceptAlreadyClosed: true)
+        let outcome = try ended.futureResult.wait()
+        #expect(outcome.body.count <= WebLimits.portal)
+        let probe = ProbeRequest(request.kind, .target, binding: ProbeBinding(family: .ipv4))
+        var result = ProbeResult(probe, generation: 1, .answered)
+        if purpose == .portalAPI { result.evidence.portal = try? PortalInformation(json: outcome.body) }
+        result.take(outcome, of: request)
+        return result
+    }
+
+    @Test func `dates`() throws {
+        #expect(HTTPDate("Sun, 06 Nov 1994 08:49:37 GMT")?.sinceEpoch == .seconds(784_111_777))
+        for text in [
+            "", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 UTC",
+            "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, -6 Nov 1994 08:49:37 GMT",
+            "Sun, 06 nov 1994 08:49:37 GMT", "Sün, 06 Nov 1994 8:49:37 GMT",
+        ] { #expect(HTTPDate(text) == nil, "\(text)") }
+        var chance = SeededGenerator(seed: 18)
+        for _ in 0..<Self.count {
+            let bytes = DamagedBytes.make(from: Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8), using: &chance)
+            if let date = HTTPDate(String(decoding: bytes, as: UTF8.self)) {
+                #expect(date.sinceEpoch < .seconds(260_000_000_000))
+            }
+        }
+    }
+}

@@ -1,0 +1,356 @@
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import Sockets
+import Testing
+import WebLab
+
+@testable import ReachabilityChecks
+
+/// What a server does, what it is asked for, and what is to come of it.
+struct WebCase: Sendable, CustomTestStringConvertible {
+    var name: String
+    var behaviour: WebBehaviour
+    var purpose: WebRequest.Purpose
+    var outcome: ProbeOutcome
+    var failedPhase: ProbePhase?
+    var phases: Set<ProbePhase> = [.connect, .request, .firstByte, .transfer]
+    var status: Int?
+    /// What the server says never comes: so long it is waited for.
+    var isEndless = false
+
+    var testDescription: String { name }
+
+    static let anchor = WebRequest.Purpose.anchor(nonce: WebWorld.nonce)
+
+    static let answered: [WebCase] = [
+        WebCase(name: "the number comes back", behaviour: .anchor, purpose: anchor, outcome: .answered, status: 204),
+        WebCase(
+            name: "it does not",
+            behaviour: .faked,
+            purpose: anchor,
+            outcome: .invalid(.challengeWrong),
+            status: 204
+        ),
+        WebCase(
+            name: "another comes back",
+            behaviour: .answer(204, headers: [("Reachability-Response", "0123")]),
+            purpose: anchor,
+            outcome: .invalid(.challengeWrong),
+            status: 204
+        ),
+        WebCase(
+            name: "an anchor leads elsewhere",
+            behaviour: .redirect(to: "https://portal.example/"),
+            purpose: anchor,
+            outcome: .invalid(.statusNotExpected),
+            status: 302
+        ),
+        WebCase(
+            name: "an anchor wants a person",
+            behaviour: .authenticationRequired,
+            purpose: anchor,
+            outcome: .invalid(.networkAuthenticationRequired),
+            status: 511
+        ),
+        WebCase(
+            name: "a target leads elsewhere",
+            behaviour: .redirect(to: "/x"),
+            purpose: .target,
+            outcome: .answered,
+            status: 302
+        ),
+        WebCase(
+            name: "a target does not know the path",
+            behaviour: .answer(404),
+            purpose: .target,
+            outcome: .answered,
+            status: 404
+        ),
+        WebCase(
+            name: "a target is ill",
+            behaviour: .answer(503),
+            purpose: .target,
+            outcome: .invalid(.statusNotExpected),
+            status: 503
+        ),
+        WebCase(
+            name: "an answer before the answer",
+            behaviour: .bytes(Array("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)),
+            purpose: .target,
+            outcome: .answered,
+            status: 200
+        ),
+        WebCase(
+            name: "one byte at a time",
+            behaviour: .byteByByte(.page("<p>slow</p>")),
+            purpose: .target,
+            outcome: .answered,
+            status: 200
+        ),
+        WebCase(
+            name: "more than is read",
+            behaviour: .body(3_000_000),
+            purpose: .target,
+            outcome: .answered,
+            status: 200
+        ),
+        WebCase(
+            name: "whoever is there shows a page",
+            behaviour: .page("<p>Log in</p>"),
+            purpose: .page,
+            outcome: .answered,
+            phases: [.connect, .request, .firstByte],
+            status: 200
+        ),
+        WebCase(
+            name: "whoever is there is ill",
+            behaviour: .answer(500),
+            purpose: .page,
+            outcome: .answered,
+            phases: [.connect, .request, .firstByte],
+            status: 500
+        ),
+    ]
+
+    static let portal: [WebCase] = [
+        WebCase(
+            name: "captive",
+            behaviour: .portalAPI("{\"captive\":true,\"user-portal-url\":\"https://portal.example/\"}"),
+            purpose: .portalAPI,
+            outcome: .answered,
+            status: 200
+        ),
+        WebCase(
+            name: "not JSON",
+            behaviour: .portalAPI("<html>"),
+            purpose: .portalAPI,
+            outcome: .invalid(.bodyNotExpected),
+            status: 200
+        ),
+        WebCase(
+            name: "too large",
+            behaviour: .portalAPI("{\"captive\":true}" + String(repeating: " ", count: 70_000)),
+            purpose: .portalAPI,
+            outcome: .invalid(.tooLarge),
+            failedPhase: .transfer,
+            phases: [.connect, .request, .firstByte],
+            status: 200
+        ),
+        WebCase(
+            name: "no such thing",
+            behaviour: .answer(404),
+            purpose: .portalAPI,
+            outcome: .invalid(.statusNotExpected),
+            status: 404
+        ),
+    ]
+
+    static let broken: [WebCase] = [
+        WebCase(
+            name: "closed at once",
+            behaviour: .closedConnection,
+            purpose: .target,
+            outcome: .invalid(.closedWithoutAnswer),
+            failedPhase: .firstByte,
+            phases: [.connect, .request]
+        ),
+        WebCase(
+            name: "closed after the request",
+            behaviour: .closedRequest,
+            purpose: .target,
+            outcome: .invalid(.closedWithoutAnswer),
+            failedPhase: .firstByte,
+            phases: [.connect, .request]
+        ),
+        WebCase(
+            name: "not HTTP",
+            behaviour: .bytes(Array("220 mail.example ESMTP\r\n".utf8)),
+            purpose: .target,
+            outcome: .invalid(.notHTTP),
+            failedPhase: .firstByte,
+            phases: [.connect, .request]
+        ),
+        WebCase(
+            name: "a head without an end",
+            behaviour: .bytes(Array(("HTTP/1.1 200 OK\r\nA: " + String(repeating: "a", count: 100_000)).utf8)),
+            purpose: .target,
+            outcome: .invalid(.tooLarge),
+            failedPhase: .firstByte,
+            phases: [.connect, .request]
+        ),
+        WebCase(
+            name: "a reason without an end",
+            behaviour: .bytes(Array(("HTTP/1.1 200 " + String(repeating: "a", count: 100_000)).utf8)),
+            purpose: .target,
+            outcome: .invalid(.tooLarge),
+            failedPhase: .firstByte,
+            phases: [.connect, .request]
+        ),
+        WebCase(
+            name: "answers before the answer without an end",
+            behaviour: .bytes(Array(String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 100).utf8)),
+            purpose: .target,
+            outcome: .invalid(.notHTTP),
+            failedPhase: .firstByte,
+            phases: [.connect, .request]
+        ),
+        WebCase(
+            name: "another protocol",
+            behaviour: .bytes(Array("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n".utf8)),
+            purpose: .target,
+            outcome: .invalid(.notHTTP),
+            failedPhase: .firstByte,
+            phases: [.connect, .request]
+        ),
+        WebCase(
+            name: "nothing",
+            behaviour: .silentRequest,
+            purpose: .target,
+            outcome: .silent,
+            failedPhase: .firstByte,
+            phases: [.connect, .request],
+            isEndless: true
+        ),
+        WebCase(
+            name: "half a body",
+            behaviour: .stalledBody(2000),
+            purpose: .target,
+            outcome: .invalid(.stalled),
+            failedPhase: .transfer,
+            phases: [.connect, .request, .firstByte],
+            status: 200,
+            isEndless: true
+        ),
+    ]
+}
+
+@Suite struct WebProbeTests {
+    @Test(arguments: WebCase.answered + WebCase.portal + WebCase.broken)
+    func `what comes of one request`(expected: WebCase) async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace, expected.behaviour)
+        let result = try await world.fetch(
+            server,
+            expected.purpose,
+            limit: expected.isEndless ? .seconds(2) : .seconds(60)
+        )
+        #expect(result.outcome == expected.outcome, "\(result)")
+        #expect(result.request.kind == (expected.purpose == .portalAPI ? .portalAPI : .http))
+        #expect(result.failedPhase == expected.failedPhase)
+        // A connection that is closed at once may be gone before the request is.
+        if case .closedConnection = expected.behaviour {
+        } else {
+            #expect(Set(result.phases.keys) == expected.phases)
+        }
+        #expect(result.evidence.http?.status == expected.status)
+        #expect(result.evidence.tls == nil)
+        #expect(server.connections == 1)
+        await server.close()
+    }
+
+    @Test func `what was seen is told`() async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace, .redirect(to: "https://portal.example/?a"))
+        let redirected = try await world.fetch(server, WebCase.anchor)
+        #expect(redirected.evidence.http?.location == "https://portal.example/?a")
+        #expect(redirected.evidence.http?.challenge == .missing && redirected.looksCaptive)
+        server.behave(.anchor)
+        let echoed = try await world.fetch(server, WebCase.anchor)
+        #expect(echoed.isEchoed && !echoed.looksCaptive)
+        server.behave(.portalAPI("{\"captive\":true,\"seconds-remaining\":7}"))
+        let captive = try await world.fetch(server, .portalAPI)
+        #expect(captive.evidence.portal?.isCaptive == true && captive.evidence.portal?.secondsRemaining == 7)
+        await server.close()
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(200_000), .seconds(-200_000)])
+    func `the server's clock is compared with ours`(offset: Duration) async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace)
+        server.setClock(ahead: offset)
+        let result = try await world.fetch(server, WebCase.anchor)
+        let found = try #require(result.evidence.http?.clockOffset)
+        #expect(found - offset > .seconds(-300) && found - offset < .seconds(300))
+        await server.close()
+    }
+
+    @Test func `nothing else is sent`() async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace)
+        _ = try await world.fetch(server, WebCase.anchor, path: "/a?b=c")
+        _ = try await world.fetch(server, .target, host: "[::1]", at: "::1")
+        _ = try await world.fetch(server, .portalAPI)
+        let common = "Connection: close\r\nUser-Agent: reachability-check\r\nAccept:"
+        #expect(
+            server.requests == [
+                "GET /a?b=c HTTP/1.1\r\nHost: web.example:\(server.port)\r\n\(common) */*\r\n"
+                    + "Reachability-Challenge: \(WebWorld.nonce)\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: [::1]:\(server.port)\r\n\(common) */*\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: web.example:\(server.port)\r\n\(common) application/captive+json\r\n\r\n",
+            ]
+        )
+        await server.close()
+    }
+
+    @Test func `a connection that fails is told as such`() async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace)
+        await server.close()
+        let result = try await world.fetch(server, .target, isSecure: true)
+        #expect(result.outcome == .refused(.peer) && result.request.kind == .http && result.failedPhase == .connect)
+        #expect(result.phases.isEmpty)
+    }
+
+    @Test func `what it costs is what the kernel counted`() async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace)
+        let result = try await world.fetch(server, WebCase.anchor)
+        // SYN, SYN-ACK, the request, its ACK, the answer, its ACK, the end, its ACK, the reset; some of them as one.
+        #expect((6...9).contains(result.cost.packets), "\(result.cost)")
+        #expect((500...1500).contains(result.cost.bytes), "\(result.cost)")
+        #expect(result.evidence.kernelRoundTrip != nil && result.evidence.pathMTU != nil)
+        #expect(result.evidence.segmentSize != nil && result.evidence.retransmits == 0 && result.evidence.lost == 0)
+        await server.close()
+    }
+
+    @Test(arguments: [WebBehaviour.silentRequest, .silentConnection, .stalledBody(2000)])
+    func `whoever is cancelled leaves nothing behind`(behaviour: WebBehaviour) async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace, behaviour)
+        let task = Task { try await world.fetch(server, .target) }
+        while server.connections == 0 { await Task.yield() }
+        task.cancel()
+        #expect(try await task.value.outcome == .cancelled)
+        // Returned, and so its socket is closed: the server is told.
+        while server.openConnections > 0 { await Task.yield() }
+        #expect(try await world.openConnections() == [])
+        await server.close()
+    }
+
+    @Test func `many at a time leave no descriptor`() async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace)
+        let answered = try await withThrowingTaskGroup(of: ProbeOutcome.self) { group in
+            for index in 0..<100 {
+                group.addTask {
+                    let limit: Duration = index % 5 == 0 ? .zero : .seconds(60)
+                    return try await world.fetch(server, WebCase.anchor, limit: limit).outcome
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 == .answered ? 1 : 0 }
+        }
+        #expect(answered >= 80)
+        while server.openConnections > 0 { await Task.yield() }
+        while try await !world.openConnections().isEmpty { await Task.yield() }
+        await server.close()
+    }
+}
