@@ -84,7 +84,7 @@ import Testing
     @Test func `twenty rounds under one name leak nothing`() async throws {
         let watch = try await machine.start("watch --all-netns")
         #expect(try await watch.status() == "not reachable, no interface, current namespace")
-        let before = try descriptors(of: watch).count
+        let before = try await restingDescriptors(of: watch).count
         for _ in 0..<20 {
             try await machine.add("blue")
             try await expect(watch, Self.way, of: "blue")
@@ -101,7 +101,7 @@ import Testing
         // The first namespace brings what all share: the watch of their names.
         try await machine.add("first")
         try await expect(watch, Self.way, of: "first")
-        let before = try descriptors(of: watch).count
+        let before = try await restingDescriptors(of: watch).count
         for index in 0..<20 {
             try await machine.add("n\(index)")
             try await expect(watch, Self.way, of: "n\(index)")
@@ -162,6 +162,29 @@ import Testing
         let directory = "/proc/\(command.identifier)/fd/"
         return try FileManager.default.contentsOfDirectory(atPath: directory)
             .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: directory + $0) }
+    }
+
+    /// Those it has while none of its threads runs: no file is just being read.
+    private func restingDescriptors(of command: RunningCommand) async throws -> [String] {
+        var found: [String] = []
+        let isResting = try await eventually(within: .seconds(90)) {
+            let before = activity(of: command)
+            found = try descriptors(of: command)
+            return before.allSatisfy { $0.contains("State:\tS") } && before == activity(of: command)
+        }
+        #expect(isResting)
+        return found
+    }
+
+    /// The state of each thread, and how often it ran.
+    private func activity(of command: RunningCommand) -> [String] {
+        let directory = "/proc/\(command.identifier)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return threads.sorted().map { thread in
+            let status = (try? String(contentsOfFile: "\(directory)/\(thread)/status", encoding: .utf8)) ?? ""
+            let lines = status.split(separator: "\n").filter { $0.hasPrefix("State") || $0.contains("ctxt_switches") }
+            return thread + lines.joined()
+        }
     }
 
     /// Sockets are closed, and threads end, a moment after the last line. Idle threads of Dispatch's do not count.
