@@ -164,27 +164,10 @@ import Testing
             .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: directory + $0) }
     }
 
-    /// Those it has while none of its threads runs: no file is just being read.
+    /// Those it has when it has come to rest: no file is just being read.
     private func restingDescriptors(of command: RunningCommand) async throws -> [String] {
-        var found: [String] = []
-        let isResting = try await eventually(within: .seconds(90)) {
-            let before = activity(of: command)
-            found = try descriptors(of: command)
-            return before.allSatisfy { $0.contains("State:\tS") } && before == activity(of: command)
-        }
-        #expect(isResting)
-        return found
-    }
-
-    /// The state of each thread, and how often it ran.
-    private func activity(of command: RunningCommand) -> [String] {
-        let directory = "/proc/\(command.identifier)/task"
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return threads.sorted().map { thread in
-            let status = (try? String(contentsOfFile: "\(directory)/\(thread)/status", encoding: .utf8)) ?? ""
-            let lines = status.split(separator: "\n").filter { $0.hasPrefix("State") || $0.contains("ctxt_switches") }
-            return thread + lines.joined()
-        }
+        try await ThreadActivity(of: command.identifier).waitForRest(of: .milliseconds(300))
+        return try descriptors(of: command)
     }
 
     /// Sockets are closed, and threads end, a moment after the last line. Idle threads of Dispatch's do not count.

@@ -66,4 +66,31 @@ import Testing
         #expect(result.output.hasSuffix(" network: unknown, netlink is not available\n"))
         #expect(sandbox.denials > 0)
     }
+
+    @Test func `a limit of descriptors under which nothing can be waited for is told, and costs nothing`() async throws
+    {
+        let uplink = try await Uplink.make()
+        let watch = try await RunningCommand.start(["watch"], in: uplink.namespace)
+        #expect(try await watch.status().hasPrefix("reachable"))
+        // poll(2) refuses more descriptors than a process may have, from the next event on.
+        try await Self.prlimit(watch, "1:4096")
+        try await uplink.setConnected(false)
+        var status = try await watch.status()
+        if status.hasPrefix("not reachable") { status = try await watch.status() }
+        #expect(status == "unknown, netlink is not available")
+        try await Self.prlimit(watch, "1024:4096")
+        while try await watch.status() != "not reachable, no route" {}
+        try await uplink.setConnected(true)
+        #expect(try await watch.status().hasPrefix("reachable"))
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().status == 0)
+    }
+
+    private static func prlimit(_ command: RunningCommand, _ limits: String) async throws {
+        let identifier = command.identifier
+        let result = try await LabThread.detached {
+            try LabProcess("prlimit", ["--pid", "\(identifier)", "--nofile=\(limits)"]).wait(within: .seconds(30))
+        }
+        guard result.status == 0 else { throw LabError("prlimit: \(result.errors)") }
+    }
 }

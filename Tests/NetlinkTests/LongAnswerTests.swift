@@ -28,6 +28,21 @@ import Testing
         }
     }
 
+    @Test func `answers that are too long together are asked for in smaller rounds`() throws {
+        let namespace = try LabNamespace()
+        try namespace.ip(["link add v0 type veth peer name v1", "link set v0 up"])
+        let names = (100..<200).map { "altname \(String(repeating: "x", count: 120))\($0)" }
+        for name in names { try namespace.ip("link property add dev v0 \(name)") }
+        try namespace.perform { () throws in
+            let sockets = try RouteSockets()
+            let v0 = try #require(try sockets.link(named: "v0"))
+            // Some 13 KiB each: more than any receive buffer that a user may have.
+            let answers = try sockets.ask([KernelQuestion](repeating: .link(v0.index), count: 200) + [.link(1)])
+            let found = answers.map { if case .link(let link?) = $0 { link.name } else { "-" } }
+            #expect(found == [String](repeating: "v0", count: 200) + ["lo"])
+        }
+    }
+
     @Test func `what was heard before listening ended is not heard when it begins again`() throws {
         let namespace = try LabNamespace()
         try namespace.ip("link set lo up")

@@ -35,7 +35,7 @@ struct NamespaceDirectoryWatchTests {
     func interruption() throws {
         let watch = try NamespaceDirectoryWatch(directory: "/nowhere/netns")
         watch.interrupt()
-        while watch.wait() {}
+        while try watch.wait() {}
         #expect(!watch.drain())
     }
 }

@@ -67,9 +67,9 @@ static inline int clinux_ppoll_readable(int fd, const struct timespec *limit) {
 }
 
 /* The same without a limit, for either of two descriptors. */
-static inline void clinux_poll_readable(int one, int other) {
+static inline int clinux_poll_readable(int one, int other) {
     struct pollfd polls[] = {{.fd = one, .events = POLLIN}, {.fd = other, .events = POLLIN}};
-    poll(polls, 2, -1);
+    return poll(polls, 2, -1);
 }
 
 /* What is known of a datagram that was received: how long it is as far as it fitted, and the netlink port it came from. */

@@ -77,6 +77,8 @@ struct Monitor {
     private var line: [TargetRecord.ID] = []
     private var lineStart = 0
     private var inLine: Set<TargetRecord.ID> = []
+    /// Whether the queue has been asked for the turn in which the rest of the line is evaluated.
+    private var isContinued = false
     private var noticed: Duration?
     /// What the trailing evaluation is about; nil for every target.
     private var touched: Set<TargetRecord.ID>? = []
@@ -255,15 +257,17 @@ extension Monitor {
         statistics.count(burst)
         readFailures = 0
         guard burst.isRelevant else { return [] }
+        // Also where nobody is concerned yet: those who are about to begin evaluate over the same connection.
+        var actions: [Action] = burst.mayChangeInterfaces ? [.forgetInterfaces] : []
         let concerned = burst.isOnlyRoutes ? index.targets(concernedBy: burst.prefixes) : nil
         if concerned?.isEmpty ?? watched.isEmpty {
             statistics.irrelevantMessages += UInt64(burst.messages)
-            return []
+            return actions
         }
         lastBurst = now
         if let concerned { touched?.formUnion(concerned) } else { touched = nil }
         enqueue(concerned ?? watched.sorted(), noticed: burst.noticed)
-        var actions: [Action] = burst.mayChangeInterfaces ? [.forgetInterfaces, .evaluate] : [.evaluate]
+        actions.append(.evaluate)
         if burst.mayChangeNames { actions.append(.resolveNames) }
         if !isTrailingScheduled {
             isTrailingScheduled = true
@@ -370,16 +374,30 @@ extension Monitor {
     }
 
     /// Takes at most `count` targets that are watched out of the line.
-    mutating func next(_ count: Int) -> (records: [TargetRecord], noticed: Duration?, isMore: Bool) {
+    ///
+    /// - Parameter isContinuing: Whether this is the turn that was asked for.
+    /// - Returns: Them, and whether the queue is to be asked for another turn: one at a time, however often events put more in line.
+    mutating func next(
+        _ count: Int,
+        isContinuing: Bool
+    ) -> (records: [TargetRecord], noticed: Duration?, continues: Bool) {
+        if isContinuing { isContinued = false }
         let end = min(lineStart + count, line.count)
         let part = line[lineStart..<end]
         lineStart = end
         let started = noticed
-        if lineStart == line.count { (line, lineStart, noticed) = ([], 0, nil) }
+        if lineStart == line.count {
+            (line, lineStart, noticed) = ([], 0, nil)
+        } else if lineStart > line.count / 2 {
+            line.removeFirst(lineStart)
+            lineStart = 0
+        }
         inLine.subtract(part)
         // Who has ended meanwhile is not evaluated any more.
         let records = part.compactMap { watched.contains($0) ? states[$0]?.record : nil }
-        return (records, started, !line.isEmpty)
+        let continues = !line.isEmpty && !isContinued
+        if continues { isContinued = true }
+        return (records, started, continues)
     }
 }
 

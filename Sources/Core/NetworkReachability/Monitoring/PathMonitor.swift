@@ -96,9 +96,11 @@ extension PathMonitor {
 
     /// Evaluates the next targets in line, and notifies of what is news. The rest waits for everybody else who waits for the
     /// queue: those who begin or end to listen, and other events.
-    private func evaluateNext() {
-        let (records, noticed, isMore) = state.withLock { $0.next(MonitorTiming.evaluationLimit) }
-        if isMore { soon { [weak self] in self?.evaluateNext() } }
+    private func evaluateNext(isContinuing: Bool = false) {
+        let (records, noticed, continues) = state.withLock {
+            $0.next(MonitorTiming.evaluationLimit, isContinuing: isContinuing)
+        }
+        if continues { soon { [weak self] in self?.evaluateNext(isContinuing: true) } }
         if records.isEmpty { return }
         let evaluations = evaluate(records)
         let now = now

@@ -101,6 +101,9 @@ final class NamespaceFollower: Sendable {
                 return thread
             }
             if thread.renew() { return true }
+            // The next attempt begins with another thread.
+            thread.end()
+            state.withLock { $0.thread = nil }
             logger?.warning("cannot watch for namespaces, trying again", metadata: metadata())
         } catch {
             logger?.warning("cannot watch for namespaces, trying again", metadata: metadata(["error": "\(error)"]))

@@ -27,11 +27,13 @@ final class EventThread: Sendable {
             // The thread holds the socket: its descriptor is closed when both the connection and the thread are done with it.
             try Thread.detach { [self] in
                 while !hasEnded.withLock({ $0 }) {
-                    events.wait(or: wakeup)
+                    var failure: SystemError?
+                    do throws(SystemError) { try events.wait(or: wakeup) } catch { failure = error }
                     let noticed = SystemClock.monotonic
-                    queue.sync { [self] in
+                    queue.sync { [self, failure] in
                         if hasEnded.withLock({ $0 }) { return }
                         var burst = events.drain()
+                        burst.failure = burst.failure ?? failure
                         if burst.isEmpty { return }
                         // What cannot be read is not read again and again.
                         if burst.failure != nil { hasEnded.withLock { $0 = true } }

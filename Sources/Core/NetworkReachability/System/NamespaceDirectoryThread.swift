@@ -12,22 +12,23 @@ final class NamespaceDirectoryThread: Sendable {
         watch = try NamespaceDirectoryWatch(directory: directory)
     }
 
-    /// Runs `changed` on `queue` for each change, until `end()`.
+    /// Runs `changed` on `queue` for each change, until `end()`, or until it cannot wait any more, which it tells as a change.
     func start(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) throws(SystemError) {
         try Thread.detach { [self] in
             while !hasEnded.withLock({ $0 }) {
-                let concernsMounts = watch.wait()
+                let concernsMounts = try? watch.wait()
                 queue.sync { [self] in
                     if hasEnded.withLock({ $0 }) { return }
+                    if concernsMounts == nil { hasEnded.withLock { $0 = true } }
                     let concernsNames = watch.drain()
-                    if concernsMounts || concernsNames { changed() }
+                    if concernsMounts ?? true || concernsNames { changed() }
                 }
             }
         }
     }
 
-    /// Watches what is there now, on the queue; false when the kernel refuses.
-    func renew() -> Bool { watch.renew() }
+    /// Watches what is there now, on the queue; false when the kernel refuses, or the thread has ended.
+    func renew() -> Bool { !hasEnded.withLock { $0 } && watch.renew() }
 
     /// Ends the thread soon, without waiting for it.
     func end() {

@@ -58,13 +58,17 @@ package final class NamespaceDirectoryWatch: @unchecked Sendable {
 
     /// Blocks until something has happened, for as long as it takes, and says whether it concerns mounts. `drain()` tells
     /// of the rest.
-    package func wait() -> Bool {
+    ///
+    /// - Throws: what poll(2) says: a process that may have fewer than three descriptors may not wait for three.
+    package func wait() throws(SystemError) -> Bool {
         var polls = [
             pollfd(fd: inotify.number, events: Int16(POLLIN), revents: 0),
             pollfd(fd: wakeup.number, events: Int16(POLLIN), revents: 0),
             pollfd(fd: mountsNumber, events: Int16(POLLPRI), revents: 0),
         ]
-        _ = poll(&polls, nfds_t(polls.count), -1)
+        while poll(&polls, nfds_t(polls.count), -1) < 0 {
+            if errno != EINTR { throw .current }
+        }
         return polls[2].revents != 0
     }
 

@@ -7,7 +7,7 @@ package struct QuestionSocket: Sendable {
     private let transport: any NetlinkTransport
     private var sequence: UInt32 = 0
 
-    /// So many answers fit into the smallest receive buffer; one too many would be lost.
+    /// So many answers fit into the smallest receive buffer, unless they are long.
     private static let roundLimit = 64
     /// So often a dump is asked for again that changes came into; then what came last counts: where changes never end, no
     /// answer is better.
@@ -29,11 +29,22 @@ package struct QuestionSocket: Sendable {
                 rest = rest.dropFirst()
             } else {
                 let round = rest.prefix(Self.roundLimit).prefix { !$0.isDump }
-                answers += try ask(round: round)
+                answers += try askInParts(round)
                 rest = rest.dropFirst(round.count)
             }
         }
         return answers
+    }
+
+    /// Asks again in smaller rounds where the answers were too long for the receive buffer together.
+    private mutating func askInParts(_ round: ArraySlice<KernelQuestion>) throws(NetlinkError) -> [KernelAnswer] {
+        do throws(NetlinkError) {
+            return try ask(round: round)
+        } catch {
+            guard error.cause == .noBufferSpace, round.count > 1 else { throw error }
+            let middle = round.startIndex + round.count / 2
+            return try askInParts(round[..<middle]) + askInParts(round[middle...])
+        }
     }
 
     private mutating func ask(round: ArraySlice<KernelQuestion>) throws(NetlinkError) -> [KernelAnswer] {

@@ -122,7 +122,11 @@ package final class EventSocket: @unchecked Sendable {
     }
 
     /// Blocks until there is something to read, or somebody wakes the thread, for as long as it takes.
-    package func wait(or wakeup: borrowing Wakeup) {
-        clinux_poll_readable(descriptor, wakeup.number)
+    ///
+    /// - Throws: what poll(2) says: a process that may have fewer than two descriptors may not wait for two.
+    package func wait(or wakeup: borrowing Wakeup) throws(SystemError) {
+        while clinux_poll_readable(descriptor, wakeup.number) < 0 {
+            if errno != EINTR { throw .current }
+        }
     }
 }
