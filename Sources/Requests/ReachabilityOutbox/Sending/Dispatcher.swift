@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import Logging
 
 /// Lets every origin that requests wait for have a runner of its own.
@@ -110,5 +111,21 @@ struct Dispatcher: Sendable {
             report(.expired(entry))
         }
         try await store.deleteExpired(entries)
+    }
+}
+
+/// Wakes whoever sends when its own process has put something in. Rings while nobody waits count as one.
+struct Bell: Sendable {
+    private let continuation: Locked<AsyncStream<Void>.Continuation?> = Locked(nil)
+
+    func ring() {
+        continuation.withLock { $0 }?.yield()
+    }
+
+    /// The rings from now on; earlier listeners hear no more.
+    func listen() -> (rings: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation) {
+        let (stream, new) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        continuation.withLock { $0 = new }
+        return (stream, new)
     }
 }
