@@ -5,7 +5,7 @@ import Netlink
 import ServerTrust
 
 /// `reachability pin`: looks, and refuses nobody.
-struct Pin: AsyncParsableCommand, ServerAsking {
+struct Pin: AsyncParsableCommand, ServerQuery {
     static let configuration = PinArguments.configuration
 
     @OptionGroup var arguments: PinArguments
@@ -16,10 +16,10 @@ struct Pin: AsyncParsableCommand, ServerAsking {
         let limit = try TimeLimit(arguments.timeLimit)
         let server = try ServerAddress(arguments.server)
         let anchors = try options.anchors.map { try AnchorFile.read($0) }
-        let look = ServerLook(server: server, destination: try options.destination(server))
+        let probe = ServerProbe(server: server, destination: try options.destination(server))
         var shown: ShownServer
         do {
-            shown = try await limit.enforce(waitingFor: "the certificates of \(server)") { try await look.shown() }
+            shown = try await limit.enforce(waitingFor: "the certificates of \(server)") { try await probe.shown() }
         } catch let error as ServerTrustError {
             throw ExitMessage("cannot pin \(server): \("\(error.reason)".printable)", .unavailable)
         }

@@ -14,28 +14,28 @@ struct TrustOutput: Sendable {
 
     var isTrusted: Bool { reason == nil }
 
-    init(_ look: ServerLook, _ shown: ShownServer, _ judgement: TrustJudgement, isAnotherTime: Bool) {
-        server = look.server
+    init(_ probe: ServerProbe, _ shown: ShownServer, _ judgement: TrustJudgement, isAnotherTime: Bool) {
+        server = probe.server
         reason = judgement.reason
         time = shown.trust.time
         version = shown.version
         pattern = judgement.pattern
         certificates = CertificateLine.all(of: shown.trust, chain: judgement.chain)
-        let handshake = TrustCheck("server", .ok, "\(look.destination), TLS \(shown.version)")
+        let handshake = TrustCheck("server", .ok, "\(probe.destination), TLS \(shown.version)")
         let clock = TrustCheck("time", .note, "judged for \(shown.trust.time)")
         checks = [handshake] + (isAnotherTime ? [clock] : []) + judgement.checks
     }
 
     /// The server's certificate cannot be used by anybody, whatever the policy.
-    init(_ look: ServerLook, unreadable error: ServerTrustError) {
-        server = look.server
+    init(_ probe: ServerProbe, unreadable error: ServerTrustError) {
+        server = probe.server
         reason = error.reason
         time = .now
         version = nil
         pattern = nil
         certificates = []
         checks = [
-            TrustCheck("server", .note, "\(look.destination), the handshake was ended before its end"),
+            TrustCheck("server", .note, "\(probe.destination), the handshake was ended before its end"),
             TrustCheck("chain", .failed, "\(error.reason)"),
         ]
     }

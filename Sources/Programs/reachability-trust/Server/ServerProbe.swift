@@ -8,7 +8,7 @@ import ServerTrust
 import ServerTrustNIO
 
 /// Connects to a server with TLS 1.2 or later, takes the certificates it shows, and leaves.
-struct ServerLook: Sendable {
+struct ServerProbe: Sendable {
     /// Whom the handshake is meant for.
     let server: ServerAddress
     /// Where the connection goes.
@@ -16,7 +16,7 @@ struct ServerLook: Sendable {
 
     /// - Throws: ``ExitMessage`` when there is no server, no TLS or no finished handshake; `ServerTrustError` when its own certificate cannot be read.
     func shown() async throws -> ShownServer {
-        let evaluator = LookingEvaluator()
+        let evaluator = RecordingEvaluator()
         let manager = ServerTrustManager(evaluators: [:], lookup: { _ in evaluator })
         var configuration = TrustConfiguration()
         configuration.logger = .silent
@@ -73,7 +73,7 @@ extension Logger {
 }
 
 /// Lets every server pass, on purpose: nothing is sent to it, and what it has shown is judged afterwards, or only printed.
-final class LookingEvaluator: ServerTrustEvaluating {
+final class RecordingEvaluator: ServerTrustEvaluating {
     /// What it has shown; nil before it has.
     var shown: ServerTrust? { content.withLock { $0 } }
 

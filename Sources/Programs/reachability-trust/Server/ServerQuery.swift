@@ -2,7 +2,7 @@ import CommandLineSupport
 import NetworkReachability
 
 /// A subcommand that connects to a server.
-protocol ServerAsking {
+protocol ServerQuery {
     var options: ServerOptions { get }
 }
 

@@ -11,8 +11,8 @@ enum FamilyFlag: EnumerableFlag {
     static func name(for value: FamilyFlag) -> NameSpecification { .customShort(value == .ipv4 ? "4" : "6") }
 }
 
-/// Which ways count: over one interface, in one family.
-struct WayOptions: ParsableArguments {
+/// Which egress counts: over one interface, in one family.
+struct EgressOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The interface or VRF that packets are bound to.", valueName: "name"),
         completion: .custom { _, _, _ in Self.interfaceNames() }
@@ -31,8 +31,8 @@ struct WayOptions: ParsableArguments {
     }
 
     /// The same for a command that has none of them.
-    static var any: WayOptions {
-        var options = WayOptions()
+    static var any: EgressOptions {
+        var options = EgressOptions()
         options.interface = nil
         options.only = nil
         return options

@@ -1,24 +1,24 @@
 /// What the kernel knows of the traffic of others.
 extension CheckSchedule {
-    mutating func looked(_ finding: PassiveFinding, at now: Duration) {
-        guard isLooking else { return }
-        isLooking = false
-        let isVoid = course.ignoresLook
-        course.ignoresLook = false
-        // A round tells more, and plans the next look.
+    mutating func observed(_ finding: PassiveFinding, at now: Duration) {
+        guard isObserving else { return }
+        isObserving = false
+        let isVoid = course.ignoresObservation
+        course.ignoresObservation = false
+        // A round tells more, and plans the next observation.
         guard !isVoid, running == nil else { return }
         switch state {
-        case .works: lookedWhileWorking(finding, at: now)
-        case .broken, .portal, .inconclusive: lookedWhileBroken(finding, at: now)
+        case .works: observedWhileWorking(finding, at: now)
+        case .broken, .portal, .inconclusive: observedWhileBroken(finding, at: now)
         case .unknown, .suspect: break
         }
     }
 
-    private mutating func lookedWhileWorking(_ finding: PassiveFinding, at now: Duration) {
+    private mutating func observedWhileWorking(_ finding: PassiveFinding, at now: Duration) {
         switch finding {
         case .fresh(let age):
             course.lastProof = max(course.lastProof ?? now - age, now - age)
-            course.lookAt = now + ScheduleTiming.look
+            course.observeAt = now + ScheduleTiming.observation
         case .trouble where believesHints(at: now) && budget.allows(.trouble, isMetered, rounds: 3, at: now):
             suspect(at: now)
         case .silent, .trouble:
@@ -34,18 +34,18 @@ extension CheckSchedule {
             options.asksOthers && !isMetered
             && course.lastRound.map { now - $0 >= ScheduleTiming.fullInterval } != false
         if due > now {
-            course.lookAt = min(now + ScheduleTiming.look, due)
+            course.observeAt = min(now + ScheduleTiming.observation, due)
         } else if isFullDue, budget.allows(.anchors, isMetered, at: now) {
             start(wide(anchorsAfter: spread()), .anchors, at: now)
         } else if budget.allows(.idle, isMetered, at: now) {
             start(.cheap, .idle, at: now)
         } else {
-            course.lookAt = now + ScheduleTiming.look
+            course.observeAt = now + ScheduleTiming.observation
         }
     }
 
-    private mutating func lookedWhileBroken(_ finding: PassiveFinding, at now: Duration) {
-        course.lookAt = now + ScheduleTiming.look
+    private mutating func observedWhileBroken(_ finding: PassiveFinding, at now: Duration) {
+        course.observeAt = now + ScheduleTiming.observation
         // What answered before the last round failed proves nothing.
         guard case .fresh(let age) = finding, course.lastFailure.map({ now - age > $0 }) != false,
             believesHints(at: now)
