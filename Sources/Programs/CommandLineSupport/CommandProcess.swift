@@ -38,3 +38,8 @@ extension String {
         lastIndex { !$0.isNewline }.map { self[...$0] } ?? ""
     }
 }
+
+/// The version of the command, of its manual pages and of its package: nothing else says it.
+package enum CommandVersion {
+    package static let text = "reachability 0.1.0"
+}

@@ -1,5 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
+import Dispatch
+import Glibc
 import LinuxPrimitives
 import NetworkReachability
 import ReachabilityChecks
@@ -103,5 +105,21 @@ struct VerdictLine {
         object.add("notes", verdict.notes)
         object.add("kind", "verdict")
         StandardOutput.write(object.bytes)
+    }
+}
+
+/// Ends the program when it is told to. Lines are written whole, by one system call each, so nothing is left to flush.
+private final class EndSignals {
+    private let sources: [any DispatchSourceSignal]
+
+    /// - Parameter status: what it ends with, by the number of the signal.
+    init(_ status: @escaping @Sendable (Int32) -> Int32) {
+        sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { exit(status(number)) }
+            source.resume()
+            return source
+        }
     }
 }

@@ -88,3 +88,17 @@ extension OutboxChangeArguments {
         return try await with(options, work: work)
     }
 }
+
+extension ExitMessage {
+    init(_ error: OutboxError) {
+        let status: Status =
+            switch error {
+            case .invalidRequest: .usage
+            case .full, .alreadySending, .busy: .temporaryFailure
+            case .corrupt, .foreignFile, .newerFormat: .dataError
+            case .cannotOpen: .noInput
+            case .diskFull, .failed: .ioError
+            }
+        self.init(error.description, status)
+    }
+}

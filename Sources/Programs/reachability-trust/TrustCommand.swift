@@ -29,6 +29,6 @@ struct TrustCommand: AsyncParsableCommand {
     /// for it belongs to this thread.
     private static func enterNamespace() throws {
         let command = try parseAsRoot()
-        if let asking = command as? any ServerAsking { try asking.options.enterNamespace() }
+        if let query = command as? any ServerQuery { try query.options.enterNamespace() }
     }
 }

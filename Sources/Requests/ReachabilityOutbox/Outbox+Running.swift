@@ -21,7 +21,7 @@ extension Outbox {
                 defer { withExtendedLifetime(lock) {} }
                 try await store.returnClaimed()
                 let work = Dispatcher(store: store, sender: sender, reachability: reachability, report: report)
-                if let error = await work.run(bell) { throw error }
+                if let error = await work.run(signal) { throw error }
             } else {
                 await options.clock.sleep(for: options.pollInterval)
             }

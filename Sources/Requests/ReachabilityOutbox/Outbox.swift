@@ -16,7 +16,7 @@ import NetworkReachability
 /// All of it may be used from any task. Any number of processes may put requests into one file; one at a time sends.
 public final class Outbox: Sendable {
     let store: OutboxStore
-    let bell = Bell()
+    let signal = WakeSignal()
 
     /// The file with the requests.
     public var file: String { store.file }
@@ -64,7 +64,7 @@ public final class Outbox: Sendable {
         let addition = try await store.add(new)
         if case .added(let entry) = addition {
             options.logger?.info("stored", metadata: ["request": "\(entry)"])
-            bell.ring()
+            signal.send()
         }
         return addition
     }
@@ -74,7 +74,7 @@ public final class Outbox: Sendable {
     /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
     public static func entries(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
         let now = SystemOutboxClock().now.milliseconds
-        return try await OutboxStore.look(at: file) { try OutboxStore.entries($0, at: now) }
+        return try await OutboxStore.inspect(at: file) { try OutboxStore.entries($0, at: now) }
     }
 
     /// What waits in a file, and then its dead letters, each in its order, as they were at one moment. Nothing is changed, and nothing
@@ -83,7 +83,7 @@ public final class Outbox: Sendable {
     /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
     public static func allEntries(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
         let now = SystemOutboxClock().now.milliseconds
-        return try await OutboxStore.look(at: file) { db in
+        return try await OutboxStore.inspect(at: file) { db in
             try OutboxStore.entries(db, at: now) + OutboxStore.deadLetters(db)
         }
     }
@@ -92,7 +92,7 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
     public static func deadLetters(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
-        try await OutboxStore.look(at: file) { try OutboxStore.deadLetters($0) }
+        try await OutboxStore.inspect(at: file) { try OutboxStore.deadLetters($0) }
     }
 
     /// What was given up, the oldest first: kept until it is put in again or dropped.
@@ -105,7 +105,7 @@ public final class Outbox: Sendable {
     @discardableResult
     public func requeue(_ id: OutboxEntry.ID) async throws(OutboxError) -> Bool {
         guard try await store.requeue(id) else { return false }
-        bell.ring()
+        signal.send()
         return true
     }
 

@@ -104,13 +104,13 @@ import Testing
         defer { line.close() }
         let traffic = try Traffic(line, to: line.provider)
         var proof = try proof(line, family)
-        let before = proof.look()
+        let before = proof.observe()
         #expect(before.meaning == .silent && before.result.outcome == .silent)
         #expect(before.result.evidence.neighbour != nil)
         try await traffic.connect(to: ProbedLine.world(family))
         let packets = try sent(line)
         for _ in 0..<10 {
-            let found = proof.look()
+            let found = proof.observe()
             guard case .fresh(let age) = found.meaning else {
                 Issue.record("\(found)")
                 return
@@ -121,9 +121,9 @@ import Testing
         }
         #expect(try sent(line) == packets)
         // What is older than a failure proves nothing.
-        #expect(proof.look(freshness: .zero).meaning == .silent)
+        #expect(proof.observe(freshness: .zero).meaning == .silent)
         var others = try self.proof(line, family, peers: [Situation.host])
-        #expect((others.look().meaning == .silent) == (family == .ipv6))
+        #expect((others.observe().meaning == .silent) == (family == .ipv6))
     }
 
     @Test(arguments: AddressFamily.allCases)
@@ -134,11 +134,11 @@ import Testing
         let traffic = try Traffic(line, to: line.gateway)
         try await traffic.connect(to: gateway)
         var proof = try proof(line, family)
-        #expect(proof.look().meaning == .silent)
+        #expect(proof.observe().meaning == .silent)
         // But where it is what is asked for, it is proof.
         var direct = try self.proof(line, family, towards: gateway, peers: [try #require(IPAddress(gateway))])
-        guard case .fresh = direct.look().meaning else {
-            Issue.record("\(direct.look())")
+        guard case .fresh = direct.observe().meaning else {
+            Issue.record("\(direct.observe())")
             return
         }
     }
@@ -155,7 +155,7 @@ import Testing
         let traffic = try Traffic(line, to: line.provider)
         try await traffic.connect(to: ProbedLine.world(.ipv4))
         var proof = try proof(line, .ipv4)
-        #expect(proof.look().meaning == .silent)
+        #expect(proof.observe().meaning == .silent)
     }
 
     @Test(.enabled(if: LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
@@ -168,7 +168,7 @@ import Testing
         let found = try await line.pc.perform {
             var proof = proof
             try LabThread.becomeNobody()
-            return proof.look()
+            return proof.observe()
         }
         #expect(found.result.outcome == .answered, "\(found)")
     }
@@ -182,7 +182,7 @@ import Testing
         var proof = try proof(line, family)
         let gateway = family == .ipv4 ? "10.1.0.1" : "fd01::1"
         try await LabThread.detached { try line.pc.ip("neigh change \(gateway) dev p0 nud failed") }
-        let found = proof.look()
+        let found = proof.observe()
         #expect(found.meaning == .trouble(.neighbourFailed) && found.result.outcome == .silent)
         #expect(found.result.evidence.neighbour?.after == .failed)
     }
@@ -193,11 +193,11 @@ import Testing
         let traffic = try Traffic(line, to: line.provider)
         try await traffic.connect(to: ProbedLine.world(.ipv4))
         var proof = try proof(line, .ipv4)
-        _ = proof.look()
+        _ = proof.observe()
         try await LabThread.detached { try LabRow.forward(false, in: line.gateway) }
         try traffic.send(100_000)
         #expect(try await eventually(within: .seconds(30)) { (traffic.information?.totalRetransmits ?? 0) > 0 })
-        let found = proof.look()
+        let found = proof.observe()
         #expect(found.meaning == .trouble(.stalled), "\(found)")
         #expect((found.result.evidence.retransmits ?? 0) > 0)
     }

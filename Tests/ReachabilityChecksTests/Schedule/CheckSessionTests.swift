@@ -12,7 +12,7 @@ import Testing
     private final class PlayedLine: Sendable {
         struct Counts: Hashable {
             var rounds = 0
-            var looks = 0
+            var observations = 0
             var running = 0
             var cancelled = 0
         }
@@ -46,8 +46,8 @@ import Testing
                 errands: CheckSession.Errands(
                     events: { stream },
                     runRound: { [self] _ in await round() },
-                    look: { [self] in
-                        counts.withLock { $0.looks += 1 }
+                    observe: { [self] in
+                        counts.withLock { $0.observations += 1 }
                         return finding
                     }
                 )
@@ -89,17 +89,19 @@ import Testing
         beside: @escaping @Sendable () async -> Void = {}
     ) -> [(time: Duration, verdict: CheckVerdict)] {
         world.run {
-            let told = Locked<[(time: Duration, verdict: CheckVerdict)]>([])
+            let notified = Locked<[(time: Duration, verdict: CheckVerdict)]>([])
             await withTaskGroup(of: Void.self) { group in
                 let verdicts = session.verdicts
                 group.addTask { await session.run() }
-                group.addTask { for await verdict in verdicts { told.withLock { $0.append((world.time, verdict)) } } }
+                group.addTask {
+                    for await verdict in verdicts { notified.withLock { $0.append((world.time, verdict)) } }
+                }
                 group.addTask { await line.play() }
                 group.addTask { await beside() }
                 try? await world.sleep(until: VirtualWorld.Instant(offset: duration), tolerance: nil)
                 group.cancelAll()
             }
-            return told.withLock { $0 }
+            return notified.withLock { $0 }
         }
     }
 
@@ -107,22 +109,22 @@ import Testing
         let world = VirtualWorld()
         let line = PlayedLine(world, faults: [(.seconds(1000), .silent), (.seconds(5000), .fine)])
         let session = line.session()
-        let told = Self.run(session, line, world, for: .seconds(10_000))
-        #expect(told.map(\.verdict) == [.fine, .silent, .fine])
-        #expect(told[0].time < .seconds(1))
-        #expect(told[1].time > .seconds(1000) && told[1].time < .seconds(1070))
-        #expect(told[2].time > .seconds(5000) && told[2].time < .seconds(5080))
+        let notified = Self.run(session, line, world, for: .seconds(10_000))
+        #expect(notified.map(\.verdict) == [.fine, .silent, .fine])
+        #expect(notified[0].time < .seconds(1))
+        #expect(notified[1].time > .seconds(1000) && notified[1].time < .seconds(1070))
+        #expect(notified[2].time > .seconds(5000) && notified[2].time < .seconds(5080))
         #expect(session.figures.spent.total.packets == 16 * line.counts.withLock { $0.rounds })
         #expect(session.figures.state == .works)
     }
 
-    @Test func `an idle day is one look in 30 seconds`() {
+    @Test func `an idle day is one observation in 30 seconds`() {
         let world = VirtualWorld()
         let line = PlayedLine(world, finding: .fresh(age: .seconds(1)))
-        let told = Self.run(line.session(), line, world, for: .seconds(86_400))
+        let notified = Self.run(line.session(), line, world, for: .seconds(86_400))
         let counts = line.counts.withLock { $0 }
-        #expect(told.map(\.verdict) == [.fine])
-        #expect(counts.rounds == 1 && counts.looks <= 2880 && counts.looks > 2870)
+        #expect(notified.map(\.verdict) == [.fine])
+        #expect(counts.rounds == 1 && counts.observations <= 2880 && counts.observations > 2870)
     }
 
     @Test func `who asks and who waits are answered, and nobody is left`() {
@@ -180,17 +182,17 @@ import Testing
         var path = CheckLine(Situation().evidence.path)
         path.generation = 2
         let line = PlayedLine(world, events: [(.milliseconds(500), .path(path))], length: .seconds(3))
-        let told = Self.run(line.session(), line, world, for: .seconds(20))
+        let notified = Self.run(line.session(), line, world, for: .seconds(20))
         let counts = line.counts.withLock { $0 }
-        #expect(counts.cancelled == 1 && counts.rounds == 2 && told.map(\.verdict) == [.fine])
+        #expect(counts.cancelled == 1 && counts.rounds == 2 && notified.map(\.verdict) == [.fine])
     }
 
     @Test func `its end cancels what runs`() {
         let world = VirtualWorld()
         let line = PlayedLine(world, length: .seconds(3600))
-        let told = Self.run(line.session(), line, world, for: .seconds(1))
-        #expect(told.isEmpty && world.time == .seconds(1))
-        #expect(line.counts.withLock { $0 } == .init(rounds: 1, looks: 0, running: 0, cancelled: 1))
+        let notified = Self.run(line.session(), line, world, for: .seconds(1))
+        #expect(notified.isEmpty && world.time == .seconds(1))
+        #expect(line.counts.withLock { $0 } == .init(rounds: 1, observations: 0, running: 0, cancelled: 1))
     }
 
     @Test func `probes wait for their turn`() {
@@ -240,7 +242,7 @@ import Testing
                             return stream
                         },
                         runRound: { [self] _ in (verdict.withLock { $0 }, ProbeCost()) },
-                        look: { .fresh(age: .zero) }
+                        observe: { .fresh(age: .zero) }
                     )
                 )
             }
@@ -280,16 +282,16 @@ import Testing
 
     @Test func `changes come in their order`() async throws {
         let watched = Watched(.fine)
-        var told: [CheckVerdict] = []
+        var notified: [CheckVerdict] = []
         for await verdict in watched.verdicts {
-            told.append(verdict)
-            switch told.count {
+            notified.append(verdict)
+            switch notified.count {
             case 1: watched.change(to: .unplugged, generation: 2)
             case 2: watched.change(to: .fine, generation: 3)
             default: break
             }
-            if told.count == 3 { break }
+            if notified.count == 3 { break }
         }
-        #expect(told == [.fine, .unplugged, .fine])
+        #expect(notified == [.fine, .unplugged, .fine])
     }
 }

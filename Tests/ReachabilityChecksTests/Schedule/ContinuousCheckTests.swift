@@ -23,18 +23,18 @@ import Testing
         options.networkNamespace = .path(line.pc.path)
         options.nameServers = [Situation.host]
         options.family = .ipv4
-        var told: [CheckVerdict] = []
+        var notified: [CheckVerdict] = []
         for await verdict in NetworkCheck(options: options).verdicts {
-            told.append(verdict)
-            switch told.count {
+            notified.append(verdict)
+            switch notified.count {
             case 1: try await LabThread.detached { try line.gateway.ip("link set g0 down") }
             case 2: try await LabThread.detached { try line.gateway.ip("link set g0 up") }
             default: break
             }
-            if told.count == 3 { break }
+            if notified.count == 3 { break }
         }
-        #expect(told.map(\.place) == [.works, .link, .works], "\(told.map(\.text))")
-        #expect(told[1].reason.rawValue == "noCarrier" && told[1].confidence == .proven)
+        #expect(notified.map(\.place) == [.works, .link, .works], "\(notified.map(\.text))")
+        #expect(notified[1].reason.rawValue == "noCarrier" && notified[1].confidence == .proven)
     }
 
     @Test func `where nothing can be asked it says so`() async throws {

@@ -33,7 +33,7 @@ import Testing
             var line = SimulatedLine(.init(asksOthers: asksOthers), seed: UInt64(seed))
             line.path()
             for _ in 0..<100 { Self.change(&line, &chance) }
-            for (one, other) in zip(line.told, line.told.dropFirst()) where one.isSame(as: other) {
+            for (one, other) in zip(line.notified, line.notified.dropFirst()) where one.isSame(as: other) {
                 Issue.record("\(one.place) told twice, seed \(seed)")
             }
             // When all is quiet, everybody has an answer, and it works in the end.
@@ -44,7 +44,7 @@ import Testing
             line.send(.waiting(78))
             line.advance(by: .seconds(5))
             #expect(line.answers[77] == .fine && line.answers[78] == .fine, "seed \(seed)")
-            #expect(line.schedule.told == .fine && line.schedule.state == .works, "seed \(seed)")
+            #expect(line.schedule.notified == .fine && line.schedule.state == .works, "seed \(seed)")
             guard line.gaps.allSatisfy({ $0 >= .seconds(1) }) else {
                 Issue.record("rounds too close: \(line.gaps), seed \(seed)")
                 return
@@ -55,7 +55,7 @@ import Testing
     @Test func `events nobody waited for do nothing`() {
         var line = SimulatedLine()
         line.send(.timer)
-        line.send(.looked(.trouble(.stalled)))
+        line.send(.observed(.trouble(.stalled)))
         line.send(.roundEnded(.refused, ProbeCost()))
         line.send(.resumed)
         line.send(.left(3))

@@ -38,7 +38,7 @@ import Testing
         line.path()
         #expect(line.rounds.map(\.time) == [.zero])
         line.advance(by: .seconds(1))
-        #expect(line.told == [.fine] && line.schedule.state == .works)
+        #expect(line.notified == [.fine] && line.schedule.state == .works)
     }
 
     @Test(arguments: [ScheduleEvent.portalChanged, .resolverChanged, .resumed])
@@ -50,7 +50,7 @@ import Testing
         #expect(line.schedule.state == .unknown)
         line.advance(by: .seconds(1))
         #expect(line.rounds.map(\.time) == [start + .milliseconds(250)])
-        #expect(line.told.isEmpty)
+        #expect(line.notified.isEmpty)
     }
 
     @Test func `anchors are asked a while after a change`() {
@@ -102,11 +102,11 @@ import Testing
         line.advance(by: .seconds(1))
         line.forgetLog()
         line.path(obstacle: .unplugged)
-        #expect(line.told == [.unplugged] && line.schedule.state == .broken(.link))
+        #expect(line.notified == [.unplugged] && line.schedule.state == .broken(.link))
         line.send(.asked(1))
         line.send(.resolverChanged)
         line.advance(by: .seconds(86_400))
-        #expect(line.answers[1] == .unplugged && line.rounds.isEmpty && line.looks.isEmpty)
+        #expect(line.answers[1] == .unplugged && line.rounds.isEmpty && line.observations.isEmpty)
         line.path()
         line.advance(by: .seconds(1))
         #expect(line.rounds.count == 1)
@@ -141,8 +141,8 @@ import Testing
         #expect(line.answers[1] == .fine)
         let first = line.log.first { $0.action == .answer(1, .fine) }?.time
         line.advance(by: .seconds(10))
-        let second = line.log.first { $0.action == .tell(.fine) }?.time
-        #expect(line.told == [.refused, .fine])
+        let second = line.log.first { $0.action == .notify(.fine) }?.time
+        #expect(line.notified == [.refused, .fine])
         if let first, let second { #expect(second - first >= .seconds(2) && second - first < .seconds(3)) }
     }
 
@@ -162,7 +162,7 @@ import Testing
         line.advance(by: .milliseconds(100))
         line.verdict = .refused
         line.advance(by: .seconds(10))
-        #expect(line.told == [.refused])
+        #expect(line.notified == [.refused])
     }
 
     // MARK: It works
@@ -171,13 +171,13 @@ import Testing
         var line = working()
         line.finding = .fresh(age: .seconds(5))
         line.advance(to: .seconds(1000))
-        #expect(line.rounds.isEmpty && line.told.isEmpty)
+        #expect(line.rounds.isEmpty && line.notified.isEmpty)
         #expect(
-            zip(line.looks, line.looks.dropFirst()).allSatisfy {
+            zip(line.observations, line.observations.dropFirst()).allSatisfy {
                 $1 - $0 <= .milliseconds(30_001) && $1 - $0 >= .seconds(30)
             }
         )
-        #expect(line.looks.count == 33)
+        #expect(line.observations.count == 33)
     }
 
     @Test(arguments: [(false, 60), (true, 600)])
@@ -187,7 +187,7 @@ import Testing
         #expect(line.rounds.allSatisfy { $0.kind == .cheap })
         #expect(line.gaps.allSatisfy { $0 >= .seconds(seconds) && $0 < .seconds(seconds + 1) }, "\(line.gaps)")
         #expect(line.rounds.count >= 6000 / (seconds + 1))
-        #expect(line.schedule.state == .works && line.told.isEmpty)
+        #expect(line.schedule.state == .works && line.notified.isEmpty)
     }
 
     @Test func `every quarter of an hour the anchors are asked`() {
@@ -217,16 +217,16 @@ import Testing
         line.finding = .trouble(.stalled)
         line.verdict = .silent
         while line.rounds.isEmpty { line.advance(by: .milliseconds(1)) }
-        #expect(line.schedule.state == .suspect && line.told.isEmpty)
+        #expect(line.schedule.state == .suspect && line.notified.isEmpty)
         let start = line.now
         line.advance(by: .milliseconds(100))
-        #expect(line.told.isEmpty)
+        #expect(line.notified.isEmpty)
         line.verdict = .fine
         line.advance(to: start + .milliseconds(1100))
-        #expect(line.told.isEmpty && line.schedule.state == .suspect)
+        #expect(line.notified.isEmpty && line.schedule.state == .suspect)
         line.verdict = .silent
         line.advance(to: start + .milliseconds(3100))
-        #expect(line.told == [.silent] && line.schedule.state == .broken(.upstream))
+        #expect(line.notified == [.silent] && line.schedule.state == .broken(.upstream))
         #expect(line.rounds.prefix(3).map { $0.time - start } == [.zero, .seconds(1), .seconds(3)])
     }
 
@@ -234,7 +234,7 @@ import Testing
         var line = working()
         line.verdict = .silent
         line.advance(by: .seconds(70))
-        #expect(line.rounds.first?.kind == .cheap && line.told == [.silent])
+        #expect(line.rounds.first?.kind == .cheap && line.notified == [.silent])
     }
 
     @Test func `what somebody says is believed at once`() {
@@ -243,7 +243,7 @@ import Testing
         line.verdict = .refused
         while line.rounds.isEmpty { line.advance(by: .milliseconds(1)) }
         line.advance(by: .milliseconds(100))
-        #expect(line.told == [.refused])
+        #expect(line.notified == [.refused])
     }
 
     @Test func `a suspicion that rounds refute is not raised again at once`() {
@@ -251,7 +251,7 @@ import Testing
         line.finding = .trouble(.stalled)
         line.advance(to: .seconds(900))
         #expect(line.rounds.filter { $0.kind != .cheap }.count == 2)
-        #expect(line.told.isEmpty && line.schedule.state == .works)
+        #expect(line.notified.isEmpty && line.schedule.state == .works)
         line.advance(to: .seconds(1000))
         #expect(line.rounds.filter { $0.kind != .cheap }.count == 4)
     }
@@ -261,8 +261,8 @@ import Testing
         line.finding = .trouble(.stalled)
         line.script = [.silent, .half, .fine]
         line.advance(to: .seconds(36))
-        #expect(line.told.first?.place == .inconclusive && line.told.first?.reason == .notEnoughEvidence)
-        #expect(line.told.last == .fine && line.schedule.state == .works)
+        #expect(line.notified.first?.place == .inconclusive && line.notified.first?.reason == .notEnoughEvidence)
+        #expect(line.notified.last == .fine && line.schedule.state == .works)
     }
 
     @Test func `one slow answer is not told, and two are`() {
@@ -272,12 +272,12 @@ import Testing
         line.send(.asked(1))
         line.send(.waiting(2))
         line.advance(by: .milliseconds(200))
-        #expect(line.answers == [1: .slow, 2: .slow] && line.told.isEmpty)
+        #expect(line.answers == [1: .slow, 2: .slow] && line.notified.isEmpty)
         line.advance(by: .seconds(2))
-        #expect(line.told == [.slow] && line.schedule.state == .works)
+        #expect(line.notified == [.slow] && line.schedule.state == .works)
         line.verdict = .fine
         line.advance(by: .seconds(1000))
-        #expect(line.told == [.slow, .fine])
+        #expect(line.notified == [.slow, .fine])
     }
 
     // MARK: It is broken
@@ -292,7 +292,7 @@ import Testing
             )
         }
         #expect(Set(line.gaps).count > 20)
-        #expect(line.told == [.refused])
+        #expect(line.notified == [.refused])
     }
 
     @Test func `metered they come at larger ones`() {
@@ -311,7 +311,7 @@ import Testing
         line.send(.resumed)
         line.advance(by: .seconds(4))
         #expect(line.rounds.count >= 3)
-        #expect(line.told.isEmpty)
+        #expect(line.notified.isEmpty)
     }
 
     @Test func `traffic of others begins anew, if it is newer than the failure`() {
@@ -324,7 +324,7 @@ import Testing
         line.finding = .fresh(age: .zero)
         line.verdict = .fine
         line.advance(by: .seconds(34))
-        #expect(line.told == [.fine])
+        #expect(line.notified == [.fine])
     }
 
     @Test func `another reason is told when it is sure or seen twice`() {
@@ -332,9 +332,9 @@ import Testing
         line.verdict = .silent
         while line.rounds.count < 2 { line.advance(by: .milliseconds(10)) }
         line.advance(by: .milliseconds(150))
-        #expect(line.told == [.refused])
+        #expect(line.notified == [.refused])
         line.advance(by: .seconds(10))
-        #expect(line.told == [.refused, .silent])
+        #expect(line.notified == [.refused, .silent])
     }
 
     // MARK: A captive portal
@@ -354,7 +354,7 @@ import Testing
         #expect(line.gaps.dropFirst().allSatisfy { $0 == .milliseconds(20_100) }, "\(line.gaps)")
         line.verdict = .fine
         line.advance(by: .seconds(30))
-        #expect(line.answers[1] == .fine && line.told == [.fine])
+        #expect(line.answers[1] == .fine && line.notified == [.fine])
     }
 
     @Test func `a portal that tells when it ends is asked then`() {

@@ -24,15 +24,15 @@ import Testing
     @Test(arguments: [false, true], [false, true])
     func `while others talk`(isMetered: Bool, asksOthers: Bool) {
         let line = day(.fine, .fresh(age: .seconds(3)), isMetered: isMetered, asksOthers: asksOthers)
-        #expect(line.rounds.isEmpty && line.told.isEmpty)
-        #expect(line.looks.count <= 2880 && line.looks.count > 2870)
-        #expect(line.log.allSatisfy { if case .arm = $0.action { true } else { $0.action == .look } })
+        #expect(line.rounds.isEmpty && line.notified.isEmpty)
+        #expect(line.observations.count <= 2880 && line.observations.count > 2870)
+        #expect(line.log.allSatisfy { if case .arm = $0.action { true } else { $0.action == .observe } })
         #expect(line.spent("idle").packets == 0)
     }
 
     @Test func `while nobody talks`() {
         let line = day(isMetered: false)
-        #expect(line.told.isEmpty)
+        #expect(line.notified.isEmpty)
         #expect(line.rounds.count > 1400 && line.rounds.allSatisfy { $0.kind == .cheap })
         #expect(line.spent("idle").bytes <= 250_000)
         let metered = day(isMetered: true, asksOthers: true)
@@ -71,7 +71,7 @@ import Testing
         line.advance(by: .seconds(7))
         line.send(.asked(2))
         line.advance(by: .seconds(3))
-        #expect(line.told == [.fine] && line.answers[1] == .fine)
+        #expect(line.notified == [.fine] && line.answers[1] == .fine)
     }
 
     @Test func `the next day begins with a new budget`() {

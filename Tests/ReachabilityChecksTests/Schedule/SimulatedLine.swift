@@ -74,8 +74,8 @@ struct SimulatedLine {
         case .arm(let time):
             precondition(time.map { $0 >= now } != false, "a timer in the past")
             timer = time
-        case .look:
-            pending.append((now + .milliseconds(1), .looked(finding)))
+        case .observe:
+            pending.append((now + .milliseconds(1), .observed(finding)))
         case .run(let kind):
             precondition(!isRunning, "two rounds at a time")
             isRunning = true
@@ -87,7 +87,7 @@ struct SimulatedLine {
                 guard case .roundEnded(let verdict, _) = pending[index].event else { continue }
                 pending[index] = (now + .milliseconds(5), .roundEnded(verdict, ProbeCost(packets: 1, bytes: 64)))
             }
-        case .tell, .answer: break
+        case .notify, .answer: break
         }
     }
 
@@ -95,11 +95,13 @@ struct SimulatedLine {
 
     mutating func forgetLog() { log = [] }
 
-    var told: [CheckVerdict] { log.compactMap { if case .tell(let verdict) = $0.action { verdict } else { nil } } }
+    var notified: [CheckVerdict] {
+        log.compactMap { if case .notify(let verdict) = $0.action { verdict } else { nil } }
+    }
     var rounds: [(time: Duration, kind: RoundKind)] {
         log.compactMap { if case .run(let kind) = $0.action { ($0.time, kind) } else { nil } }
     }
-    var looks: [Duration] { log.filter { $0.action == .look }.map(\.time) }
+    var observations: [Duration] { log.filter { $0.action == .observe }.map(\.time) }
     var answers: [UInt64: CheckVerdict] {
         log.reduce(into: [:]) { if case .answer(let caller, let verdict) = $1.action { $0[caller] = verdict } }
     }

@@ -34,7 +34,7 @@ package struct PassiveProof: Sendable {
     /// gateway's entry in the neighbour table, and at most ``TrafficWitness/candidates`` routes.
     ///
     /// - Parameter freshness: how old an answer may be. After a failure only later ones prove anything.
-    package mutating func look(freshness: Duration = .seconds(30)) -> Finding {
+    package mutating func observe(freshness: Duration = .seconds(30)) -> Finding {
         let connections = (try? connections()) ?? []
         traffic.take(connections.filter(isOnLine).map(ConnectionReading.init))
         let neighbour = line.neighbour()

@@ -19,7 +19,7 @@ struct ConnectionReading: Hashable, Sendable {
     var lost: Int
 }
 
-/// Whether answers come, and whether segments get lost: of all connections over one line, from one look to the next.
+/// Whether answers come, and whether segments get lost: of all connections over one line, from one observation to the next.
 struct TrafficWitness: Sendable {
     /// Of the newest answers so many are looked at more closely.
     static let candidates = 8

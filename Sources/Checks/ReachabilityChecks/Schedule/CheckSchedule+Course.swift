@@ -23,9 +23,9 @@ extension CheckSchedule {
         var brokenSince: Duration?
         var retries = 0
         var plan: Plan?
-        var lookAt: Duration?
-        /// Whether the look that is under way is about an older path.
-        var ignoresLook = false
+        var observeAt: Duration?
+        /// Whether the observation that is under way is about an older path.
+        var ignoresObservation = false
 
         /// Whether rounds have begun to decide something, and go on whatever they cost.
         var isDeciding: Bool { trial != nil || successSince != nil && state != .works }

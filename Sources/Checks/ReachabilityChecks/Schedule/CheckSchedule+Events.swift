@@ -9,7 +9,7 @@ extension CheckSchedule {
         guard let obstacle = line.obstacle else { return }
         course.plan = nil
         course.state = ScheduleState(obstacle.place)
-        tell(obstacle)
+        notify(obstacle)
         answer(obstacle)
     }
 
@@ -17,7 +17,7 @@ extension CheckSchedule {
     mutating func beginAnew(after delay: Duration = ScheduleTiming.settle, at now: Duration) {
         guard line != nil else { return }
         course = Course()
-        course.ignoresLook = isLooking
+        course.ignoresObservation = isObserving
         if running?.isVoid == false {
             running?.isVoid = true
             actions.append(.cancelRound)

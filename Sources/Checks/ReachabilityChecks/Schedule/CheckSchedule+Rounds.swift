@@ -11,7 +11,7 @@ extension CheckSchedule {
         answer(verdict)
         switch verdict.place {
         // Something is a little wrong, perhaps: as with what is broken, once is not enough.
-        case .degraded where told?.place == .works && verdict.confidence != .proven:
+        case .degraded where notified?.place == .works && verdict.confidence != .proven:
             failed(verdict, previous, round, at: now)
         case .works, .degraded: succeeded(verdict, round, at: now)
         case .inconclusive: decidedNothing(verdict, round, at: now)
@@ -20,7 +20,7 @@ extension CheckSchedule {
     }
 
     private mutating func cheapRoundEnded(_ verdict: CheckVerdict, at now: Duration) {
-        course.lookAt = now + ScheduleTiming.look
+        course.observeAt = now + ScheduleTiming.observation
         if verdict.isWorking {
             course.lastProof = now
         } else if believesHints(at: now), budget.allows(.trouble, isMetered, rounds: 3, at: now) {
@@ -37,7 +37,7 @@ extension CheckSchedule {
         course.trial?.successes += 1
         if let trial = course.trial, trial.successes < 2 { return goOn(trial, verdict, at: now) }
         // What has broken once may break again at once.
-        if let told, told.isBroken, now - since < ScheduleTiming.recovery {
+        if let notified, notified.isBroken, now - since < ScheduleTiming.recovery {
             course.plan = Plan(at: since + ScheduleTiming.recovery, kind: wide(), purpose: round.decidingPurpose)
             return
         }
@@ -55,8 +55,8 @@ extension CheckSchedule {
         } else if verdict.place == .degraded {
             course.plan = Plan(at: now + ScheduleTiming.fullInterval, kind: wide(), purpose: .trouble)
         }
-        course.lookAt = now + ScheduleTiming.look
-        tell(verdict)
+        course.observeAt = now + ScheduleTiming.observation
+        notify(verdict)
     }
 
     // MARK: It does not
@@ -103,12 +103,12 @@ extension CheckSchedule {
         course.brokenSince = course.brokenSince ?? now
         course.trial = nil
         course.state = ScheduleState(verdict.place)
-        tell(verdict)
+        notify(verdict)
     }
 
     /// Plans the next round of what is broken.
     private mutating func retry(_ verdict: CheckVerdict, at now: Duration) {
-        course.lookAt = now + ScheduleTiming.look
+        course.observeAt = now + ScheduleTiming.observation
         let age = now - (course.brokenSince ?? now)
         let delay: Duration
         if state == .portal {

@@ -1,7 +1,7 @@
 /// When to check a line, and what to say of it: a value that is told what happens, and says what is to be done.
 ///
 /// It has no clock, no chance of its own and no socket. A moment is the time since any fixed one, and never goes back. At most one
-/// round runs at a time, the timer is never armed for the past, and no verdict is told twice in a row.
+/// round runs at a time, the timer is never armed for the past, and no verdict is notified twice in a row.
 package struct CheckSchedule: Sendable {
     /// What the user chooses.
     package struct Options: Hashable, Sendable {
@@ -23,12 +23,12 @@ package struct CheckSchedule: Sendable {
     let options: Options
     /// What was sent, and what may be.
     package internal(set) var budget: CheckBudget
-    /// What was told last; nil for nothing.
-    package internal(set) var told: CheckVerdict?
+    /// The verdict that was notified last; nil for none.
+    package internal(set) var notified: CheckVerdict?
     var line: CheckLine?
     var course = Course()
     var running: Running?
-    var isLooking = false
+    var isObserving = false
     var askers: [UInt64] = []
     var waiters: [UInt64] = []
     private var lastStart: Duration?
@@ -61,7 +61,7 @@ package struct CheckSchedule: Sendable {
             askers.removeAll { $0 == caller }
             waiters.removeAll { $0 == caller }
         case .roundEnded(let verdict, let cost): roundEnded(verdict, cost, at: now)
-        case .looked(let finding): looked(finding, at: now)
+        case .observed(let finding): observed(finding, at: now)
         case .timer: armed = nil
         }
         proceed(at: now)
@@ -72,13 +72,13 @@ package struct CheckSchedule: Sendable {
 
     private mutating func proceed(at now: Duration) {
         if let plan = course.plan, plan.at <= now, running == nil { start(plan, at: now) }
-        if let time = course.lookAt, time <= now, running == nil, !isLooking {
-            isLooking = true
-            course.lookAt = nil
-            actions.append(.look)
+        if let time = course.observeAt, time <= now, running == nil, !isObserving {
+            isObserving = true
+            course.observeAt = nil
+            actions.append(.observe)
         }
         // What is under way ends by itself.
-        let times = running == nil ? [course.plan?.at, isLooking ? nil : course.lookAt].compactMap(\.self) : []
+        let times = running == nil ? [course.plan?.at, isObserving ? nil : course.observeAt].compactMap(\.self) : []
         guard times.min() != armed else { return }
         armed = times.min()
         actions.append(.arm(armed))
@@ -102,18 +102,18 @@ package struct CheckSchedule: Sendable {
     /// Starts a round beside the one that is planned.
     mutating func start(_ kind: RoundKind, _ purpose: CheckBudget.Purpose, at now: Duration) {
         if kind == .cheap { course.lastCheap = now } else { course.lastRound = now }
-        course.lookAt = nil
+        course.observeAt = nil
         lastStart = now
         running = Running(kind: kind, purpose: purpose, isMetered: isMetered)
         actions.append(.run(kind))
     }
 
-    // MARK: Saying it
+    // MARK: Notifying
 
-    mutating func tell(_ verdict: CheckVerdict) {
-        guard told?.isSame(as: verdict) != true else { return }
-        told = verdict
-        actions.append(.tell(verdict))
+    mutating func notify(_ verdict: CheckVerdict) {
+        guard notified?.isSame(as: verdict) != true else { return }
+        notified = verdict
+        actions.append(.notify(verdict))
     }
 
     /// Answers those who asked, and where it works those who wait for that.

@@ -3,7 +3,7 @@ package import NetworkReachability
 
 /// Runs a ``CheckSchedule``: gives it the time and what happens, and does what it wants.
 ///
-/// One `run()` at most, in one task. It owns a timer, a round and a look, each a task, and none of them is left when it returns; what
+/// One `run()` at most, in one task. It owns a timer, a round and an observation, each a task, and none of them is left when it returns; what
 /// others ask of it until then is answered with nil. Thread-safe. The lock is held while the schedule decides, never while anybody waits.
 package final class CheckSession: Sendable {
     /// Who does what the schedule wants. A task that is cancelled is to end soon, whatever it then says.
@@ -12,14 +12,14 @@ package final class CheckSession: Sendable {
         package var events: @Sendable () -> AsyncStream<ScheduleEvent>
         package var runRound: @Sendable (RoundKind) async -> (CheckVerdict, ProbeCost)
         /// Asks the kernel. See ``PassiveProof``.
-        package var look: @Sendable () async -> PassiveFinding
+        package var observe: @Sendable () async -> PassiveFinding
 
         package init(
             events: @escaping @Sendable () -> AsyncStream<ScheduleEvent>,
             runRound: @escaping @Sendable (RoundKind) async -> (CheckVerdict, ProbeCost),
-            look: @escaping @Sendable () async -> PassiveFinding
+            observe: @escaping @Sendable () async -> PassiveFinding
         ) {
-            (self.events, self.runRound, self.look) = (events, runRound, look)
+            (self.events, self.runRound, self.observe) = (events, runRound, observe)
         }
     }
 
@@ -76,10 +76,10 @@ package final class CheckSession: Sendable {
                     case .arm(let time):
                         timer?.cancel()
                         timer = time.map { time in Errand(in: &group) { [self] in await wait(until: time) } }
-                    case .look: group.addTask { [errands, inbox] in inbox.yield(.looked(await errands.look())) }
+                    case .observe: group.addTask { [errands, inbox] in inbox.yield(.observed(await errands.observe())) }
                     case .run(let kind): round = Errand(in: &group) { [self] in await runRound(kind) }
                     case .cancelRound: round?.cancel()
-                    case .tell: break
+                    case .notify: break
                     case .answer(let caller, let verdict): answer(caller, verdict)
                     }
                 }
@@ -103,12 +103,12 @@ package final class CheckSession: Sendable {
         state.withLock { $0.callers.removeValue(forKey: caller) }?.resume(returning: verdict)
     }
 
-    /// What is told is told in the order in which it was decided: the streams only take it, and wake their readers later.
+    /// Verdicts are delivered in the order in which they were decided: the streams only take them, and wake their readers later.
     private func handle(_ event: ScheduleEvent) -> [ScheduleAction] {
         let now = clock.now
         return state.withLock { state in
             let actions = state.schedule.handle(event, at: now)
-            for case .tell(let verdict) in actions {
+            for case .notify(let verdict) in actions {
                 for listener in state.listeners.values { listener.yield(verdict) }
             }
             return actions
@@ -135,7 +135,7 @@ package final class CheckSession: Sendable {
             guard state.phase != .over else { return nil }
             let id = state.makeID()
             state.listeners[id] = listener
-            if let told = state.schedule.told { listener.yield(told) }
+            if let notified = state.schedule.notified { listener.yield(notified) }
             return id
         }
         guard let id else {
@@ -220,4 +220,25 @@ struct CheckClock: Sendable {
     var now: Duration { elapsed() }
 
     func sleep(until time: Duration) async throws { try await wait(time) }
+}
+
+/// Work in a child task that can be cancelled before the others of its group.
+private struct Errand: Sendable {
+    private let stop: AsyncStream<Never>.Continuation
+
+    init(in group: inout DiscardingTaskGroup, _ work: @escaping @Sendable () async -> Void) {
+        let (stopped, stop) = AsyncStream.makeStream(of: Never.self)
+        self.stop = stop
+        group.addTask {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await work() }
+                group.addTask { for await _ in stopped {} }
+                // Whichever ends first ends the other.
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    func cancel() { stop.finish() }
 }

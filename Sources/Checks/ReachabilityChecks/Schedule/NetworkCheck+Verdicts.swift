@@ -49,7 +49,7 @@ extension NetworkCheck {
                         }
                     )
                 },
-                look: { sight.look() }
+                observe: { sight.observe() }
             )
         )
     }
@@ -100,7 +100,7 @@ extension NetworkCheck {
     }
 }
 
-/// What the kernel shows of the line of a check, from look to look.
+/// What the kernel shows of the line of a check, from observation to observation.
 private final class LineSight: Sendable {
     private struct Proof {
         let path: NetworkPath
@@ -127,9 +127,9 @@ private final class LineSight: Sendable {
     }
 
     /// What is proof for one family is enough; trouble of one is trouble.
-    func look() -> PassiveFinding {
+    func observe() -> PassiveFinding {
         let findings = AddressFamily.allCases.compactMap { family in
-            options.family ?? family == family ? look(over: family) : nil
+            options.family ?? family == family ? observe(over: family) : nil
         }
         func rank(_ finding: PassiveFinding) -> Int {
             switch finding {
@@ -144,7 +144,7 @@ private final class LineSight: Sendable {
         return finding
     }
 
-    private func look(over family: AddressFamily) -> PassiveFinding? {
+    private func observe(over family: AddressFamily) -> PassiveFinding? {
         guard let manager = manager(over: family), case let path = manager.path, path.status.isReachable else {
             return nil
         }
@@ -156,7 +156,7 @@ private final class LineSight: Sendable {
                 let proof = PassiveProof(LineFacts(path, of: manager), binding, peers: peers)
                 proofs[family] = Proof(path: path, proof: proof)
             }
-            return proofs[family]?.proof.look().meaning
+            return proofs[family]?.proof.observe().meaning
         }
     }
 

@@ -17,7 +17,7 @@ package enum ScheduleEvent: Hashable, Sendable {
     /// The round that was to be run, or was cancelled, is over.
     case roundEnded(CheckVerdict, ProbeCost)
     /// The kernel was asked.
-    case looked(PassiveFinding)
+    case observed(PassiveFinding)
     /// The time has come that the timer was armed for.
     case timer
 }
@@ -27,13 +27,13 @@ package enum ScheduleAction: Hashable, Sendable {
     /// Send ``ScheduleEvent/timer`` at this time; nil for never. It takes the place of the time before.
     case arm(Duration?)
     /// Ask the kernel, no packet.
-    case look
+    case observe
     /// Run a round. None is running.
     case run(RoundKind)
     /// The running round is about a path that is no more. Its end is told all the same.
     case cancelRound
     /// What holds from now on, and is another verdict than the one before.
-    case tell(CheckVerdict)
+    case notify(CheckVerdict)
     /// What one who asked or waited gets; it is forgotten then.
     case answer(UInt64, CheckVerdict)
 }

@@ -3,7 +3,7 @@
 /// | What | Otherwise | Metered |
 /// |---|---|---|
 /// | from a change to the first round | 250 ms | 250 ms |
-/// | how fresh passive proof must be, and from one look to the next | 30 s | 30 s |
+/// | how fresh passive proof must be, and from one observation to the next | 30 s | 30 s |
 /// | between cheap probes, without passive proof | 60 s | 600 s |
 /// | between full rounds, without passive proof | 900 s | never |
 /// | the rounds of a suspicion | 0, 1, 3 s | 0, 1, 3 s |
@@ -13,7 +13,7 @@
 /// | how old an answer may be for one who asks | 5 s | 5 s |
 package enum ScheduleTiming {
     static let settle = Duration.milliseconds(250)
-    static let look = Duration.seconds(30)
+    static let observation = Duration.seconds(30)
     static let freshness = Duration.seconds(30)
     static let fullInterval = Duration.seconds(900)
     static let trial: [Duration] = [.zero, .seconds(1), .seconds(3)]

@@ -46,3 +46,54 @@ package enum CheckJudge {
             ?? UpstreamStage.silence(view)
     }
 }
+
+/// A target on the link itself: whatever is wrong behind the gateway is nothing to it.
+private enum NeighbourStage {
+    static func judge(_ evidence: CheckEvidence) -> Finding? {
+        guard let target = evidence.target else { return nil }
+        let results = evidence.valid.filter { $0.isTarget && $0.ran }
+        let givenUp = results.filter(\.isNeighbourGivenUp)
+        if !givenUp.isEmpty, !results.contains(where: \.peerSpoke) {
+            let text = "\(target.text) does not answer on the link"
+            return Finding(.host, .neighbourFailed, .proven, text, givenUp)
+        }
+        return TargetStage.fails(evidence)
+    }
+}
+
+/// A tunnel is as good as the way to its far end.
+private enum UnderlayStage {
+    static func judge(_ evidence: CheckEvidence, _ underlay: CheckEvidence) -> Finding? {
+        let verdict = CheckJudge.judge(underlay)
+        guard ![.works, .degraded, .inconclusive].contains(verdict.place) else { return nil }
+        let line = Families.join(evidence)
+        // What answers through the tunnel proves the way below it.
+        guard line.place != .works, line.place != .degraded else { return nil }
+        let (upper, lower) = (evidence.path.interface, underlay.path.interface)
+        let way = upper.map { one in " (via \(one.name)\(lower.map { " over \($0.name)" } ?? ""))" } ?? ""
+        // Nobody but the far end is asked behind the gateway: a way that leads nowhere is as likely as a machine that is off.
+        let place = verdict.place == .host || verdict.place == .service ? CheckPlace.upstream : verdict.place
+        return Finding(place, verdict.reason, verdict.confidence, verdict.text + way, verdict.evidence)
+    }
+}
+
+/// What was seen besides, and decides nothing.
+private enum Notes {
+    static func of(_ evidence: CheckEvidence) -> [String] {
+        let results = evidence.valid
+        var notes: [String] = []
+        if results.contains(where: { $0.kind == .gateway && $0.outcome == .silent }) { notes.append("gatewayDeaf") }
+        let proxy = results.contains {
+            $0.request.subject == .nobody && $0.evidence.http.map { $0.status >= 400 && $0.status != 511 } == true
+        }
+        if proxy { notes.append("transparentProxy") }
+        let asked = results.filter(\.isAnchor)
+        if !asked.isEmpty, !asked.contains(where: { $0.isVerified || $0.isEchoed }) { notes.append("internetUnproven") }
+        if asked.contains(where: { $0.isVerified && ($0.evidence.http?.status ?? 0) >= 500 }) {
+            notes.append("anchorsIll")
+        }
+        if results.contains(where: \.looksCaptive) { notes.append("captive") }
+        if evidence.isHandicapped { notes.append(ProbeReason.notPermitted.rawValue) }
+        return notes
+    }
+}

@@ -1,3 +1,4 @@
+import NIOHTTP1
 package import ServerTrustHTTP
 
 /// What one request of HTTP asks and expects. Its answer is never followed to another place.
@@ -45,5 +46,17 @@ enum WebLimits {
         case .portalAPI: .max
         case .anchor, .target: 4 * 1024
         }
+    }
+}
+
+extension WebRequest {
+    /// All that is sent: nothing of it tells one machine from another.
+    var head: HTTPRequestHead {
+        var headers = HTTPHeaders([
+            ("Host", url.authority), ("Connection", "close"), ("User-Agent", "reachability-check"),
+            ("Accept", purpose == .portalAPI ? "application/captive+json" : "*/*"),
+        ])
+        if case .anchor(let nonce) = purpose { headers.add(name: "Reachability-Challenge", value: nonce) }
+        return HTTPRequestHead(version: .http1_1, method: .GET, uri: url.target, headers: headers)
     }
 }

@@ -1,3 +1,5 @@
+package import ArgumentParser
+
 /// A program that lies beside `reachability` and does some of its subcommands: what it is linked with would make all others several
 /// times as large, and slower to start.
 package struct CompanionProgram: Hashable, Sendable {
@@ -23,4 +25,14 @@ package struct CompanionProgram: Hashable, Sendable {
         guard let group else { return Array(commandLine.dropFirst()) }
         return Array(commandLine.drop { $0 != group }.dropFirst())
     }
+}
+
+/// What a subcommand may be told that another program does, and its help: the same to `reachability`, which parses it and tells of
+/// it, and to that program.
+package protocol CompanionArguments: ParsableArguments {
+    /// Name, help and usage.
+    static var configuration: CommandConfiguration { get }
+
+    /// Who does it.
+    static var program: CompanionProgram { get }
 }

@@ -1,4 +1,6 @@
 import LinuxPrimitives
+package import NetworkDiagnostics
+import NetworkReachability
 
 /// One link of a chain of evidence for people: a line, and under the one that is broken what would mend it. All lines of a chain are aligned.
 package struct StepText {
@@ -49,5 +51,19 @@ package struct StepText {
         case .note, .notReached: return text
         }
         return "\u{1b}[\(colour)m\(text)\u{1b}[0m"
+    }
+}
+
+extension StepText {
+    /// A link of the kernel's chain of evidence.
+    package init(_ step: NetworkEvidence.Step, of evidence: NetworkEvidence) {
+        let mark: Mark =
+            switch step.state {
+            case .ok: .ok
+            case .broken: evidence.path.status == .unknown ? .unclear : .broken
+            case .notReached: .notReached
+            case .informational: .note
+            }
+        self.init(mark, step.kind.rawValue, step.summary, remedy: step.remedy)
     }
 }

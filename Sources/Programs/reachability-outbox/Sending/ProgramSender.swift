@@ -2,6 +2,7 @@ import CommandLineSupport
 import LinuxPrimitives
 import ReachabilityOutbox
 import Subprocess
+import SystemPackage
 
 /// Sends with a program of the user's: the request is on its standard input in the form of HTTP/1.1 with an absolute URL (RFC
 /// 9112, section 3.2.2), and its exit status says what came of it.
@@ -52,5 +53,13 @@ struct ProgramSender: OutboxSender {
         } catch {
             return program.couldNotHold(error)
         }
+    }
+}
+
+extension MemoryFile {
+    /// The file opened anew, read-only and from its beginning: a standard input that may be left unread. Writing to a pipe that
+    /// nobody reads any more ends swift-subprocess 1.0 with a fatal error.
+    func opened() throws -> FileDescriptor {
+        try .open(FilePath("/proc/self/fd/\(descriptor)"), .readOnly, options: .closeOnExec)
     }
 }

@@ -5,7 +5,7 @@ import Netlink
 import ServerTrust
 
 /// `reachability trust`: judges a server as a client with that policy file would.
-struct Trust: AsyncParsableCommand, ServerAsking {
+struct Trust: AsyncParsableCommand, ServerQuery {
     static let configuration = TrustArguments.configuration
 
     @OptionGroup var arguments: TrustArguments
@@ -15,7 +15,7 @@ struct Trust: AsyncParsableCommand, ServerAsking {
     func run() async throws {
         let limit = try TimeLimit(arguments.timeLimit)
         let server = try ServerAddress(arguments.server)
-        let look = ServerLook(
+        let probe = ServerProbe(
             server: server,
             destination: try options.destination(server)
         )
@@ -23,13 +23,13 @@ struct Trust: AsyncParsableCommand, ServerAsking {
         let rules = try TrustRules(policyFile: arguments.policy, anchors: options.anchors)
         let output = try await limit.enforce(waitingFor: "\(server) to be judged") {
             do {
-                var shown = try await look.shown()
+                var shown = try await probe.shown()
                 rules.prepare(&shown.trust)
                 shown.trust.time = time ?? shown.trust.time
                 let judgement = await rules.judge(shown.trust, forHost: server.host)
-                return TrustOutput(look, shown, judgement, isAnotherTime: time != nil)
+                return TrustOutput(probe, shown, judgement, isAnotherTime: time != nil)
             } catch let error as ServerTrustError {
-                return TrustOutput(look, unreadable: error)
+                return TrustOutput(probe, unreadable: error)
             }
         }
         if arguments.json { StandardOutput.write(output.json.bytes) } else { Table.write(output.lines) }

@@ -14,28 +14,28 @@ struct TrustOutput: Sendable {
 
     var isTrusted: Bool { reason == nil }
 
-    init(_ look: ServerLook, _ shown: ShownServer, _ judgement: TrustJudgement, isAnotherTime: Bool) {
-        server = look.server
+    init(_ probe: ServerProbe, _ shown: ShownServer, _ judgement: TrustJudgement, isAnotherTime: Bool) {
+        server = probe.server
         reason = judgement.reason
         time = shown.trust.time
         version = shown.version
         pattern = judgement.pattern
         certificates = CertificateLine.all(of: shown.trust, chain: judgement.chain)
-        let handshake = TrustCheck("server", .ok, "\(look.destination), TLS \(shown.version)")
+        let handshake = TrustCheck("server", .ok, "\(probe.destination), TLS \(shown.version)")
         let clock = TrustCheck("time", .note, "judged for \(shown.trust.time)")
         checks = [handshake] + (isAnotherTime ? [clock] : []) + judgement.checks
     }
 
     /// The server's certificate cannot be used by anybody, whatever the policy.
-    init(_ look: ServerLook, unreadable error: ServerTrustError) {
-        server = look.server
+    init(_ probe: ServerProbe, unreadable error: ServerTrustError) {
+        server = probe.server
         reason = error.reason
         time = .now
         version = nil
         pattern = nil
         certificates = []
         checks = [
-            TrustCheck("server", .note, "\(look.destination), the handshake was ended before its end"),
+            TrustCheck("server", .note, "\(probe.destination), the handshake was ended before its end"),
             TrustCheck("chain", .failed, "\(error.reason)"),
         ]
     }
@@ -61,5 +61,21 @@ struct TrustOutput: Sendable {
         object.add("checks", checks.map(\.json))
         object.add("kind", "trust")
         return object
+    }
+}
+
+extension TrustFailure {
+    /// The name of its case, for programs: `pinMismatch`.
+    var name: String {
+        // One with associated values is known to a mirror by its name.
+        if let label = Mirror(reflecting: self).children.first?.label { return label }
+        switch self {
+        case .noCertificates: return "noCertificates"
+        case .noPins: return "noPins"
+        case .noEvaluator: return "noEvaluator"
+        case .cancelled: return "cancelled"
+        case .noRevocationChecker: return "noRevocationChecker"
+        default: return "other"
+        }
     }
 }

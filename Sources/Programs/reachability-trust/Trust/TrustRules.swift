@@ -138,3 +138,14 @@ struct TrustRules: Sendable {
         }
     }
 }
+
+extension ExitMessage {
+    init(_ error: TrustPolicyFileError) {
+        let status: Status =
+            switch error {
+            case .unreadable, .unreadableFile: .noInput
+            case .wrong: .dataError
+            }
+        self.init(error.description.printable, status)
+    }
+}

@@ -9,7 +9,7 @@ extension TargetOptions {
         self.init()
         self.hosts = hosts
         self.namespaceOptions = namespaceOptions
-        self.way = .any
+        self.egress = .any
         self.mark = mark
         self.json = false
         self.verbose = verbose

@@ -20,7 +20,7 @@ struct TargetOptions: ParsableArguments {
 
     @OptionGroup var namespaceOptions: NamespaceOptions
 
-    @OptionGroup var way: WayOptions
+    @OptionGroup var egress: EgressOptions
 
     @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
     var mark: FirewallMark?
@@ -56,7 +56,7 @@ struct TargetOptions: ParsableArguments {
         var options = NetworkReachabilityOptions()
         options.networkNamespace = namespace
         options.firewallMark = mark?.value ?? 0
-        way.apply(to: &options)
+        egress.apply(to: &options)
         options.logger = makeLogger()
         options.filtersRouteMessages = !noFilter
         return options

@@ -1,3 +1,4 @@
+import ArgumentParser
 import NetworkReachability
 
 /// Decides which states of one target a command is run for. Pure: it says what to run and does nothing.
@@ -29,4 +30,32 @@ struct RunDecision: Sendable {
         else { return nil }
         return StateChange(path: path, previous: previous)
     }
+}
+
+/// Which changes of the status `run` is for.
+enum RunTrigger: String, ExpressibleByArgument, Sendable {
+    /// Every change of the status, also from one connection type to another.
+    case change
+    /// Becoming reachable.
+    case reachable
+    /// Becoming not reachable.
+    case notReachable = "not-reachable"
+
+    /// Whether a change to `status` is of that kind.
+    ///
+    /// - Parameter previous: What it was before; nil when this is the first that is known.
+    func includes(_ status: NetworkReachabilityStatus, after previous: NetworkReachabilityStatus?) -> Bool {
+        switch self {
+        case .change: status != previous
+        case .reachable: status.isReachable && previous?.isReachable != true
+        case .notReachable: status == .notReachable && previous != .notReachable
+        }
+    }
+}
+
+/// A state a command is run for, and the one before it.
+struct StateChange: Hashable, Sendable {
+    let path: NetworkPath
+    /// The status the decision before was about; nil when there was none.
+    let previous: NetworkReachabilityStatus?
 }

@@ -59,13 +59,13 @@ struct Wait: ParsableCommand {
     @Option(
         name: .customLong("interface"),
         help: ArgumentHelp("The interface is usable. May be repeated.", valueName: "name"),
-        completion: .custom { _, _, _ in WayOptions.interfaceNames() }
+        completion: .custom { _, _, _ in EgressOptions.interfaceNames() }
     )
     var interfaces: [String] = []
 
     @Option(
         help: ArgumentHelp("The interface or VRF packets to hosts are bound to.", valueName: "name"),
-        completion: .custom { _, _, _ in WayOptions.interfaceNames() }
+        completion: .custom { _, _, _ in EgressOptions.interfaceNames() }
     )
     var over: String?
 

@@ -90,8 +90,8 @@ struct Watch: ParsableCommand {
     private func becomeCheck() throws(ExitMessage) -> Never {
         var line = CheckLine(options.hosts, options.namespaceOptions, json: options.json)
         line.add("--mark", options.mark.map { "\($0.value)" })
-        line.add("--interface", options.way.interface)
-        line.add("--family", options.way.family.map { $0 == .ipv4 ? "4" : "6" })
+        line.add("--interface", options.egress.interface)
+        line.add("--family", options.egress.family.map { $0 == .ipv4 ? "4" : "6" })
         try CompanionProgram.check.become(["verdicts"] + line.words)
     }
 

@@ -29,7 +29,7 @@ struct Why: ParsableCommand {
     @Option(help: ArgumentHelp("The firewall mark packets will carry: 51966, 0xcafe.", valueName: "mark"))
     var mark: FirewallMark?
 
-    @OptionGroup var way: WayOptions
+    @OptionGroup var egress: EgressOptions
 
     @Flag(help: "Go on with packets, as reachability check does.")
     var active = false
@@ -39,7 +39,7 @@ struct Why: ParsableCommand {
 
     func run() throws {
         if active { try becomeCheck() }
-        let evidence = try makeManager().evidence(over: way.family)
+        let evidence = try makeManager().evidence(over: egress.family)
         if json {
             StandardOutput.write(
                 EvidenceObject(evidence: evidence, target: host, namespace: namespaceOptions.name).bytes
@@ -59,8 +59,8 @@ struct Why: ParsableCommand {
     private func becomeCheck() throws(ExitMessage) -> Never {
         var line = CheckLine(host.map { [$0] } ?? [], namespaceOptions, json: json)
         line.add("--mark", mark.map { "\($0.value)" })
-        line.add("--interface", way.interface)
-        line.add("--family", way.family.map { $0 == .ipv4 ? "4" : "6" })
+        line.add("--interface", egress.interface)
+        line.add("--family", egress.family.map { $0 == .ipv4 ? "4" : "6" })
         try CompanionProgram.check.become(["check"] + line.words)
     }
 
@@ -68,7 +68,7 @@ struct Why: ParsableCommand {
         var options = NetworkReachabilityOptions()
         options.networkNamespace = try namespaceOptions.namespace
         options.firewallMark = mark?.value ?? 0
-        way.apply(to: &options)
+        egress.apply(to: &options)
         do {
             guard let host else { return try NetworkReachabilityManager(options: options) }
             return try NetworkReachabilityManager(host: host, options: options)

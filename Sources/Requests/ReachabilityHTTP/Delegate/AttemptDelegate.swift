@@ -13,14 +13,14 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
     typealias Response = Inner.Response
 
     fileprivate enum Fate {
-        case told, held(EventLoopPromise<Void>), discarded(bytes: Int)
+        case notified, held(EventLoopPromise<Void>), discarded(bytes: Int)
     }
 
     fileprivate struct State {
         var hasSent = false
         var visits: [HTTPClientRequestResponse] = []
         var head: HTTPResponseHead?
-        var fate = Fate.told
+        var fate = Fate.notified
     }
 
     /// The longest body that is read to its end so that the connection can be used again.
@@ -60,7 +60,7 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
 
     /// Lets the caller's delegate have the answer that is held.
     func tell(_ task: HTTPClient.Task<Response>) {
-        let (gate, head) = state.withLock { ($0.open(as: .told), $0.head) }
+        let (gate, head) = state.withLock { ($0.open(as: .notified), $0.head) }
         guard let gate, let head else { return }
         task.eventLoop.flatSubmit { [inner] in inner.didReceiveHead(task: task, head) }.cascade(to: gate)
     }
@@ -114,7 +114,7 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
 
     func didReceiveError(task: HTTPClient.Task<Response>, _ error: any Error) {
         // Where the answer was held until now, nobody waits at the gate any more.
-        let gate = state.withLock { $0.open(as: .told) }
+        let gate = state.withLock { $0.open(as: .notified) }
         gate?.fail(error)
         if !isDiscarded { inner.didReceiveError(task: task, error) }
     }

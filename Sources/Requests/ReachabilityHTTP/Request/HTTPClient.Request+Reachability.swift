@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import NIOHTTP1
 import ReachabilityRetry
 
 extension HTTPClient.Request {
@@ -31,5 +32,28 @@ extension RequestRetryOptions {
         var options = self
         options.host = (proxy as? HTTPClient.Configuration.Proxy)?.host
         return options
+    }
+}
+
+extension PlainRequest {
+    init(method: HTTPMethod, url: String, headers: HTTPHeaders) {
+        self.init(
+            method: RequestMethod(rawValue: method.rawValue),
+            url: url,
+            fields: headers.map { Field(name: $0.name, value: $0.value) }
+        )
+    }
+
+    var headers: HTTPHeaders { HTTPHeaders(fields.map { ($0.name, $0.value) }) }
+}
+
+extension ClientAnswer {
+    init(_ value: Value, status: HTTPResponseStatus, headers: HTTPHeaders) {
+        self.init(
+            value,
+            status: Int(status.code),
+            retryAfter: headers.first(name: "Retry-After"),
+            date: headers.first(name: "Date")
+        )
     }
 }

@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import Logging
 
 /// Lets every origin that requests wait for have a runner of its own.
@@ -9,31 +10,31 @@ struct Dispatcher: Sendable {
 
     private enum Event: Sendable {
         /// It is time to look for new origins.
-        case look
+        case signalled
         case ended(origin: String, OriginRunner.End)
     }
 
     /// Works until the task is cancelled, which gives nil, or something fails.
-    func run(_ bell: Bell) async -> OutboxError? {
-        let (rings, ringer) = bell.listen()
+    func run(_ signal: WakeSignal) async -> OutboxError? {
+        let (signals, continuation) = signal.subscribe()
         let (clock, pause) = (store.options.clock, store.options.pollInterval)
         let places = Places(store.options.maximumConcurrentHosts)
         return await withTaskGroup(of: Event.self) { group in
-            // What other processes put in rings no bell.
+            // What other processes put in sends no signal.
             group.addTask {
                 while !Task.isCancelled {
                     await clock.sleep(for: max(pause, .milliseconds(1)))
-                    ringer.yield()
+                    continuation.yield()
                 }
-                return .look
+                return .signalled
             }
-            ringer.yield()
-            addRing(rings, to: &group)
+            continuation.yield()
+            addSignal(signals, to: &group)
             var origins: Set<String> = []
             var failure: OutboxError?
             while let event = await group.next() {
                 switch event {
-                case .look: break
+                case .signalled: break
                 case .ended(let origin, let end):
                     origins.remove(origin)
                     if case .failed(let error) = end { failure = failure ?? error }
@@ -44,7 +45,7 @@ struct Dispatcher: Sendable {
                     failure = error
                 }
                 if failure != nil { group.cancelAll() }
-                if case .look = event, !Task.isCancelled, failure == nil { addRing(rings, to: &group) }
+                if case .signalled = event, !Task.isCancelled, failure == nil { addSignal(signals, to: &group) }
             }
             return failure
         }
@@ -83,10 +84,10 @@ struct Dispatcher: Sendable {
         }
     }
 
-    private func addRing(_ rings: AsyncStream<Void>, to group: inout TaskGroup<Event>) {
+    private func addSignal(_ signals: AsyncStream<Void>, to group: inout TaskGroup<Event>) {
         group.addTask {
-            for await _ in rings { break }
-            return .look
+            for await _ in signals { break }
+            return .signalled
         }
     }
 
@@ -110,5 +111,21 @@ struct Dispatcher: Sendable {
             report(.expired(entry))
         }
         try await store.deleteExpired(entries)
+    }
+}
+
+/// Wakes whoever sends when its own process has put something in. Signals while nobody waits count as one.
+struct WakeSignal: Sendable {
+    private let continuation: Locked<AsyncStream<Void>.Continuation?> = Locked(nil)
+
+    func send() {
+        continuation.withLock { $0 }?.yield()
+    }
+
+    /// The signals from now on; earlier subscribers get no more.
+    func subscribe() -> (signals: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation) {
+        let (stream, new) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        continuation.withLock { $0 = new }
+        return (stream, new)
     }
 }

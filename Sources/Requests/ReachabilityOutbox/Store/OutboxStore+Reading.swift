@@ -4,9 +4,9 @@ import Glibc
 
 extension OutboxStore {
     /// Reads a file that nothing may change, and makes nothing beside it.
-    static func look<Value: Sendable>(
+    static func inspect<Value: Sendable>(
         at file: String,
-        _ look: @escaping @Sendable (Database) throws -> Value
+        _ work: @escaping @Sendable (Database) throws -> Value
     ) async throws(OutboxError) -> Value {
         let queue = DispatchQueue(label: "ReachabilityOutbox.reading")
         let file = OutboxFile.resolved(file)
@@ -18,7 +18,7 @@ extension OutboxStore {
             while true {
                 let reading: OutboxFile.Reading = OutboxFile.exists(file + "-wal") ? .shared : .alone
                 do {
-                    return try OutboxFile.open(file, reading) { try check($0, file) }.read(look)
+                    return try OutboxFile.open(file, reading) { try check($0, file) }.read(work)
                 } catch let error as DatabaseError where reading == .shared && error.resultCode == .SQLITE_CANTOPEN {
                     // The last who had it open may have closed it now, which ends the log.
                     guard OutboxFile.exists(file + "-wal") else { continue }

@@ -52,9 +52,9 @@ final class OutboxStore: Sendable {
 
     /// Runs one transaction that only reads.
     func read<Value: Sendable>(
-        _ look: @escaping @Sendable (Database) throws -> Value
+        _ work: @escaping @Sendable (Database) throws -> Value
     ) async throws(OutboxError) -> Value {
-        try await Self.offPool(queue, file) { [database] in try database.read(look) }
+        try await Self.offPool(queue, file) { [database] in try database.read(work) }
     }
 
     /// Writes the log into the file, deletes it, and closes the file.

@@ -22,3 +22,62 @@ extension CompletionRequestRetrier {
         return result ?? .doNotRetry
     }
 }
+
+/// A retrier made of a closure, in Alamofire's form.
+public struct Retrier: CompletionRequestRetrier {
+    /// Calls the completion with what is to be done.
+    public typealias Handler =
+        @Sendable (FailedRequest, any Error, _ completion: @escaping @Sendable (RetryResult) -> Void) -> Void
+
+    private let handler: Handler
+
+    /// - Parameter handler: Calls its completion once.
+    public init(_ handler: @escaping Handler) {
+        self.handler = handler
+    }
+
+    /// Calls the closure.
+    public func retry(
+        _ request: FailedRequest,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        handler(request, error, completion)
+    }
+}
+
+/// A request that has failed, as retriers see it.
+public struct FailedRequest: Hashable, Sendable {
+    /// The request as it was sent, adapted.
+    public let request: PlainRequest
+
+    /// How often it has been retried: 0 after the first attempt.
+    public let retryCount: Int
+
+    /// How far it got; nil where the error does not tell.
+    public let stage: FailureStage?
+
+    /// A request that has failed.
+    public init(request: PlainRequest, retryCount: Int, stage: FailureStage?) {
+        self.request = request
+        self.retryCount = retryCount
+        self.stage = stage
+    }
+
+    /// The status of the answer; nil if there was none.
+    public var status: Int? {
+        if case .answered(let status, _)? = stage { status } else { nil }
+    }
+}
+
+/// What a ``RequestRetrier`` wants to be done.
+public enum RetryResult: Sendable {
+    /// Retry at once.
+    case retry
+    /// Retry after this time.
+    case retryWithDelay(Duration)
+    /// Ask the next retrier; where there is none, fail with the error as it is.
+    case doNotRetry
+    /// Fail with this error.
+    case doNotRetryWithError(any Error)
+}

@@ -1,10 +1,10 @@
 /// When those that sleep want to be woken, and who of them keeps the time: whoever is to be woken first has a timer, and the others
 /// none, for a timer costs more memory than all the rest. A value; time is told.
-struct AlarmList<Bell> {
+struct AlarmList<WakeSignal> {
     private struct Sleeper {
         let time: Duration
-        let bell: Bell
-        /// Whether it has a timer, or has been rung to make one.
+        let signal: WakeSignal
+        /// Whether it has a timer, or has been woken to make one.
         var keepsTime: Bool
     }
 
@@ -21,22 +21,23 @@ struct AlarmList<Bell> {
 
     /// Somebody goes to sleep; a time it had before counts no more.
     ///
-    /// - Returns: Whether it has to keep the time itself, and whose bell is to ring, so that somebody else does.
-    mutating func sleep(_ id: UInt64, until time: Duration, bell: Bell) -> (keepsTime: Bool, wake: Bell?) {
+    /// - Returns: Whether it has to keep the time itself, and whose signal is to be sent, so that somebody else does.
+    mutating func sleep(_ id: UInt64, until time: Duration, signal: WakeSignal) -> (keepsTime: Bool, wake: WakeSignal?)
+    {
         if sleepers[id]?.time != time { push((time, id)) }
-        sleepers[id] = Sleeper(time: time, bell: bell, keepsTime: false)
-        let wake = ring(except: id)
+        sleepers[id] = Sleeper(time: time, signal: signal, keepsTime: false)
+        let wake = wakeEarliest(except: id)
         return (sleepers[id]?.keepsTime == true, wake)
     }
 
-    /// Somebody will sleep no more. Returns whose bell is to ring.
-    mutating func leave(_ id: UInt64) -> Bell? {
+    /// Somebody will sleep no more. Returns whose signal is to be sent.
+    mutating func leave(_ id: UInt64) -> WakeSignal? {
         guard let sleeper = sleepers.removeValue(forKey: id), sleeper.keepsTime else { return nil }
-        return ring(except: id)
+        return wakeEarliest(except: id)
     }
 
-    /// Makes the earliest keep the time. Returns its bell, unless it is awake, or has a timer.
-    private mutating func ring(except awake: UInt64) -> Bell? {
+    /// Makes the earliest keep the time. Returns its signal, unless it is awake, or has a timer.
+    private mutating func wakeEarliest(except awake: UInt64) -> WakeSignal? {
         while let top = heap.first {
             guard let sleeper = sleepers[top.id], sleeper.time == top.time else {
                 pop()
@@ -44,7 +45,7 @@ struct AlarmList<Bell> {
             }
             if sleeper.keepsTime { return nil }
             sleepers[top.id]?.keepsTime = true
-            return top.id == awake ? nil : sleeper.bell
+            return top.id == awake ? nil : sleeper.signal
         }
         return nil
     }

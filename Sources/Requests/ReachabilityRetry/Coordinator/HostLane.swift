@@ -2,7 +2,7 @@ import NetworkReachability
 
 /// All that the retries of one host share. A value, only ever touched under the coordinator's lock.
 struct HostLane {
-    var queue: ReleaseQueue<Bell>
+    var queue: ReleaseQueue<WakeSignal>
     var bucket: TokenBucket
     /// How many requests have failed once and are not at their end.
     var users = 0
@@ -12,38 +12,38 @@ struct HostLane {
     /// The generation of a "not reachable" that an answer of the server has disproved.
     private var disproved: UInt64?
     /// Attempts that have sent nothing yet.
-    var connecting: [UInt64: Bell] = [:]
+    var connecting: [UInt64: WakeSignal] = [:]
 
     init(_ limits: RetryLimits) {
         queue = ReleaseQueue(interval: .seconds(1) / limits.rate)
         bucket = TokenBucket(limits.budget)
     }
 
-    /// Takes what the monitor says, unless something newer is known. Returns whose bells are to ring.
+    /// Takes what the monitor says, unless something newer is known. Returns whose signals are to be sent.
     ///
     /// - Parameter opening: When the first may go if the network has returned.
-    mutating func hear(_ news: RetryVerdict, opening: Duration) -> [Bell] {
+    mutating func hear(_ news: RetryVerdict, opening: Duration) -> [WakeSignal] {
         guard news.generation >= verdict.generation else { return [] }
         let known = verdict
         verdict = news
-        let bells = news == known ? [] : Array(connecting.values)
+        let signals = news == known ? [] : Array(connecting.values)
         if news.isOffline, news.generation != disproved {
             queue.close()
-            return bells
+            return signals
         }
         let isNewPath = news.status.isReachable && known.generation > 0 && news.generation > known.generation
-        guard isNewPath || !queue.isOpen, let first = queue.open(at: opening) else { return bells }
-        return bells + [first]
+        guard isNewPath || !queue.isOpen, let first = queue.open(at: opening) else { return signals }
+        return signals + [first]
     }
 
     /// Takes what an attempt shows: a server that answers is reachable, whatever the monitor says of this path, until an attempt fails in
-    /// the network. Returns whose bell is to ring.
+    /// the network. Returns whose signal is to be sent.
     ///
     /// - Parameters:
     ///   - stage: How far the request got.
     ///   - generation: That of the path when the attempt began; nil if nobody watched then.
     ///   - opening: When the first may go.
-    mutating func learn(from stage: FailureStage, begunAt generation: UInt64?, opening: Duration) -> Bell? {
+    mutating func learn(from stage: FailureStage, begunAt generation: UInt64?, opening: Duration) -> WakeSignal? {
         guard verdict.isOffline else { return nil }
         if stage.isOfNetwork {
             disproved = nil

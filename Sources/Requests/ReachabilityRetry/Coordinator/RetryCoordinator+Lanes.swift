@@ -49,16 +49,16 @@ extension RetryCoordinator {
 
     func hear(_ verdict: RetryVerdict, of host: String?) {
         let now = timeline.now
-        let bells = state.withLock { state in
+        let signals = state.withLock { state in
             let opening = now + limits.spread * state.chance()
             return state.lanes[host]?.hear(verdict, opening: opening) ?? []
         }
-        for bell in bells { bell.ring() }
+        for signal in signals { signal.send() }
     }
 
     /// An attempt that has sent nothing wants to hear of changes of the path; its host is watched.
-    func listen(_ sleeper: UInt64, to host: String?, _ bell: Bell) {
-        state.withLock { $0.lanes[host]?.connecting[sleeper] = bell }
+    func listen(_ sleeper: UInt64, to host: String?, _ signal: WakeSignal) {
+        state.withLock { $0.lanes[host]?.connecting[sleeper] = signal }
     }
 
     func stopListening(_ sleeper: UInt64, to host: String?) {
@@ -80,11 +80,11 @@ extension RetryCoordinator {
     /// Takes what an attempt shows of somebody who has entered, see ``HostLane/learn(from:begunAt:opening:)``.
     func learn(from stage: FailureStage, begunAt generation: UInt64?, of host: String?) {
         let now = timeline.now
-        let bell = state.withLock { state in
+        let signal = state.withLock { state in
             let opening = now + limits.spread * state.chance()
             return state.lanes[host]?.learn(from: stage, begunAt: generation, opening: opening)
         }
-        bell?.ring()
+        signal?.send()
     }
 
     /// Pays for a retry; false if the budget is used up.

@@ -7,13 +7,13 @@ extension RetryCoordinator {
     /// to give it a time limit, cancel the task that drains and call it again.
     public func shutDown(_ mode: RetryShutdown) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let bells = state.withLock { state -> [Bell] in
+        let signals = state.withLock { state -> [WakeSignal] in
             if state.shutdown != .cancel { state.shutdown = mode }
             if state.active == 0 { end.finish() } else { state.observers.append(end) }
             guard mode == .cancel else { return [] }
-            return Array(state.attempts.values) + state.lanes.values.flatMap(\.queue.bells)
+            return Array(state.attempts.values) + state.lanes.values.flatMap(\.queue.signals)
         }
-        for bell in bells { bell.ring() }
+        for signal in signals { signal.send() }
         for await _ in ends {}
     }
 
@@ -37,12 +37,12 @@ extension RetryCoordinator {
         for observer in observers { observer.finish() }
     }
 
-    /// An attempt begins, which a shutdown rings the bell of; nil if that is over already.
-    func beginAttempt(_ bell: Bell) -> UInt64? {
+    /// An attempt begins, which a shutdown wakes through the signal; nil if that is over already.
+    func beginAttempt(_ signal: WakeSignal) -> UInt64? {
         state.withLock { state in
             guard state.shutdown != .cancel else { return nil }
             state.lastAttempt += 1
-            state.attempts[state.lastAttempt] = bell
+            state.attempts[state.lastAttempt] = signal
             return state.lastAttempt
         }
     }
@@ -50,4 +50,12 @@ extension RetryCoordinator {
     func endAttempt(_ number: UInt64) {
         state.withLock { $0.attempts[number] = nil }
     }
+}
+
+/// How a coordinator ends.
+public enum RetryShutdown: Hashable, Sendable {
+    /// What is under way goes on to its own end; nothing new begins.
+    case drain
+    /// Attempts under way are cancelled, and nobody waits any longer.
+    case cancel
 }

@@ -9,7 +9,7 @@ extension RetryCoordinator {
 
     func leave(_ sleeper: UInt64) {
         let wake = state.withLock { $0.alarms.leave(sleeper) }
-        wake?.ring()
+        wake?.send()
     }
 
     /// Waits for what cuts an attempt short; nil when the task was cancelled.
@@ -19,13 +19,13 @@ extension RetryCoordinator {
     ///   - host: Whose path it needs.
     ///   - deadline: The latest time on `clock`; nil for none.
     ///   - clock: What measures the deadline.
-    ///   - bell: What a shutdown rings, and a change of the path.
+    ///   - signal: What a shutdown sends, and a change of the path.
     func cut(
         of connecting: ConnectingAttempt?,
         at host: String?,
         until deadline: Duration?,
         on clock: Timeline,
-        _ bell: Bell
+        _ signal: WakeSignal
     ) async -> AttemptCut? {
         let sleeper = makeSleeper()
         defer {
@@ -35,11 +35,11 @@ extension RetryCoordinator {
         while !Task.isCancelled {
             if state.withLock({ $0.shutdown == .cancel }) { return .end(.shutDown) }
             if let deadline, clock.now >= deadline { return .end(.deadlineExpired) }
-            let step = connecting?.step(of: host, at: self, now: clock.now) { listen(sleeper, to: host, bell) }
+            let step = connecting?.step(of: host, at: self, now: clock.now) { listen(sleeper, to: host, signal) }
             switch step {
             case .end(let failure): return .unsent(failure)
-            case .sleep(let time): await sleep(sleeper, until: Self.earlier(time, deadline), on: clock, bell)
-            case nil: await sleep(sleeper, until: deadline, on: clock, bell)
+            case .sleep(let time): await sleep(sleeper, until: Self.earlier(time, deadline), on: clock, signal)
+            case nil: await sleep(sleeper, until: deadline, on: clock, signal)
             }
         }
         return nil
@@ -50,36 +50,58 @@ extension RetryCoordinator {
         return min(one, other)
     }
 
-    /// Sleeps until the bell rings, the time is up, or the task is cancelled.
-    func sleep(_ sleeper: UInt64, until time: Duration?, on clock: Timeline, _ bell: Bell) async {
-        if let time, keepsTime(sleeper, until: time, on: clock, bell) {
-            await keepTime(until: time, on: clock, bell)
+    /// Sleeps until the signal comes, the time is up, or the task is cancelled.
+    func sleep(_ sleeper: UInt64, until time: Duration?, on clock: Timeline, _ signal: WakeSignal) async {
+        if let time, keepsTime(sleeper, until: time, on: clock, signal) {
+            await keepTime(until: time, on: clock, signal)
         } else {
             if time == nil { leave(sleeper) }
-            await bell.heard()
+            await signal.wait()
         }
     }
 
     /// Sleeps with a timer, for all that sleep.
     @inline(never)
-    private func keepTime(until time: Duration, on clock: Timeline, _ bell: Bell) async {
+    private func keepTime(until time: Duration, on clock: Timeline, _ signal: WakeSignal) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                // A timer that is no longer wanted rings no bell.
+                // A timer that is no longer wanted sends no signal.
                 guard (try? await clock.sleep(until: time)) != nil else { return }
-                bell.ring()
+                signal.send()
             }
-            await bell.heard()
+            await signal.wait()
             group.cancelAll()
         }
     }
 
-    /// Whether nobody else will ring the bell at that time.
-    private func keepsTime(_ sleeper: UInt64, until time: Duration, on clock: Timeline, _ bell: Bell) -> Bool {
+    /// Whether nobody else will send the signal at that time.
+    private func keepsTime(_ sleeper: UInt64, until time: Duration, on clock: Timeline, _ signal: WakeSignal) -> Bool {
         // The other clock may be any.
         let time = timeline.now + (time - clock.now)
-        let (keepsTime, wake) = state.withLock { $0.alarms.sleep(sleeper, until: time, bell: bell) }
-        wake?.ring()
+        let (keepsTime, wake) = state.withLock { $0.alarms.sleep(sleeper, until: time, signal: signal) }
+        wake?.send()
         return keepsTime
+    }
+}
+
+/// A clock of any type, as the time since it was looked at first.
+struct Timeline: Sendable {
+    private let elapsed: @Sendable () -> Duration
+    private let wait: @Sendable (Duration) async throws -> Void
+
+    init(_ clock: some Clock<Duration>) {
+        let origin = clock.now
+        elapsed = { origin.duration(to: clock.now) }
+        wait = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
+    }
+
+    /// The time since the timeline was made.
+    var now: Duration { elapsed() }
+
+    /// Sleeps until a time of this timeline.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    func sleep(until time: Duration) async throws {
+        try await wait(time)
     }
 }

@@ -19,12 +19,12 @@ public final class RetryCoordinator: Sendable {
     struct State {
         var lanes: [String?: HostLane] = [:]
         /// Of all that wait, at whichever host.
-        var alarms = AlarmList<Bell>()
+        var alarms = AlarmList<WakeSignal>()
         /// How many calls of `withRetry` are under way.
         var active = 0
         var shutdown: RetryShutdown?
         /// Attempts under way, to be ended by a shutdown.
-        var attempts: [UInt64: Bell] = [:]
+        var attempts: [UInt64: WakeSignal] = [:]
         var lastAttempt: UInt64 = 0
         /// Those that wait for the end.
         var observers: [AsyncStream<Void>.Continuation] = []

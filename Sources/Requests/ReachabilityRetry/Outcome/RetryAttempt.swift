@@ -23,3 +23,30 @@ public struct RetryAttempt: Sendable {
     /// What was waited for; nil after the last.
     public internal(set) var reason: RetryReason?
 }
+
+/// What a retry waited for.
+public enum RetryReason: String, Hashable, Sendable {
+    /// The target was not reachable: for the monitor to say that it is.
+    case unreachable
+    /// The path had changed since the attempt began: for nothing.
+    case newPath
+    /// The server's Retry-After.
+    case retryAfter
+    /// The backoff, unless a change of the path cut it short.
+    case backoff
+}
+
+/// A success, and how it was come by.
+public struct RetryOutcome<Value: Sendable>: Sendable {
+    /// What the work returned.
+    public let value: Value
+
+    /// Every attempt, the successful one last. An HTTP client's last answer that was not to be retried, or no more, comes last with
+    /// its ``StatusFailure``.
+    public let attempts: [RetryAttempt]
+
+    package init(value: Value, attempts: [RetryAttempt]) {
+        self.value = value
+        self.attempts = attempts
+    }
+}

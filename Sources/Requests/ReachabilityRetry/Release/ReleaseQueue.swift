@@ -3,11 +3,11 @@
 ///
 /// While the gate is open, one of those in line leads: it alone sleeps until the next turn, and then lets the first in line go,
 /// itself or another. So one timer paces any number, whoever leaves is not missed, and no task of its own is needed.
-struct ReleaseQueue<Bell> {
+struct ReleaseQueue<WakeSignal> {
     /// What somebody is to do who asks.
     enum Step: Equatable {
         case go
-        /// Asks again when its bell rings, or at this time.
+        /// Asks again when its signal comes, or at this time.
         case sleep(until: Duration?)
     }
 
@@ -27,7 +27,7 @@ struct ReleaseQueue<Bell> {
 
     private struct Waiter {
         let priority: RetryPriority
-        let bell: Bell
+        let signal: WakeSignal
         var place: Place
     }
 
@@ -52,28 +52,28 @@ struct ReleaseQueue<Bell> {
     var count: Int { waiters.count }
 
     /// Begins to wait.
-    mutating func add(_ priority: RetryPriority, pause: Pause, bell: Bell) -> UInt64 {
+    mutating func add(_ priority: RetryPriority, pause: Pause, signal: WakeSignal) -> UInt64 {
         lastTicket += 1
         let ticket = lastTicket
         switch pause {
         case .none:
-            waiters[ticket] = Waiter(priority: priority, bell: bell, place: .inLine)
+            waiters[ticket] = Waiter(priority: priority, signal: signal, place: .inLine)
             getInLine(ticket, priority)
         case .until(let time, let endsWithNewPath):
             let place = Place.pausing(until: time, endsWithNewPath: endsWithNewPath)
-            waiters[ticket] = Waiter(priority: priority, bell: bell, place: place)
+            waiters[ticket] = Waiter(priority: priority, signal: signal, place: place)
         }
         return ticket
     }
 
     /// Puts back somebody who went and found that the target is not reachable after all: at the head of its line.
-    mutating func putBack(_ ticket: UInt64, _ priority: RetryPriority, bell: Bell) {
-        waiters[ticket] = Waiter(priority: priority, bell: bell, place: .inLine)
+    mutating func putBack(_ ticket: UInt64, _ priority: RetryPriority, signal: WakeSignal) {
+        waiters[ticket] = Waiter(priority: priority, signal: signal, place: .inLine)
         lines[priority.rawValue].putBack(ticket)
     }
 
-    /// What somebody who waits is to do now, and whose bell is to ring. Who is told to go waits no more.
-    mutating func step(_ ticket: UInt64, now: Duration) -> (step: Step, wake: Bell?) {
+    /// What somebody who waits is to do now, and whose signal is to be sent. Who is told to go waits no more.
+    mutating func step(_ ticket: UInt64, now: Duration) -> (step: Step, wake: WakeSignal?) {
         guard let waiter = waiters[ticket] else { return (.go, nil) }
         switch waiter.place {
         case .released:
@@ -95,14 +95,14 @@ struct ReleaseQueue<Bell> {
         nextTurn = now + interval
         guard first.ticket == ticket else {
             waiters[first.ticket]?.place = .released
-            return (.sleep(until: nextTurn), waiters[first.ticket]?.bell)
+            return (.sleep(until: nextTurn), waiters[first.ticket]?.signal)
         }
         waiters[ticket] = nil
         return (.go, elect())
     }
 
-    /// Waits no more, for whatever reason. Returns whose bell is to ring.
-    mutating func remove(_ ticket: UInt64) -> Bell? {
+    /// Waits no more, for whatever reason. Returns whose signal is to be sent.
+    mutating func remove(_ ticket: UInt64) -> WakeSignal? {
         waiters[ticket] = nil
         return leader == ticket ? elect() : nil
     }
@@ -114,8 +114,8 @@ struct ReleaseQueue<Bell> {
     }
 
     /// The target is reachable, by a new path: nobody before `time`. Pauses that end with a new path are over. Returns whose
-    /// bell is to ring.
-    mutating func open(at time: Duration) -> Bell? {
+    /// signal is to be sent.
+    mutating func open(at time: Duration) -> WakeSignal? {
         isOpen = true
         nextTurn = max(nextTurn, time)
         let over = waiters.filter { _, waiter in
@@ -128,8 +128,8 @@ struct ReleaseQueue<Bell> {
         return leader == nil ? elect() : nil
     }
 
-    /// The bells of all that wait.
-    var bells: [Bell] { waiters.values.map(\.bell) }
+    /// The signals of all that wait.
+    var signals: [WakeSignal] { waiters.values.map(\.signal) }
 
     private mutating func getInLine(_ ticket: UInt64, _ priority: RetryPriority) {
         let waiters = waiters
@@ -147,8 +147,8 @@ struct ReleaseQueue<Bell> {
     }
 
     /// Makes the first in line lead.
-    private mutating func elect() -> Bell? {
+    private mutating func elect() -> WakeSignal? {
         leader = isOpen ? first()?.ticket : nil
-        return leader.flatMap { waiters[$0]?.bell }
+        return leader.flatMap { waiters[$0]?.signal }
     }
 }

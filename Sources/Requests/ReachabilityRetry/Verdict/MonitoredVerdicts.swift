@@ -58,8 +58,8 @@ public struct MonitoredVerdicts: VerdictSource {
 private final class ManagerWatch: VerdictWatch {
     private struct State {
         var token: NetworkReachabilityToken?
-        /// What the latest subscription told last; nil while it has not told what is so.
-        var told: NetworkReachabilityStatus?
+        /// What the latest subscription delivered last; nil while it has delivered nothing.
+        var notified: NetworkReachabilityStatus?
         /// Which of the subscriptions is the latest: what others tell comes too late.
         var number = 0
     }
@@ -75,18 +75,18 @@ private final class ManagerWatch: VerdictWatch {
     }
 
     /// A listener hears only of what is news to it. Where a loss was seen by asking, and may be over before the listener
-    /// would have heard of it, its end would be no news: a new listener is told what is so in any case.
+    /// would have heard of it, its end would be no news: a new listener gets what is so in any case.
     func ask() -> RetryVerdict {
         guard let manager else { return .unknown }
         let path = manager.path
-        if let told = state.withLock({ $0.told }), told != path.status { subscribe() }
+        if let notified = state.withLock({ $0.notified }), notified != path.status { subscribe() }
         return RetryVerdict(path)
     }
 
     private func subscribe() {
         let number = state.withLock { state in
             state.number += 1
-            state.told = nil
+            state.notified = nil
             return state.number
         }
         let token = manager?.addPathListener(for: .way, onQueue: nil) { [weak self] path in self?.hear(path, number) }
@@ -101,7 +101,7 @@ private final class ManagerWatch: VerdictWatch {
     private func hear(_ path: NetworkPath, _ number: Int) {
         let isLatest = state.withLock { state in
             guard state.number == number else { return false }
-            state.told = path.status
+            state.notified = path.status
             return true
         }
         if isLatest { listener(RetryVerdict(path)) }

@@ -14,10 +14,10 @@ extension RetryRun {
     ///
     /// - Returns: What put an end to the request, if the attempt was not let run to its end.
     func attempt(_ number: Int) async -> RetryError.Ending? {
-        let bell = Bell()
+        let signal = WakeSignal()
         let latest = Locked<Result<Value, any Error>>(.failure(CancellationError()))
         defer { result = latest.withLock { $0 } }
-        guard let registration = coordinator.beginAttempt(bell) else { return .shutDown }
+        guard let registration = coordinator.beginAttempt(signal) else { return .shutDown }
         defer { coordinator.endAttempt(registration) }
         progress?.begin()
         let connecting = progress.map {
@@ -34,7 +34,7 @@ extension RetryRun {
                 return .ended
             }
             group.addTask { [coordinator, target, deadline, clock] in
-                let cut = await coordinator.cut(of: connecting, at: target.host, until: deadline, on: clock, bell)
+                let cut = await coordinator.cut(of: connecting, at: target.host, until: deadline, on: clock, signal)
                 return cut.map { .cut($0) } ?? .nothing
             }
             var cut: AttemptCut?

@@ -9,14 +9,14 @@ final class WaitInLine {
     private let target: RetryTarget
     private let deadline: Duration?
     private let clock: Timeline
-    private let bell = Bell()
+    private let signal = WakeSignal()
     private let sleeper: UInt64
     private let ticket: Result<UInt64, RetryCoordinator.Refusal>
 
     /// What to do next.
     private enum Step {
         case over(WaitEnd)
-        /// Looks again when the bell rings, or at this time on `clock`.
+        /// Looks again when the signal comes, or at this time on `clock`.
         case sleep(until: Duration?)
     }
 
@@ -43,7 +43,7 @@ final class WaitInLine {
         ticket = coordinator.add(
             pause.map { .until(begin + $0.duration, endsWithNewPath: $0.endsWithNewPath) } ?? .none,
             target,
-            bell
+            signal
         )
         sleeper = coordinator.makeSleeper()
     }
@@ -57,7 +57,7 @@ final class WaitInLine {
         while true {
             switch step() {
             case .over(let end): return end
-            case .sleep(let time): await coordinator.sleep(sleeper, until: time, on: clock, bell)
+            case .sleep(let time): await coordinator.sleep(sleeper, until: time, on: clock, signal)
             }
         }
     }
@@ -74,7 +74,7 @@ final class WaitInLine {
             if step == .go {
                 // The attempt is the burden to be spared: the kernel is asked once more, at the cost of a lookup.
                 if coordinator.isOpen(target.host) { return .over(.turn) }
-                coordinator.putBack(ticket, target, bell)
+                coordinator.putBack(ticket, target, signal)
             }
             var ending: RetryError.Ending?
             if isShutDown { ending = .shutDown }
@@ -88,8 +88,8 @@ final class WaitInLine {
         }
     }
 
-    /// When to look again on `clock` if no bell rings.
-    private func alarm(_ step: ReleaseQueue<Bell>.Step) -> Duration? {
+    /// When to look again on `clock` if no signal comes.
+    private func alarm(_ step: ReleaseQueue<WakeSignal>.Step) -> Duration? {
         guard case .sleep(let time?) = step else { return deadline }
         let turn = clock.now + (time - coordinator.timeline.now)
         return deadline.map { min($0, turn) } ?? turn

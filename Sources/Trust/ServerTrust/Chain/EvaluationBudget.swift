@@ -1,3 +1,4 @@
+import Dispatch
 import LinuxPrimitives
 
 /// How much one evaluation may still do. Who sends certificates decides how much there is to do, so there is an end to it, which
@@ -54,5 +55,21 @@ final class EvaluationBudget: Sendable {
             return true
         }
         guard isWithin else { throw .tooComplex(problem(limit)) }
+    }
+}
+
+/// Judges one server away from the threads of Swift's tasks, of which there are as few as processors: what a stranger sends may take its
+/// time, and evaluators of users may block. For one task alone, so nobody waits for another's.
+///
+/// Source: SE-0417.
+package final class JudgingExecutor: TaskExecutor {
+    // A serial queue has a thread of its own while it has work.
+    private let queue = DispatchQueue(label: "ServerTrust.judging")
+
+    package init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 extension TrustFailure: CustomStringConvertible {
     /// What is wrong and, where something can be done, what.
     ///
@@ -52,5 +54,31 @@ extension TrustFailure: CustomStringConvertible {
         case .cancelled: "the connection was closed before the evaluation was over"
         case .custom(let detail): detail
         }
+    }
+}
+
+extension Error {
+    /// The error in words, without the places in source files and the names of errors that some libraries add.
+    var plainText: String {
+        var words = String(describing: self).split(separator: " ").filter { !$0.contains(".swift:") }
+        // `ASN1Error.invalidASN1Object: the words`
+        if words.count > 1, words[0].hasSuffix(":"), words[0].contains("Error.") { words.removeFirst() }
+        var text = words.joined(separator: " ")
+        while text.last == ":" { text.removeLast() }
+        // `ASN1Error.truncatedASN1Field`
+        guard words.count == 1, text.contains("Error."), let dot = text.lastIndex(of: ".") else { return text }
+        return "not encoded as it must be (\(text[dot...].dropFirst()))"
+    }
+}
+
+extension String {
+    /// What may hold a stranger's words, safe for a log or a terminal: control characters are escaped, and what is longer than 2048
+    /// characters is cut.
+    package var shown: String {
+        let limit = 2048
+        // Escapes make a text longer: it is cut before and after.
+        guard utf8.count > limit else { return printable }
+        let text = String(prefix(limit)).printable
+        return text.count == count ? text : "\(text.prefix(limit))\u{2026} (cut)"
     }
 }

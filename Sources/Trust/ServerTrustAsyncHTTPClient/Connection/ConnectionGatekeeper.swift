@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import LinuxPrimitives
 import Logging
 import NIOCore
 import NIOHTTP2
@@ -106,5 +107,21 @@ struct ConnectionGatekeeper: Sendable {
             channel.close(mode: .all, promise: nil)
         }
         return refusal.futureResult
+    }
+}
+
+/// A promise that several may keep; the first does.
+struct FirstResult<Value: Sendable>: Sendable {
+    private let promise: Locked<EventLoopPromise<Value>?>
+    let future: EventLoopFuture<Value>
+
+    init(on eventLoop: any EventLoop) {
+        let promise = eventLoop.makePromise(of: Value.self)
+        future = promise.futureResult
+        self.promise = Locked(promise)
+    }
+
+    func complete(_ result: Result<Value, any Error>) {
+        promise.withLock { $0.take() }?.completeWith(result)
     }
 }

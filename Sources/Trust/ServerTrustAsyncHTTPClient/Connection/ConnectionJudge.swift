@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import Logging
 import NIOCore
 import ServerTrust
@@ -61,4 +62,22 @@ struct ConnectionJudge: Sendable {
         )
         return ServerTrustError(reason: reason, host: error.host, chain: error.chain)
     }
+}
+
+/// What servers sent behind their own certificates, for the next connection. Only of servers that were trusted.
+private struct ChainMemory: Sendable {
+    private static let capacity = 256
+    private let chains = Locked<[[UInt8]: [[UInt8]]]>([:])
+
+    func others(for leaf: [UInt8]) -> [[UInt8]]? { chains.withLock { $0[leaf] } }
+
+    /// When it is full it begins anew; a client has few servers.
+    func remember(_ others: [[UInt8]], for leaf: [UInt8]) {
+        chains.withLock { chains in
+            if chains.count >= Self.capacity, chains[leaf] == nil { chains = [:] }
+            chains[leaf] = others
+        }
+    }
+
+    func forget(_ leaf: [UInt8]) { chains.withLock { $0[leaf] = nil } }
 }

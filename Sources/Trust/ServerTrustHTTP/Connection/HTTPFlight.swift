@@ -1,5 +1,5 @@
 import LinuxPrimitives
-import NIOCore
+package import NIOCore
 
 /// One request on its way, which any thread may end: the answer, what goes wrong, the clock, or whoever cancels. The first counts.
 final class HTTPFlight: Sendable {
@@ -89,5 +89,24 @@ final class HTTPFlight: Sendable {
 
     private func timeIsUp() {
         finish(.failure(.timedOut(stage, limit: target.settings.timeLimit)))
+    }
+}
+
+/// Stands next to the network and closes the connection at once when told: a close from above would wait for the farewell of TLS.
+package final class AbortHandler: ChannelDuplexHandler {
+    package typealias InboundIn = NIOAny
+    package typealias OutboundIn = NIOAny
+
+    /// What it is told with.
+    package struct Event: Sendable {
+        package init() {}
+    }
+
+    package init() {}
+
+    package func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?)
+    {
+        guard event is Event else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        context.close(promise: promise)
     }
 }

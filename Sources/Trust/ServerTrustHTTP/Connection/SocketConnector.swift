@@ -33,3 +33,37 @@ struct SocketConnector: HTTPConnecting {
         return bootstrap.connect(host: target.host, port: target.port)
     }
 }
+
+/// Makes connections: a seam, for the loops of tests have time of their own.
+protocol HTTPConnecting: Sendable {
+    /// Where the next request runs.
+    func nextLoop() -> any EventLoop
+
+    /// A connection to a name or an address, whose channels are given to `prepare` on the loop before they are used.
+    func connect(
+        to target: FlightTarget,
+        on loop: any EventLoop,
+        prepare: @escaping @Sendable (any Channel) throws -> Void
+    ) -> EventLoopFuture<any Channel>
+}
+
+/// Whom a request connects to, and within which limits.
+struct FlightTarget: Sendable {
+    /// A name or an address.
+    let host: String
+    let port: Int
+    let settings: TrustedHTTPSettings
+
+    init(_ url: TrustedHTTPURL, _ settings: TrustedHTTPSettings) {
+        host = settings.proxy?.host ?? url.lookupName
+        port = settings.proxy?.port ?? url.port
+        self.settings = settings
+    }
+}
+
+extension TimeAmount {
+    /// A limit that no arithmetic of deadlines overflows with: a hundred years are for ever.
+    init(limit: Duration) {
+        self = TimeAmount(min(max(limit, .zero), .seconds(100 * 365 * 86_400)))
+    }
+}

@@ -61,3 +61,14 @@ public struct HTTPRevocationFetcher: RevocationFetching {
         return try TrustedHTTPRequest(request.url, method: method, headers: headers, body: request.body)
     }
 }
+
+extension RevocationFetchError {
+    /// What a checker is told.
+    init(_ error: TrustedHTTPError) {
+        switch error.reason {
+        case .timedOut, .connectTimedOut: self = .timedOut
+        case .bodyTooLarge: self = .tooLarge
+        default: self = .failed("\(error)")
+        }
+    }
+}

@@ -1,7 +1,7 @@
 import NIOCore
-import NIOSSL
+public import NIOSSL
 import NIOTLS
-import ServerTrust
+public import ServerTrust
 
 /// Stands behind the TLS handler of one connection. It has the manager asked about the server, keeps what came of it, and tells that
 /// where the TLS handler only tells of a failed handshake.
@@ -155,4 +155,19 @@ final class ServerTrustHandler: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         end(ChannelError.ioOnClosedChannel)
     }
+}
+
+/// A finished handshake with a server that is trusted.
+public struct TrustedHandshake: Sendable {
+    /// Whom the connection is for, as it was asked for.
+    public let host: String
+
+    /// What was agreed on with ALPN (RFC 7301); nil if nothing was.
+    public let applicationProtocol: String?
+
+    /// The version of TLS; nil if the TLS library does not tell.
+    public let version: TLSVersion?
+
+    /// What the server has shown, as it was judged.
+    public let trust: ServerTrust
 }

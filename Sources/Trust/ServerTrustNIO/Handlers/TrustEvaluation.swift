@@ -59,3 +59,6 @@ final class TrustEvaluation: Sendable {
         ended.promise?.succeed(verdict)
     }
 }
+
+/// What came of one evaluation.
+typealias TrustVerdict = Result<ServerTrust, ServerTrustError>

@@ -118,3 +118,9 @@ struct ConstrainedRange {
         other.count == address.count && zip(other, zip(address, mask)).allSatisfy { $0 & $1.1 == $1.0 & $1.1 }
     }
 }
+
+/// Whether a name is in a subtree of names. What cannot be read, or not be compared, is in doubt: it counts as excluded, and as not
+/// permitted.
+enum Containment: Hashable {
+    case inside, outside, doubtful
+}

@@ -32,3 +32,25 @@ struct JSONNode: Sendable {
         }
     }
 }
+
+/// Where something stands in a text.
+struct TextPlace: Hashable, Sendable {
+    /// From 1.
+    var line = 1
+    /// From 1, in bytes.
+    var column = 1
+}
+
+/// What is wrong, and where.
+struct PolicyFileFault: Error {
+    let place: TextPlace
+    let problem: String
+    /// Whether it is wrong because another file cannot be read.
+    var isUnreadable = false
+
+    init(_ problem: String, at place: TextPlace, isUnreadable: Bool = false) {
+        self.problem = problem
+        self.place = place
+        self.isUnreadable = isUnreadable
+    }
+}

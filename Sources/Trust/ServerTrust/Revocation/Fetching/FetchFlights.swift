@@ -99,3 +99,19 @@ final class FetchFlights: Sendable {
         continuation?.resume(returning: .failed(.cancelled))
     }
 }
+
+/// Questions with the same key have the same answer.
+struct FetchKey: Hashable, Sendable {
+    let url: String
+    /// Nil for a list, which is about many.
+    let certificate: TrustCertificate?
+    let issuer: ServerPublicKey?
+}
+
+/// What came of one question over the network, for all who wait for it.
+enum FetchOutcome: Sendable {
+    /// An OCSP response with the nonce that was sent.
+    case response([UInt8], nonce: [UInt8]?)
+    case list(RevocationList)
+    case failed(RevocationProblem)
+}

@@ -58,3 +58,35 @@ public struct RevocationRequest: Hashable, Sendable {
         )
     }
 }
+
+/// Fetches what responders and authorities say, over HTTP. Whoever has an HTTP client can be one. Redirects need not be followed. The
+/// URLs are plain `http` nearly always, for the answers are signed; for `https` revocation must not be asked about again, or a
+/// question may wait for itself.
+public protocol RevocationFetching: Sendable {
+    /// The body of the answer with status 200.
+    ///
+    /// Called on any thread, and by several tasks at once. The limits are checked by the caller too, but only here can they save
+    /// anything: reading stops at `sizeLimit`, and waiting at `timeLimit` or when the task is cancelled.
+    func fetch(_ request: RevocationRequest) async throws(RevocationFetchError) -> [UInt8]
+}
+
+/// Why there is no answer.
+public enum RevocationFetchError: Error, Hashable, Sendable {
+    /// Not within the time limit.
+    case timedOut
+    /// More bytes than the size limit.
+    case tooLarge
+    /// Another HTTP status than 200.
+    case status(Int)
+    /// Everything else. The text says what was tried and what the system said.
+    case failed(String)
+
+    func problem(_ request: RevocationRequest) -> RevocationProblem {
+        switch self {
+        case .timedOut: .timedOut(request.timeLimit)
+        case .tooLarge: .tooLarge(limit: request.sizeLimit)
+        case .status(let status): .httpStatus(status)
+        case .failed(let cause): .unreachable(cause)
+        }
+    }
+}

@@ -1,4 +1,0 @@
-import ServerTrust
-
-/// What came of one evaluation.
-typealias TrustVerdict = Result<ServerTrust, ServerTrustError>
