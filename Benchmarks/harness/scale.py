@@ -169,11 +169,12 @@ def goals(summary: dict) -> list[Goal]:
             goals.append(Goal(f"latency, {case}, {name}, times lookup-many", own[key] or float("inf"), limit))
         goals.append(Goal(f"latency, {case}, changes missed", own["missed"], 0))
     look, memory = summary["evaluation"], summary["residentKilobytes"]
-    count = summary["targets"]
+    count, told = summary["targets"], summary["allTold"]["reachability"]
     more = (memory["reachability"] - memory["reachability, one target"]) / 1024
     return [
         *goals,
         Goal(f"CPU of a look at {count} targets, times batched lookups",
              look["reachability"]["cpu"] / look["batched lookups"]["cpu"], 2),
+        Goal(f"{count} lost targets told, ms", told / 1e6 if told else float("inf"), 100),
         Goal(f"memory of {count} targets above one, MB", more, 10),
     ]

@@ -58,7 +58,7 @@ enum DecoderCapture {
 
 extension NetlinkSocket {
     /// Everything the socket was sent during and after `body`.
-    fileprivate consuming func collected(_ body: (borrowing NetlinkSocket) throws -> Void) throws -> [[UInt8]] {
+    consuming func collected(_ body: (borrowing NetlinkSocket) throws -> Void) throws -> [[UInt8]] {
         setReceiveBuffer(bytes: 4 << 20)
         try setNonBlocking()
         try body(self)

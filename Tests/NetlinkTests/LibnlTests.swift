@@ -108,6 +108,40 @@ import Testing
         #expect(neighbours.contains { $0.state == .permanent && $0.hardwareAddress == [2, 0, 0, 0, 0, 0x99] })
     }
 
+    @Test func `a neighbour loses when it was confirmed`() async throws {
+        let head = MemoryLayout<ndmsg>.size
+        try await Self.expectLoss(.newNeighbour, head: head, of: Int(NDA_CACHEINFO)) {
+            Neighbour(body: $0)?.sinceConfirmed
+        }
+    }
+
+    @Test func `an event needs no more than its head`() async throws {
+        func burst(_ message: [UInt8]) -> EventBurst {
+            var burst = EventBurst()
+            message.withUnsafeBytes { burst.note($0) }
+            return burst
+        }
+        for kind in [MessageKind.newLink, .newAddress, .newRoute, .newRule, .newNextHop, .newNeighbour] {
+            for body in try await Self.bodies(kind) {
+                var message = RequestBuilder()
+                message.begin(kind, sequence: 0)
+                let whole = message.bytes + body
+                #expect(burst(Array(whole.prefix(EventBurst.headLimit))) == burst(whole))
+            }
+        }
+    }
+
+    @Test func `three reasons of the kernel are one error of libnl`() {
+        let reasons = [ENETUNREACH, EHOSTUNREACH, ENETDOWN]
+        #expect(Set(reasons.map(nl_syserr2nlerr)).count == 1)
+        #expect(Set(reasons.map(SystemError.init(rawValue:))).count == 3)
+    }
+
+    @Test func `options of routers are nothing to libnl-route`() {
+        let body = Self.written { $0.append(nduseroptmsg()) }
+        #expect(body.withUnsafeBytes { RouteObject(.newRouterOption, body: $0) == nil })
+    }
+
     @Test func `a route loses its lifetime and its next hop object`() async throws {
         let head = MemoryLayout<rtmsg>.size
         try await Self.expectLoss(.newRoute, head: head, of: Int(RTA_CACHEINFO.rawValue)) { Route(body: $0)?.lifetime }
@@ -171,6 +205,34 @@ import Testing
         // `ip route show table compat` is refused, and numbers are written as nobody gives them.
         #expect(name(252) == "compat")
         #expect(name(300) == "0x12c")
+    }
+
+    @Test func `the names of protocols that libnl has are fewer than those of ip`() {
+        func name(_ write: (UnsafeMutablePointer<CChar>, Int) -> UnsafeMutablePointer<CChar>?) -> String? {
+            var text = [CChar](repeating: 0, count: 32)
+            return write(&text, text.count).map { String(cString: $0) }
+        }
+        // RTPROT_DHCP and RTPROT_BIRD, which `ip` calls `dhcp` and `bird`.
+        let protocols = [2, 16, 12].map { number in name { rtnl_route_proto2str(number, $0, $1) } }
+        #expect(protocols == ["kernel", "0x10", "0xc"])
+        // Those of scopes are the same.
+        #expect([0, 253].map { number in name { rtnl_scope2str(number, $0, $1) } } == ["global", "link"])
+    }
+
+    @Test func `a request built by libnl is the same, byte for byte`() throws {
+        let query = RouteQuery(destination: try #require(WireAddress("192.0.2.9")))
+        var ours = RequestBuilder()
+        ours.append(query, sequence: 7)
+        let message = try #require(nlmsg_alloc_size(256))
+        defer { nlmsg_free(message) }
+        var head = rtmsg()
+        (head.rtm_family, head.rtm_dst_len, head.rtm_flags) = (UInt8(AF_INET), 32, UInt32(RTM_F_LOOKUP_TABLE))
+        _ = nlmsg_put(message, 0, 7, CInt(RTM_GETROUTE), 0, NLM_F_REQUEST)
+        _ = nlmsg_append(message, &head, MemoryLayout<rtmsg>.size, CInt(NLMSG_ALIGNTO))
+        nla_put_u32(message, CInt(RTA_DST.rawValue), in_addr_t(0xc000_0209).bigEndian)
+        let theirs = try #require(nlmsg_hdr(message))
+        let length = Int(theirs.pointee.nlmsg_len)
+        #expect(ours.bytes == Array(UnsafeRawBufferPointer(start: theirs, count: length)))
     }
 
     /// Figures, not limits: those of `docs/libnl.md` are of a build with optimisation.

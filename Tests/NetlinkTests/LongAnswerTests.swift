@@ -1,3 +1,4 @@
+import CLinux
 import LinuxPrimitives
 import NetworkLab
 import Testing
@@ -11,11 +12,40 @@ import Testing
         try namespace.ip(["link add v0 type veth peer name v1", "link set v0 up", "addr add 192.0.2.1/24 dev v0"])
         let names = (100..<200).map { "altname \(String(repeating: "x", count: 120))\($0)" }
         for name in names { try namespace.ip("link property add dev v0 \(name)") }
+        try Self.expectOthersAreAnswered(besides: "v0", in: namespace)
+    }
+
+    @Test func `a macvlan with very many sources leaves the other answers alone`() throws {
+        let namespace = try LabNamespace()
+        try namespace.ip(["link add v0 type veth peer name v1", "link add m0 link v0 type macvlan mode source"])
+        try namespace.ip(["link set v0 up", "link set m0 up", "addr add 192.0.2.1/24 dev m0"])
+        try namespace.ip(
+            (0..<1500).map { number in
+                let (high, low) = (String(number / 100 + 10), String(number % 100))
+                return "link set m0 type macvlan macaddr add 02:00:00:00:\(high):\(low)"
+            }
+        )
+        let length = try namespace.perform { () throws in
+            let socket = try NetlinkSocket(family: NETLINK_ROUTE)
+            return try socket.collected { socket in
+                var request = RequestBuilder()
+                request.begin(.getLink, sequence: 1)
+                request.append(ifinfomsg(index: 0))
+                request.append(attribute: IFLA_IFNAME, text: "m0")
+                try socket.send(request.bytes)
+            }.map(\.count).max()
+        }
+        #expect((length ?? 0) > 8 << 10)
+        try Self.expectOthersAreAnswered(besides: "m0", in: namespace)
+    }
+
+    /// Asks for a link whose answer is long, in one round with others.
+    private static func expectOthersAreAnswered(besides name: String, in namespace: LabNamespace) throws {
         try namespace.perform { () throws in
             let sockets = try RouteSockets()
-            let v0 = try #require(try sockets.link(named: "v0"))
+            let asked = try #require(try sockets.link(named: name))
             let route = RouteQuery(destination: try #require(WireAddress("192.0.2.9")))
-            let answers = try sockets.ask([.link(1), .link(v0.index), .route(route), .linkNamed("v1")])
+            let answers = try sockets.ask([.link(1), .link(asked.index), .route(route), .linkNamed("v1")])
             #expect(answers.count == 4)
             guard case .link(let lo?) = answers[0], case .link(let long?) = answers[1],
                 case .route(.success(let found)) = answers[2], case .link(let peer?) = answers[3]
@@ -23,8 +53,8 @@ import Testing
                 Issue.record("answers are missing: \(answers)")
                 return
             }
-            #expect([lo.name, long.name, peer.name] == ["lo", "v0", "v1"])
-            #expect(found.nextHop?.interface == v0.index)
+            #expect([lo.name, long.name, peer.name] == ["lo", name, "v1"])
+            #expect(found.nextHop?.interface == asked.index)
         }
     }
 

@@ -16,6 +16,29 @@ import Testing
         return try #require(Int(text.prefix { $0 != " " }))
     }
 
+    @Test func `what cannot be read is told once, and the thread ends`() throws {
+        let namespace = try LabNamespace()
+        let events = try namespace.perform { try EventSocket() }
+        _ = try events.join()
+        // In its place, something that is always readable and no socket.
+        let null = try Descriptor.open("/dev/null")
+        try #require(dup2(null.number, events.descriptor) == events.descriptor)
+        let heard = RecordingListener<(failure: SystemError?, thread: String)>()
+        let thread = try EventThread(events)
+        try thread.start(on: DispatchQueue(label: "EventThreadTests")) { burst in
+            let thread = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+            heard.record((burst.failure, thread ?? "?"))
+        }
+        #expect(heard.waitForCount(1))
+        let first = try #require(heard.values.first)
+        #expect(first.failure == SystemError(rawValue: ENOTSOCK))
+        var isThere: Bool { FileManager.default.fileExists(atPath: "/proc/\(first.thread)") }
+        let start = SystemClock.monotonic
+        while isThere, SystemClock.monotonic - start < .seconds(30) { usleep(1000) }
+        #expect(!isThere)
+        #expect(heard.count == 1)
+    }
+
     @Test func `it sleeps between events, also where listening has ended before and begun again`() throws {
         let namespace = try LabNamespace()
         try namespace.ip("link set lo up")

@@ -38,8 +38,8 @@ public final class MetricsReporter: Sendable {
     ///
     /// - Parameters:
     ///   - manager: Whose statistics to publish.
-    ///   - namespace: The value of the dimension `namespace`; nil for the namespace the manager was told to watch, as
-    ///     ``NetworkNamespace`` describes itself: a path, or `current`.
+    ///   - namespace: The value of the dimension `namespace`; nil for the namespace the manager was told to watch: a path, or
+    ///     `current`.
     ///   - factory: What makes the metrics.
     public init(
         manager: NetworkReachabilityManager,
@@ -47,7 +47,7 @@ public final class MetricsReporter: Sendable {
         factory: any MetricsFactory = MetricsSystem.factory
     ) {
         self.manager = manager
-        metrics = MonitorMetrics(namespace: namespace ?? manager.options.networkNamespace.description, factory: factory)
+        metrics = MonitorMetrics(namespace: namespace ?? manager.options.networkNamespace.name, factory: factory)
     }
 
     /// Publishes what was counted since the last report. May be called from any thread; never waits.

@@ -1,3 +1,4 @@
+import Logging
 import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
@@ -96,6 +97,27 @@ import Testing
             world.flush()
             checks.expect(listener.values.last, is: .notReachable)
             checks.expect(world.kernel.listenerCount, is: 1)
+        }
+    }
+
+    @Test func whyItIsUnknownIsLoggedOnceForEachFailure() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let log = RecordingListener<String>()
+            var options = NetworkReachabilityOptions()
+            options.logger = Logger(label: "DenialTests") { _ in WarningRecorder(log) }
+            let manager = try world.manager(of: nil, options: options)
+            for round in 1...2 {
+                world.kernel.failQuestions()
+                for _ in 0..<5 { checks.expect(manager.status, is: .unknown) }
+                checks.expect(log.values, is: Array(repeating: "status is unknown", count: 2 * round - 1))
+                // Another failure is news.
+                world.kernel.failQuestions(.notPermitted)
+                for _ in 0..<5 { checks.expect(manager.status, is: .unknown) }
+                checks.expect(log.count, is: 2 * round)
+                world.kernel.failQuestions(nil)
+                checks.expect(manager.status, is: .wired)
+            }
         }
     }
 

@@ -26,6 +26,37 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
+    func theEndLetsGoOfTheClosure(kind: WorldKind) async throws {
+        final class Captured: Sendable {
+            let hasDied: Locked<Bool>
+
+            init(_ hasDied: Locked<Bool>) {
+                self.hasDied = hasDied
+            }
+
+            deinit {
+                hasDied.withLock { $0 = true }
+            }
+        }
+        try await kind.play { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let (listener, manager) = (Listener(), try world.manager())
+            let hasDied = Locked(false)
+            do {
+                let captured = Captured(hasDied)
+                manager.startListening(onQueue: listener.queue) { status in
+                    withExtendedLifetime(captured) { listener.record(status) }
+                }
+            }
+            checks.expect(in: world, listener.values, becomes: [.wired])
+            checks.expect(hasDied.withLock { $0 }, is: false)
+            manager.stopListening()
+            checks.expect(in: world, hasDied.withLock { $0 }, becomes: true)
+            checks.expect(manager.status, is: .wired)
+        }
+    }
+
+    @Test(arguments: WorldKind.allCases)
     func theLastReleaseInsideTheListener(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)

@@ -60,6 +60,28 @@ import Testing
         }
     }
 
+    /// Alamofire 5's closure is told of the status, Alamofire 4's property of the flags.
+    @Test(arguments: WorldKind.allCases)
+    func flagsWithoutTheStatusAreToldToThePropertyAlone(kind: WorldKind) async throws {
+        try await kind.play { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let (closure, property) = (Listener(), Listener())
+            let (five, four) = (try world.manager(), try world.manager())
+            five.startListening(onQueue: closure.queue, onUpdatePerforming: closure.record)
+            (four.listener, four.listenerQueue) = (property.record, property.queue)
+            four.startListening()
+            checks.expect(in: world, closure.values, becomes: [.wired])
+            checks.expect(in: world, property.values, becomes: [.wired])
+            let onLink = RouteChange("0.0.0.0/0", on: "c0")
+            try world.apply(.replaceRoute(onLink))
+            checks.expect(in: world, property.values, becomes: [.wired, .wired])
+            checks.expect(five.flags, is: [.reachable, .isDirect])
+            try world.apply(.removeRoute(onLink))
+            checks.expect(in: world, property.values, becomes: [.wired, .wired, .notReachable])
+            checks.expect(in: world, closure.values, becomes: [.wired, .notReachable])
+        }
+    }
+
     @Test(arguments: WorldKind.allCases)
     func nothingIsHeardAfterTheEndOnItsOwnQueue(kind: WorldKind) async throws {
         try await kind.play { world, checks in

@@ -1,6 +1,7 @@
-import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
+
+@testable import NetworkReachability
 
 /// How long questions about names may take whoever asks them.
 @Suite struct NameWaitTests {
@@ -50,6 +51,20 @@ import Testing
             world.resolver.release(NameWaitTests.name)
             let patient = try NameWaitTests.manager(world, waiting: .seconds(60))
             checks.expect(patient.status, is: .wired)
+        }
+    }
+
+    @Test func aMonitorOfManyWaitsOutsideOfTasks() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            world.resolver.hold(NameWaitTests.name)
+            var options = NetworkReachabilityOptions()
+            options.nameResolutionWait = .milliseconds(50)
+            let targets = try world.targets(options: options)
+            try targets.insert(NameWaitTests.name)
+            let started = ContinuousClock.now
+            checks.expect(targets.path(to: NameWaitTests.name)?.reason, is: .resolving)
+            checks.expect(ContinuousClock.now - started >= .milliseconds(50), "did not wait")
         }
     }
 
@@ -131,6 +146,15 @@ import Testing
             options: options
         )
         #expect(manager.path.reason == .resolving)
+    }
+
+    @Test func aMonitorOfManyDoesNotWait() async throws {
+        var options = NetworkReachabilityOptions()
+        options.nameResolutionWait = .seconds(1000)
+        let environment = MonitorEnvironment(kernel: kernel, clock: kernel.clock, resolver: resolver)
+        let monitor = NetworkReachabilityMonitor(monitor: PathMonitor(environment: environment), options: options)
+        try monitor.insert("example.org")
+        #expect(monitor.path(to: "example.org")?.reason == .resolving)
     }
 
     @Test func theCurrentPathWaits() async throws {

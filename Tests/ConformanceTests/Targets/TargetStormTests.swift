@@ -76,6 +76,26 @@ import Testing
         }
     }
 
+    @Test func eachOfTenThousandIsToldOfItsLossOnceAndInOrder() async throws {
+        try await WorldKind.playFake { world, checks in
+            try world.apply(Change.ipv4Uplink)
+            let hosts = (0..<10_000).map { "198.18.\($0 / 250).\($0 % 250 + 1)" }
+            let targets = try world.targets(hosts)
+            let recorder = ChangeRecorder()
+            let token = targets.listen(recorder)
+            checks.expect(in: world, recorder.heard.count, becomes: hosts.count)
+            checks.expect(recorder.lines == hosts.map { "\($0): \(NetworkReachabilityStatus.wired)" }, "not each first")
+            recorder.forget()
+            try world.apply(.down("c0"))
+            checks.expect(in: world, recorder.heard.count, becomes: hosts.count)
+            world.settle()
+            let lost = hosts.map { "\($0): \(NetworkReachabilityStatus.notReachable)" }
+            checks.expect(recorder.lines.count, is: lost.count)
+            checks.expect(recorder.lines == lost, "not each once, or not in order")
+            token.cancel()
+        }
+    }
+
     @Test func othersAreServedWhileThousandsAreLookedAt() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)

@@ -1,4 +1,5 @@
 public import Dispatch
+import LinuxPrimitives
 public import Logging
 import Netlink
 
@@ -81,6 +82,6 @@ extension NetworkNamespaces {
 }
 
 extension NetworkNamespaces.Entry: CustomStringConvertible {
-    /// The name.
-    public var description: String { name }
+    /// The name. What would steer a terminal is shown escaped.
+    public var description: String { name.printable }
 }

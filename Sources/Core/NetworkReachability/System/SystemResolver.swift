@@ -93,9 +93,13 @@ final class SystemResolver: HostResolver {
     }
 
     func watchConfiguration(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
-        guard let watch = try? FileWatch(paths: Self.files.map { place(of: $0) }) else { return nil }
+        // The namespace may get files of its own later, and the directories with them.
+        let own = namespace.map { NamespaceFiles.places(of: Self.files, in: $0) } ?? []
+        guard let watch = try? FileWatch(paths: Self.files + own) else { return nil }
         return ReadSource.watch(watch.descriptor, of: watch, on: queue) {
-            if watch.drain() { changed() }
+            guard watch.drain() else { return }
+            for path in own { watch.insert(path) }
+            changed()
         }
     }
 }

@@ -7,14 +7,28 @@ package import LinuxPrimitives
 /// C counterpart: `ip-netns(8)`, `unshare(2)` with CLONE_NEWNS, `mount(2)` with MS_BIND.
 package struct NamespaceFiles: Sendable {
     private static let places = ["/run/netns/", "/var/run/netns/"]
+    private static let root = "/etc/netns"
 
     private let directory: String
 
     /// Nil for a namespace without a name, or without files of its own.
     package init?(of namespace: NamespaceReference) {
-        guard let place = Self.places.first(where: { namespace.path.hasPrefix($0) }) else { return nil }
-        directory = "/etc/netns/\(namespace.path.dropFirst(place.utf8.count))"
-        guard access(directory, F_OK) == 0 else { return nil }
+        guard let directory = Self.directory(of: namespace), access(directory, F_OK) == 0 else { return nil }
+        self.directory = directory
+    }
+
+    /// Where the namespace would have its files; nil for one without a name.
+    private static func directory(of namespace: NamespaceReference) -> String? {
+        guard let place = places.first(where: { namespace.path.hasPrefix($0) }) else { return nil }
+        return "\(root)/\(namespace.path.dropFirst(place.utf8.count))"
+    }
+
+    /// All that may decide where the namespace has these files of `/etc`, now and later: its own, and the directories that lead to
+    /// them; none for a namespace without a name.
+    package static func places(of files: [String], in namespace: NamespaceReference) -> [String] {
+        guard let directory = directory(of: namespace) else { return [] }
+        let own = files.filter { $0.hasPrefix("/etc/") }.map { "\(directory)/\($0.dropFirst("/etc/".utf8.count))" }
+        return [root, directory] + own
     }
 
     /// Where the namespace has a file of `/etc`, such as `/etc/hosts`.

@@ -30,5 +30,6 @@ package struct NetlinkError: Error, Hashable, Sendable, CustomStringConvertible 
         self.stage = stage
     }
 
-    package var description: String { "cannot \(attempt): \(cause)" }
+    /// A namespace may have any name, so the attempt is shown escaped.
+    package var description: String { "cannot \(attempt.printable): \(cause)" }
 }

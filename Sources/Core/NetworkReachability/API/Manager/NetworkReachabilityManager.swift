@@ -1,5 +1,6 @@
 import LinuxPrimitives
 import Logging
+import Netlink
 
 /// Tells whether the network at large, a host or an address can be reached, and calls listeners when that changes.
 ///
@@ -25,6 +26,8 @@ public final class NetworkReachabilityManager: Sendable {
     package let record: TargetRecord
     package let options: NetworkReachabilityOptions
     let listening = Listening()
+    /// The failure that was logged last, until a question is answered.
+    private let loggedFailure: Locked<NetlinkError?> = Locked(nil)
 
     package init(_ target: Target, monitor: PathMonitor, options: NetworkReachabilityOptions) {
         record = monitor.record(of: target)
@@ -70,11 +73,22 @@ extension NetworkReachabilityManager {
     /// The same, with a wait for the name service of its own; none where it is not above zero.
     package func path(waitingForName limit: Duration) -> NetworkPath {
         let path = record.monitor.path(to: record, waitingForName: limit)
-        options.logger?.trace("asked", metadata: ["target": "\(record.target)", "path": "\(path)"])
-        if path.reason == .netlinkUnavailable, let failure = record.monitor.failure {
-            options.logger?.warning("status is unknown", metadata: ["error": "\(failure)"])
+        if let logger = options.logger {
+            logger.trace("asked", metadata: ["target": "\(record.target)", "path": "\(path)"])
+            logFailure(of: path, logger)
         }
         return path
+    }
+
+    /// Logs why the kernel cannot be asked: once for each failure, not with each question.
+    private func logFailure(of path: NetworkPath, _ logger: Logger) {
+        let failure = path.reason == .netlinkUnavailable ? record.monitor.failure : nil
+        let isNew = loggedFailure.withLock { logged in
+            defer { logged = failure }
+            return logged != failure
+        }
+        guard isNew, let failure else { return }
+        logger.warning("status is unknown", metadata: ["error": "\(failure)"])
     }
 
     /// Whether the target can be reached now, and over what. Asks like ``path``; listening is not needed.

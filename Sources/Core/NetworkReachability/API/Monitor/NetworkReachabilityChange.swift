@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// What became of one of many targets.
 public struct NetworkReachabilityChange: Hashable, Sendable {
     /// The host as it was given.
@@ -11,6 +13,6 @@ public struct NetworkReachabilityChange: Hashable, Sendable {
 }
 
 extension NetworkReachabilityChange: CustomStringConvertible {
-    /// For example `example.org: not reachable, no carrier, interface eth0`.
-    public var description: String { "\(host): \(path)" }
+    /// For example `example.org: not reachable, no carrier, interface eth0`. What would steer a terminal is shown escaped.
+    public var description: String { "\(host.printable): \(path)" }
 }

@@ -114,10 +114,10 @@ extension NetworkReachabilityMonitor {
     }
 
     /// The path packets to a host take now; nil if it is not watched. Asks the kernel on the calling thread, as
-    /// ``NetworkReachabilityManager/path`` does.
+    /// ``NetworkReachabilityManager/path`` does, and like that waits for no name inside a task.
     public func path(to host: String) -> NetworkPath? {
         guard let record = state.withLock({ $0.hosts[host]?.record }) else { return nil }
-        return monitor.path(to: record, waitingForName: options.nameResolutionWait)
+        return monitor.path(to: record, waitingForName: CurrentTask.exists ? .zero : options.nameResolutionWait)
     }
 
     /// What this monitor, and every manager of its namespace, has done so far.

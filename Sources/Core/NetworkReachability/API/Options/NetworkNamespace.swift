@@ -61,8 +61,11 @@ public struct NetworkNamespace: Hashable, Sendable {
 }
 
 extension NetworkNamespace: CustomStringConvertible {
-    /// The file that stands for the namespace, or `current`.
-    public var description: String {
+    /// The file that stands for the namespace, or `current`. What would steer a terminal is shown escaped.
+    public var description: String { name.printable }
+
+    /// The same as it is, for programs.
+    package var name: String {
         switch place {
         case .current: "current"
         case .file(let path): path
@@ -85,7 +88,7 @@ extension NetworkNamespace {
             try NamespaceFiles(of: reference)?.show()
         } catch {
             throw .namespaceUnavailable(
-                namespace: description,
+                namespace: name,
                 attempt: "use the files in /etc/netns for \(self)",
                 cause: error.description
             )

@@ -36,11 +36,11 @@ public enum NetworkReachabilityError: Error, Hashable, Sendable {
         }
         guard let capability = error.capability else {
             let advice = error.advice
-            return .namespaceUnavailable(namespace: namespace.description, attempt: error.attempt, cause: advice)
+            return .namespaceUnavailable(namespace: namespace.name, attempt: error.attempt, cause: advice)
         }
         return .capabilityRequired(
             capability.rawValue,
-            namespace: namespace.description,
+            namespace: namespace.name,
             attempt: error.attempt,
             cause: "\(error.cause): \(capability.use) needs \(capability.rawValue)"
         )
@@ -58,7 +58,7 @@ extension NetworkReachabilityError: CustomStringConvertible {
             "\"\(text.printable)\" is neither a host name nor an address: give a name such as example.org or an address such as"
                 + " 192.0.2.1 or 2001:db8::1, without scheme, port or brackets"
         case .zoneRequired(let text):
-            "\(text) is link-local and needs the interface it is meant on: write \(text)%eth0, for example"
+            "\(text.printable) is link-local and needs the interface it is meant on: write \(text.printable)%eth0, for example"
         case .invalidInterface(let text):
             "\"\(text.printable)\" is no name of an interface: `ip link` shows those there are"
         case .otherFamily(let text):
@@ -66,7 +66,7 @@ extension NetworkReachabilityError: CustomStringConvertible {
         case .noAddressesAtLarge:
             "no addresses stand for the network at large: give at least one"
         case .namespaceUnavailable(_, let attempt, let cause), .capabilityRequired(_, _, let attempt, let cause):
-            "cannot \(attempt): \(cause)"
+            "cannot \(attempt.printable): \(cause.printable)"
         case .noSuchProcess(let identifier):
             "there is no process \(identifier)"
         }

@@ -46,7 +46,8 @@ public struct IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
-    /// The canonical text (RFC 5952), with `%` and the zone where there is one.
+    /// The canonical text (RFC 5952), with `%` and the zone where there is one, as it is: an interface may have a name that steers a
+    /// terminal. Texts of the library that hold an address, such as ``NetworkPath/description``, show it escaped.
     public var description: String {
         zone.map { "\(wire)%\($0)" } ?? wire.description
     }
