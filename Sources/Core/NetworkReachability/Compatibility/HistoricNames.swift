@@ -50,3 +50,48 @@ extension NetworkReachabilityManager {
         return true
     }
 }
+
+// What Alamofire 5 calls otherwise.
+
+extension NetworkReachabilityManager {
+    /// The same as ``isReachableOnWWAN``, by its Alamofire 5 name.
+    public var isReachableOnCellular: Bool { isReachableOnWWAN }
+
+    /// The queue on which changes are noticed and told, by its Alamofire name: one serial queue for each network namespace. Work that
+    /// is put on it runs between two changes, and delays those that follow.
+    public var reachabilityQueue: DispatchQueue { record.monitor.queue }
+}
+
+extension NetworkReachabilityStatus.ConnectionType {
+    /// Alamofire 5's name for ``wwan``.
+    public static var cellular: Self { .wwan }
+}
+
+// What AFNetworking calls otherwise.
+
+extension NetworkReachabilityManager {
+    /// The status now as a short text for people, by its AFNetworking name.
+    public var localizedNetworkReachabilityStatusString: String { status.localizedDescription }
+}
+
+extension NetworkReachabilityStatus {
+    /// A short text for people, in AFNetworking's words.
+    public var localizedDescription: String {
+        switch self {
+        case .unknown: "Unknown"
+        case .notReachable: "Not Reachable"
+        case .reachable(.ethernetOrWiFi): "Reachable via Ethernet or Wi-Fi"
+        case .reachable(.wwan): "Reachable via WWAN"
+        }
+    }
+}
+
+// What Apple's frameworks call otherwise.
+
+/// Apple's name of ``NetworkReachabilityFlags``, for code that is written against it.
+public typealias SCNetworkReachabilityFlags = NetworkReachabilityFlags
+
+extension NetworkPath {
+    /// Whether the user wants little traffic, as `NWPath.isConstrained`. Always false: Linux has no Low Data Mode.
+    public var isConstrained: Bool { false }
+}
