@@ -13,7 +13,7 @@ import Testing
         for name in names { try namespace.ip("link property add dev v0 \(name)") }
         try namespace.perform { () throws in
             let sockets = try RouteSockets()
-            let v0 = try #require(try sockets.link(named: "v0"))
+            let v0 = try #require(try sockets.answer(to: .linkNamed("v0")).link)
             let route = RouteQuery(destination: try #require(WireAddress("192.0.2.9")))
             let answers = try sockets.ask([.link(1), .link(v0.index), .route(route), .linkNamed("v1")])
             #expect(answers.count == 4)

@@ -137,7 +137,12 @@ extension Judge {
         }
         var boundTo: Netlink.Link?
         if let index = query.outputInterface { boundTo = try answers.link(index) }
-        let walk = RuleWalk(rules: try answers.rules(family), query: query, boundTo: boundTo?.name, user: getuid())
+        let walk = RuleWalk(
+            rules: try answers.answer(to: .rules(family)).rules,
+            query: query,
+            boundTo: boundTo?.name,
+            user: getuid()
+        )
         facts.tables = walk.tables
         switch answer {
         case .failure(let error): try gatherRefusal(error, walk, into: &facts)

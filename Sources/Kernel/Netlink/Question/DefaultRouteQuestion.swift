@@ -75,7 +75,8 @@ package enum DefaultRouteQuestion {
     /// The tables that rules send packets to, `main` first, then by number; never `local`, which has no default route.
     private static func tables(_ family: AddressFamily) throws(NetlinkError) -> [UInt32] {
         var questions = QuestionSocket(try SocketTransport())
-        let named = try questions.rules(family).filter { $0.action == .lookUp }.map(\.table)
+        let rules = try questions.ask([.rules(family)]).first?.rules ?? []
+        let named = rules.filter { $0.action == .lookUp }.map(\.table)
         let main = UInt32(RT_TABLE_MAIN.rawValue)
         let others = Set(named).subtracting([0, main, UInt32(RT_TABLE_LOCAL.rawValue)])
         return [main] + others.sorted()
