@@ -4,7 +4,7 @@ package import RouteFilter
 
 /// Everything the library learns of the network, it learns through a kernel. Tests play it.
 package protocol Kernel: Sendable {
-    /// Opens one network namespace for asking and listening, in the calling thread's namespace where none is named.
+    /// Opens a connection to one network namespace, that of the process where none is named.
     func connect() throws(NetlinkError) -> any KernelConnection
 
     /// The unicast default routes of the tables that rules lead to, by family and table.
