@@ -102,7 +102,7 @@ import Testing
 
     @Test func lateNewsOfTheCarrier() throws {
         let connection = try listen()
-        kernel.setCarrier("eth0", false, toldAfter: .milliseconds(950))
+        kernel.setCarrier("eth0", false, notifiedAfter: .milliseconds(950))
         queue.sync {}
         #expect(heard.values == [])
         #expect(try connection.answer(to: .linkNamed("eth0")).link?.hasCarrier == false)

@@ -2,7 +2,7 @@ public import CoreMetrics
 import LinuxPrimitives
 public import NetworkReachability
 
-/// Publishes through swift-metrics what a manager's monitor has done, when it is told to or at an interval.
+/// Publishes through swift-metrics what a manager's monitor has done, on request or at an interval.
 ///
 /// Between reports it does nothing: no thread, no timer, no wake-up. It holds its manager. All managers of a network namespace
 /// share one monitor and so have the same numbers: make one reporter for each namespace.
@@ -38,7 +38,7 @@ public final class MetricsReporter: Sendable {
     ///
     /// - Parameters:
     ///   - manager: Whose statistics to publish.
-    ///   - namespace: The value of the dimension `namespace`; nil for the namespace the manager was told to watch, as
+    ///   - namespace: The value of the dimension `namespace`; nil for the namespace the manager's options name, as
     ///     ``NetworkNamespace`` describes itself: a path, or `current`.
     ///   - factory: What makes the metrics.
     public init(

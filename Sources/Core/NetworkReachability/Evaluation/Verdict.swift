@@ -45,7 +45,7 @@ package struct Verdict: Hashable, Sendable {
 }
 
 extension Verdict {
-    /// Why packets would not get through. Of several causes the last in this order is told, which is nearest to success.
+    /// Why packets would not get through. Of several causes the last in this order is the reason, which is nearest to success.
     package enum Cause: Int, CaseIterable, Comparable, Sendable {
         case noRoute
         case noInterface
@@ -104,7 +104,7 @@ extension Verdict {
 }
 
 extension Verdict.Obstacle {
-    /// The kernel's error number for a lookup without a way (measured; `connect(2)` gives the same).
+    /// The kernel's error number for a lookup that fails (measured; `connect(2)` gives the same).
     init(_ error: SystemError) {
         switch error {
         case .networkUnreachable: self.init(.noRoute)

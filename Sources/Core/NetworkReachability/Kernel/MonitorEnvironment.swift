@@ -33,7 +33,7 @@ package protocol MonitorClock: Sendable {
     /// Runs `action` once on `queue`, after what is there already.
     func soon(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void)
 
-    /// Runs `action` on `queue` whenever the machine may have slept or its clock was set; nil where that cannot be told.
+    /// Runs `action` on `queue` whenever the machine may have slept or its clock was set; nil where that cannot be known.
     func watchForSleep(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation?
 }
 

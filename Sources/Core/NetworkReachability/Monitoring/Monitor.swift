@@ -176,7 +176,7 @@ extension Monitor {
             if setAddresses(record.addresses, of: record.id) { isIndexed = false }
             guard var state = states[record.id] else { continue }
             for place in state.subscribers.indices { state.subscribers[place].hasBegun = true }
-            // Everybody is offered a path although it may be no news.
+            // Everybody is offered a path although it may be no change.
             state.offered = 0
             states[record.id] = state
         }
@@ -234,7 +234,7 @@ extension Monitor {
 // MARK: - Events
 
 extension Monitor {
-    /// The kernel has told of changes.
+    /// The kernel has announced changes.
     mutating func heard(_ burst: EventBurst, at now: Duration) -> [Action] {
         statistics.count(burst)
         readFailures = 0
@@ -441,9 +441,9 @@ extension Monitor.Subscriber {
         }
         defer { isDue = false }
         guard let step = settling?.take(path, after: last, isDue: isDue) else { return }
-        if let news = step.notifying {
-            actions.append(.notify(subscription, PathChange(path: news, previous: last)))
-            self.last = news
+        if let change = step.notifying {
+            actions.append(.notify(subscription, PathChange(path: change, previous: last)))
+            self.last = change
         }
         let timer = MonitorTimer.settled(ObjectIdentifier(subscription), subscription.record.id)
         switch step.wait {

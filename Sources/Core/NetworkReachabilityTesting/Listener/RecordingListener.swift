@@ -1,7 +1,7 @@
 import LinuxPrimitives
 import Netlink
 
-/// Writes down what it is told, for tests to look at.
+/// Writes down what it is called with, for tests to read.
 ///
 /// Thread-safe. Pass `record` wherever a listener is wanted.
 public final class RecordingListener<Element: Sendable>: Sendable {

@@ -2,7 +2,7 @@ import LinuxPrimitives
 import Netlink
 
 extension FakeNetwork {
-    /// A network device: the truth of it, and what the kernel has told of it so far.
+    /// A network device: the truth of it, and what the kernel has announced of it so far.
     struct Device: Sendable {
         /// Everything but the flags and the state, which follow from the rest.
         var link: Link

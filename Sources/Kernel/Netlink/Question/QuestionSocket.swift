@@ -71,7 +71,7 @@ package struct QuestionSocket: Sendable {
     }
 }
 
-// MARK: - Asking for all there is of something
+// MARK: - Dumps
 
 extension QuestionSocket {
     /// All that the kernel has of what is asked, in its order, read until no change came into it (NLM_F_DUMP_INTR).

@@ -12,7 +12,7 @@ package protocol NetlinkTap: Sendable {
     func asked(_ request: [UInt8], _ answer: Result<[UInt8], NetlinkError>)
 }
 
-/// Requests and answers as they pass a transport, told to a tap.
+/// Requests and answers as they pass a transport, handed to a tap.
 struct TappedTransport: NetlinkTransport {
     private let transport: any NetlinkTransport
     private let tap: any NetlinkTap

@@ -30,7 +30,7 @@ package struct RoutingRule: Hashable, Sendable {
     package var suppressedLength: Int?
     /// Asks the table of the VRF that packets belong to (FRA_L3MDEV).
     package var asksVRF: Bool
-    /// Looks at what a lookup by addresses does not have: type of service, protocol, ports, tunnel.
+    /// Matches what a lookup by addresses does not have: type of service, protocol, ports, tunnel.
     package var hasOtherSelectors: Bool
 
     package init(

@@ -102,8 +102,10 @@ extension EventBurst {
     }
 }
 
+// MARK: - Decoding
+
 extension EventBurst {
-    /// So much of a message is looked at; the rest never is.
+    /// So much of a message is read; the rest never is.
     static let headLimit = 256
 
     /// Counts what came from `sender`, a netlink port; 0 is the kernel.
