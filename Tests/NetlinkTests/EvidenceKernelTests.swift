@@ -20,12 +20,14 @@ import Testing
                 ] + commands
             )
             let sockets = try namespace.perform { try RouteSockets() }
-            return try body(sockets, try #require(try sockets.link(named: "u0")).index)
+            return try body(sockets, try #require(try sockets.answer(to: .linkNamed("u0")).link).index)
         }
     }
 
     @Test func `the rules every namespace has`() async throws {
-        let (ipv4, ipv6) = try await Self.ask([]) { sockets, _ in (try sockets.rules(.ipv4), try sockets.rules(.ipv6)) }
+        let (ipv4, ipv6) = try await Self.ask([]) { sockets, _ in
+            (try sockets.answer(to: .rules(.ipv4)).rules, try sockets.answer(to: .rules(.ipv6)).rules)
+        }
         #expect(ipv4.map(\.priority) == [0, 32766, 32767])
         #expect(ipv4.map(\.table) == [255, 254, 253])
         #expect(ipv6 == [RoutingRule(priority: 0, table: 255), RoutingRule(priority: 32766, table: 254)])
@@ -37,7 +39,7 @@ import Testing
             "rule add pref 11 goto 32766", "rule add pref 12 table 300 suppress_prefixlength 0",
             "rule add pref 13 ipproto tcp dport 80 lookup 77", "rule add pref 14 unreachable",
             "rule add pref 15 blackhole",
-        ]) { sockets, _ in try sockets.rules(.ipv4) }
+        ]) { sockets, _ in try sockets.answer(to: .rules(.ipv4)).rules }
         let source = AddressPrefix(try #require(WireAddress("192.0.2.0")), length: 24)
         let destination = AddressPrefix(try #require(WireAddress("198.51.100.0")), length: 24)
         #expect(
@@ -73,9 +75,11 @@ import Testing
                 "neigh add \(text) lladdr 02:00:00:00:00:99 dev u0 nud \(word)"
             ]) { sockets, link in
                 (
-                    try sockets.neighbour(address, on: link),
-                    try sockets.neighbour(WireAddress(family: address.family, bits: address.bits + 9), on: link),
-                    try sockets.neighbour(address, on: 1)
+                    try sockets.answer(to: .neighbour(address, link: link)).neighbour,
+                    try sockets.answer(
+                        to: .neighbour(WireAddress(family: address.family, bits: address.bits + 9), link: link)
+                    ).neighbour,
+                    try sockets.answer(to: .neighbour(address, link: 1)).neighbour
                 )
             }
             #expect(found?.state == state && found?.hardwareAddress == [2, 0, 0, 0, 0, 0x99])
@@ -87,7 +91,7 @@ import Testing
     @Test func `a neighbour that does not answer`() async throws {
         let address = try #require(WireAddress("192.0.2.1"))
         let found = try await Self.ask(["neigh add 192.0.2.1 dev u0 nud failed"]) { sockets, link in
-            try sockets.neighbour(address, on: link)
+            try sockets.answer(to: .neighbour(address, link: link)).neighbour
         }
         #expect(found?.state == .failed && found?.hardwareAddress == [])
     }
@@ -98,7 +102,7 @@ import Testing
         ]) { sockets, _ in
             let queries = ["203.0.113.7", "2001:db8:9::7"].compactMap { WireAddress($0) }
                 .map { RouteQuery(destination: $0, wantsEntry: true) }
-            return try sockets.routes(queries).map { try $0.get().metric }
+            return try sockets.ask(queries.map { .route($0) }).map(\.route).map { try $0.get().metric }
         }
         #expect(metrics == [77, 88])
     }

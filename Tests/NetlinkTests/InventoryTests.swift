@@ -95,7 +95,9 @@ import Testing
             "addr add 198.51.100.1 peer 198.51.100.2/32 dev v0",
             "addr add 2001:db8::3/64 dev v0 nodad preferred_lft 0 valid_lft forever"
         )
-        let addresses = try namespace.perform { try RouteSockets().addresses() }.filter { !$0.address.isLinkLocal }
+        let addresses = try namespace.perform { try RouteSockets().answer(to: .addresses).addresses }.filter {
+            !$0.address.isLinkLocal
+        }
         let known: AddressFlags = [.secondary, .optimistic, .detectionFailed, .deprecated, .tentative]
         let texts = addresses.map { "\($0.interface) \($0) \($0.flags.intersection(known).rawValue)" }
         #expect(

@@ -8,8 +8,8 @@ import Testing
 @Suite struct LinkHardwareTests {
     @Test func `loopback has no hardware`() throws {
         let sockets = try RouteSockets()
-        let link = try #require(try sockets.link(index: 1))
-        let hardware = try sockets.hardware(of: link)
+        let link = try #require(try sockets.answer(to: .link(1)).link)
+        let hardware = try sockets.answer(to: .hardware(link)).hardware
         #expect(hardware.wireless == nil)
         #expect(hardware.deviceType == nil)
     }
@@ -18,7 +18,7 @@ import Testing
         let sockets = try RouteSockets()
         for name in ["gone0", "", "../lo", String(repeating: "x", count: 300), "\u{0}"] {
             let link = Link(index: 4_000_000_000, name: name, flags: [])
-            #expect(try sockets.hardware(of: link) == LinkHardware())
+            #expect(try sockets.answer(to: .hardware(link)).hardware == LinkHardware())
         }
     }
 
@@ -31,14 +31,16 @@ import Testing
             Result { () throws(NetlinkError) in try RouteSockets() }
         }
         for (name, driver) in [("v0", "veth"), ("t0", "tun"), ("b0", "bridge")] {
-            let link = try #require(try sockets.link(named: name))
-            #expect(try sockets.hardware(of: link) == LinkHardware(driver: driver))
+            let link = try #require(try sockets.answer(to: .linkNamed(name)).link)
+            #expect(try sockets.answer(to: .hardware(link)).hardware == LinkHardware(driver: driver))
         }
         // Inside the namespace no thread has to be moved; the answers are the same.
         let inside = try NamespaceEntry.run(inside: namespace.path) {
             Result { () throws(NetlinkError) in
                 let sockets = try RouteSockets()
-                return try sockets.links().map { link throws(NetlinkError) in try sockets.hardware(of: link) }
+                return try sockets.answer(to: .links).links.map { link throws(NetlinkError) in
+                    try sockets.answer(to: .hardware(link)).hardware
+                }
             }
         }
         #expect(Set(inside.map(\.driver)).isSuperset(of: ["veth", "tun", "bridge"]))
@@ -50,7 +52,7 @@ import Testing
         let sockets = try NamespaceEntry.run(inside: namespace.path) {
             Result { () throws(NetlinkError) in try RouteSockets() }
         }
-        for link in try sockets.links() { _ = try sockets.hardware(of: link) }
+        for link in try sockets.answer(to: .links).links { _ = try sockets.answer(to: .hardware(link)).hardware }
         let identity = try NamespaceIdentity(path: namespace.path)
         let files = openFiles()
         // Not whatever is open there: a child that another test starts holds all of this process until it runs its file.
@@ -65,12 +67,12 @@ import Testing
         let sockets = try NamespaceEntry.run(inside: namespace.path) {
             Result { () throws(NetlinkError) in try RouteSockets() }
         }
-        var link = try #require(try sockets.link(named: "v0"))
-        #expect(try sockets.hardware(of: link).driver == "veth")
+        var link = try #require(try sockets.answer(to: .linkNamed("v0")).link)
+        #expect(try sockets.answer(to: .hardware(link)).hardware.driver == "veth")
         try namespace.run("ip link delete v0")
-        #expect(try sockets.hardware(of: link).driver == "veth")
+        #expect(try sockets.answer(to: .hardware(link)).hardware.driver == "veth")
         link.name = "v2"
-        #expect(try sockets.hardware(of: link).driver == nil)
+        #expect(try sockets.answer(to: .hardware(link)).hardware.driver == nil)
     }
 
     @Test(.enabled(if: TestNamespace.isPermitted))
@@ -81,12 +83,12 @@ import Testing
         let sockets = try NamespaceEntry.run(inside: namespace.path) {
             Result { () throws(NetlinkError) in try RouteSockets() }
         }
-        var bridge = try #require(try sockets.link(named: "b0"))
+        var bridge = try #require(try sockets.answer(to: .linkNamed("b0")).link)
         #expect(DeviceType.verified(of: bridge, in: namespace.sysfs) == "bridge")
         #expect(DeviceType.verified(of: bridge) == nil)
         bridge.hardwareAddress[5] ^= 1
         #expect(DeviceType.verified(of: bridge, in: namespace.sysfs) == nil)
-        let pair = try #require(try sockets.link(named: "v0"))
+        let pair = try #require(try sockets.answer(to: .linkNamed("v0")).link)
         #expect(DeviceType.verified(of: pair, in: namespace.sysfs) == nil)
     }
 

@@ -43,7 +43,7 @@ import Testing
     private static func expectOthersAreAnswered(besides name: String, in namespace: LabNamespace) throws {
         try namespace.perform { () throws in
             let sockets = try RouteSockets()
-            let asked = try #require(try sockets.link(named: name))
+            let asked = try #require(try sockets.answer(to: .linkNamed(name)).link)
             let route = RouteQuery(destination: try #require(WireAddress("192.0.2.9")))
             let answers = try sockets.ask([.link(1), .link(asked.index), .route(route), .linkNamed("v1")])
             #expect(answers.count == 4)

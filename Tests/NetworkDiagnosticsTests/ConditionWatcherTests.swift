@@ -94,7 +94,7 @@ import Testing
         let watcher = try watch([.interface("eth0")], stability: .seconds(2))
         settle()
         await kernel.clock.advance(by: .seconds(1))
-        kernel.setCarrier("eth0", false, toldAfter: .seconds(10))
+        kernel.setCarrier("eth0", false, notifiedAfter: .seconds(10))
         await kernel.clock.advance(by: .seconds(2))
         settle()
         #expect(done.values.isEmpty)

@@ -25,9 +25,9 @@ import Testing
     @Test func questionsFail() throws {
         let connection = try kernel.connect()
         kernel.failQuestions(.timedOut)
-        #expect(throws: NetlinkError.self) { try connection.links() }
+        #expect(throws: NetlinkError.self) { try connection.answer(to: .links).links }
         kernel.failQuestions(nil)
-        #expect(try connection.links().map(\.name) == ["lo", "eth0"])
+        #expect(try connection.answer(to: .links).links.map(\.name) == ["lo", "eth0"])
     }
 
     @Test func anOverrunTellsOfNothingElse() throws {
@@ -38,13 +38,14 @@ import Testing
         queue.sync {}
         let now = kernel.clock.monotonic
         #expect(heard.values == [EventBurst(overruns: 1, noticed: now), EventBurst(foreign: 1, noticed: now)])
-        #expect(try connection.link(named: "eth0")?.isUp == false)
+        #expect(try connection.answer(to: .linkNamed("eth0")).link?.isUp == false)
     }
 
     @Test func connectionsAndQuestionsAreCounted() throws {
         var connection: (any KernelConnection)? = try kernel.connect()
-        _ = try connection?.link(index: 1)
-        _ = try connection?.routes([RouteQuery(destination: .ipv6Loopback), RouteQuery(destination: .ipv6Loopback)])
+        _ = try connection?.answer(to: .link(1)).link
+        let query = RouteQuery(destination: .ipv6Loopback)
+        _ = try connection?.ask([.route(query), .route(query)])
         #expect(kernel.questionCount == 3)
         #expect(kernel.lookupCount == 2)
         #expect(kernel.connectionCount == 1)
@@ -63,10 +64,10 @@ import Testing
         #expect(changes.count == 1)
         #expect(heard.values == [])
         #expect(!old.isCurrent)
-        #expect(try old.links().map(\.name) == ["lo", "eth0"])
+        #expect(try old.answer(to: .links).links.map(\.name) == ["lo", "eth0"])
         let new = try kernel.connect()
         #expect(new.isCurrent)
-        #expect(try new.links().map(\.name) == ["lo", "eth1"])
+        #expect(try new.answer(to: .links).links.map(\.name) == ["lo", "eth1"])
         watch?.cancel()
     }
 }

@@ -25,7 +25,7 @@ import Testing
 
     private func canReach(_ connection: any KernelConnection, _ address: String = "1.1.1.1") throws -> Bool {
         let query = RouteQuery(destination: try #require(WireAddress(address)))
-        return try connection.routes([query]).allSatisfy { (try? $0.get()) != nil }
+        return if case .success = try connection.answer(to: .route(query)).route { true } else { false }
     }
 
     @Test func carrierLossTellsOfTheLinkAlone() throws {
@@ -34,7 +34,7 @@ import Testing
         queue.sync {}
         #expect(heard.values == [EventBurst(messages: 1, subjects: .link, noticed: kernel.clock.monotonic)])
         #expect(try canReach(connection))
-        #expect(try connection.link(named: "eth0")?.hasCarrier == false)
+        #expect(try connection.answer(to: .linkNamed("eth0")).link?.hasCarrier == false)
     }
 
     @Test func aRemovedRouteIsTold() throws {
@@ -73,7 +73,7 @@ import Testing
         let seen = RecordingListener<(EventBurst.Subjects, Bool)>()
         _ = try connection.listen(on: queue) { [connection] burst in
             let query = RouteQuery(destination: WireAddress(ipv4: 0x0101_0101))
-            let canReach = try? connection.routes([query]).first?.get()
+            let canReach = try? connection.answer(to: .route(query)).route.get()
             seen.record((burst.subjects, canReach != nil))
         }
         kernel.batch {
@@ -96,21 +96,21 @@ import Testing
         #expect(try !canReach(connection), "the next does not")
         kernel.addRoute("default", via: "10.0.0.1")
         queue.sync {}
-        _ = try connection.link(index: 1)
+        _ = try connection.answer(to: .link(1)).link
         #expect(try canReach(connection), "nor does one after a barrier")
     }
 
     @Test func lateNewsOfTheCarrier() throws {
         let connection = try listen()
-        kernel.setCarrier("eth0", false, toldAfter: .milliseconds(950))
+        kernel.setCarrier("eth0", false, notifiedAfter: .milliseconds(950))
         queue.sync {}
         #expect(heard.values == [])
-        #expect(try connection.link(named: "eth0")?.hasCarrier == false)
-        #expect(try connection.link(named: "eth0")?.operationalState == .up)
+        #expect(try connection.answer(to: .linkNamed("eth0")).link?.hasCarrier == false)
+        #expect(try connection.answer(to: .linkNamed("eth0")).link?.operationalState == .up)
         kernel.clock.advance(by: .milliseconds(950))
         queue.sync {}
         #expect(heard.values.map(\.subjects) == [.link])
-        #expect(try connection.link(named: "eth0")?.operationalState == .down)
+        #expect(try connection.answer(to: .linkNamed("eth0")).link?.operationalState == .down)
     }
 
     @Test func anIPv6RouteExpiresSilently() throws {
@@ -118,7 +118,7 @@ import Testing
         kernel.addRoute("default", via: "fd00::1", expiresAfter: .seconds(10))
         let connection = try listen()
         let entry = RouteQuery(destination: try #require(WireAddress("2001:db8::1")), wantsEntry: true)
-        #expect(try connection.routes([entry]).first?.get().lifetime == .seconds(10))
+        #expect(try connection.answer(to: .route(entry)).route.get().lifetime == .seconds(10))
         kernel.clock.advance(by: .seconds(9))
         #expect(try canReach(connection, "2001:db8::1"))
         kernel.clock.advance(by: .seconds(1))

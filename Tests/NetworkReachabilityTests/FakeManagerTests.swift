@@ -36,7 +36,7 @@ import Testing
         #expect(manager.path.reason == .dormant)
         kernel.setCarrier("wlan0", false)
         #expect(manager.path.reason == .noCarrier)
-        kernel.setCarrier("wlan0", true, toldAfter: .milliseconds(3))
+        kernel.setCarrier("wlan0", true, notifiedAfter: .milliseconds(3))
         #expect(manager.path.reason == .dormant)
         await kernel.clock.advance(by: .milliseconds(3))
         #expect(manager.path.reason == .dormant)

@@ -129,8 +129,8 @@ final class TwoKernels {
     }
 
     private func linkDifferences() throws -> [String] {
-        let one = try real.links().sorted { $0.name < $1.name }.map(Self.text)
-        let other = try connection.links().sorted { $0.name < $1.name }.map(Self.text)
+        let one = try real.answer(to: .links).links.sorted { $0.name < $1.name }.map(Self.text)
+        let other = try connection.answer(to: .links).links.sorted { $0.name < $1.name }.map(Self.text)
         return one == other ? [] : ["links: real \(one), fake \(other)"]
     }
 
@@ -138,15 +138,19 @@ final class TwoKernels {
     private func evidenceDifferences() throws -> [String] {
         var differences: [String] = []
         for family in AddressFamily.allCases {
-            let (one, other) = (try real.rules(family), try connection.rules(family))
+            let (one, other) = (
+                try real.answer(to: .rules(family)).rules, try connection.answer(to: .rules(family)).rules
+            )
             if one != other { differences.append("rules: real \(one), fake \(other)") }
         }
-        let names = Dictionary(uniqueKeysWithValues: try real.links().map { ($0.name, $0.index) })
+        let names = Dictionary(uniqueKeysWithValues: try real.answer(to: .links).links.map { ($0.name, $0.index) })
         for (name, address) in neighbours {
             guard let wire = WireAddress(address) else { continue }
             // A link that has gone has no neighbours to ask for.
-            let one = try names[name].flatMap { try real.neighbour(wire, on: $0)?.state }
-            let other = try fake.index(of: name).flatMap { try connection.neighbour(wire, on: $0)?.state }
+            let one = try names[name].flatMap { try real.answer(to: .neighbour(wire, link: $0)).neighbour?.state }
+            let other = try fake.index(of: name).flatMap {
+                try connection.answer(to: .neighbour(wire, link: $0)).neighbour?.state
+            }
             if one != other {
                 differences.append("neighbour \(address) on \(name): real \(one as Any), fake \(other as Any)")
             }
@@ -156,11 +160,11 @@ final class TwoKernels {
 
     /// Addresses and default routes as `list` has them.
     private func inventoryDifferences() throws -> [String] {
-        let realNames = Dictionary(try real.links().map { ($0.index, $0.name) }) { $1 }
-        let fakeNames = Dictionary(try connection.links().map { ($0.index, $0.name) }) { $1 }
+        let realNames = Dictionary(try real.answer(to: .links).links.map { ($0.index, $0.name) }) { $1 }
+        let fakeNames = Dictionary(try connection.answer(to: .links).links.map { ($0.index, $0.name) }) { $1 }
         var differences: [String] = []
-        let one = try real.addresses().map { Self.text($0, realNames) }.sorted()
-        let other = try connection.addresses().map { Self.text($0, fakeNames) }.sorted()
+        let one = try real.answer(to: .addresses).addresses.map { Self.text($0, realNames) }.sorted()
+        let other = try connection.answer(to: .addresses).addresses.map { Self.text($0, fakeNames) }.sorted()
         if one != other { differences.append("addresses: real \(one), fake \(other)") }
         let (realRoutes, fakeRoutes) = (try client.perform { try DefaultRouteQuestion.ask() }, try fake.defaultRoutes())
         let (ours, theirs) = (realRoutes.map { Self.text($0, realNames) }, fakeRoutes.map { Self.text($0, fakeNames) })
@@ -184,13 +188,15 @@ final class TwoKernels {
     }
 
     private func routeDifferences(_ queries: [RouteQuery]) throws -> [String] {
-        let realNames = Dictionary(uniqueKeysWithValues: try real.links().map { ($0.name, $0.index) })
+        let realNames = Dictionary(uniqueKeysWithValues: try real.answer(to: .links).links.map { ($0.name, $0.index) })
         let realQueries = queries.map { $0.translated { realNames[$0] ?? 9999 } }
         let fakeQueries = queries.map { $0.translated { fake.index(of: $0) ?? 9999 } }
-        let realAnswers = try real.routes(realQueries)
-        let fakeAnswers = try connection.routes(fakeQueries)
+        let realAnswers = try real.ask(realQueries.map { .route($0) }).map(\.route)
+        let fakeAnswers = try connection.ask(fakeQueries.map { .route($0) }).map(\.route)
         let realLinks = Dictionary(uniqueKeysWithValues: realNames.map { ($1, $0) })
-        let fakeLinks = Dictionary(uniqueKeysWithValues: try connection.links().map { ($0.index, $0.name) })
+        let fakeLinks = Dictionary(
+            uniqueKeysWithValues: try connection.answer(to: .links).links.map { ($0.index, $0.name) }
+        )
         var differences: [String] = []
         for (query, (real, fake)) in zip(queries, zip(realAnswers, fakeAnswers)) {
             let real = ComparableAnswer(real, names: realLinks)

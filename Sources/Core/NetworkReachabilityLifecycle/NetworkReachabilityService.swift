@@ -16,7 +16,7 @@ public struct NetworkReachabilityService: Service {
     /// - Parameters:
     ///   - manager: Whose target to follow; it is held.
     ///   - interest: What counts as a change.
-    ///   - policy: Whether a change is told at once, or only when it has lasted.
+    ///   - policy: Whether a change is notified at once, or only when it has lasted.
     ///   - update: Called with the path as it is at the beginning, and then with each change, one after the other: while it runs, the
     ///     latest is kept. What it throws ends the service, and with it the group.
     public init(

@@ -2,7 +2,7 @@ public import CoreMetrics
 import LinuxPrimitives
 public import NetworkReachability
 
-/// Publishes through swift-metrics what a manager's monitor has done, when it is told to or at an interval.
+/// Publishes through swift-metrics what a manager's monitor has done, on request or at an interval.
 ///
 /// Between reports it does nothing: no thread, no timer, no wake-up. It holds its manager. All managers of a network namespace
 /// share one monitor and so have the same numbers: make one reporter for each namespace.

@@ -3,7 +3,7 @@ import LinuxPrimitives
 /// The shape of an `AddressTrie`: a path-compressed binary tree (Patricia) of addresses for each family.
 ///
 /// A leaf is an address; a branch is the prefix that all below it share, and has two children that differ in the bit after
-/// it. So n addresses take 2n - 1 nodes, and a way down has at most as many as an address has bits. Nodes lie in one array,
+/// it. So n addresses take 2n - 1 nodes, and a descent has at most as many as an address has bits. Nodes lie in one array,
 /// those that are free in a list within it.
 struct AddressTree: Sendable {
     struct Node: Sendable {
@@ -65,7 +65,7 @@ struct AddressTree: Sendable {
         let leaf = make(Node(bits: bits, length: UInt8(length)))
         count += 1
         guard index != Self.none else {
-            // Only an empty tree has nothing where the way down ends.
+            // Only an empty tree has nothing where the descent ends.
             replace(address.family, above, with: leaf)
             return Int(leaf)
         }

@@ -42,7 +42,7 @@ struct RouteFilterWriter {
         var writer = RouteFilterWriter()
         let families = AddressFamily.allCases.map { family in
             let prefixes = watched.prefixes(of: family)
-            // Words that no watched prefix has need not be looked at.
+            // Words that no watched prefix has need not be compared.
             let words = prefixes.isEmpty ? 0 : max(1, ((prefixes.map(\.length).max() ?? 0) + 31) / 32)
             return (family, prefixes, words)
         }

@@ -111,7 +111,7 @@ import Testing
             world.kernel.touchLink("c1")
             world.flush()
             // The carrier is gone, and the message of it is a second late.
-            world.kernel.setCarrier("c0", false, toldAfter: .seconds(1))
+            world.kernel.setCarrier("c0", false, notifiedAfter: .seconds(1))
             world.flush()
             checks.expect(listener.values, is: [.wired])
             world.clock.advance(by: .milliseconds(199))

@@ -57,7 +57,7 @@ import Testing
             let ways = RecordingListener<NetworkPath>()
             let manager = try world.manager()
             let token = manager.addPathListener(
-                for: .way,
+                for: .egress,
                 settle: SettledTests.policy,
                 onQueue: listener.queue,
                 ways.record

@@ -18,7 +18,7 @@ import Testing
             let targets = try world.targets(options: options)
             try targets.setHosts((0..<40).map { _ in random.host() } + TargetHistory.names)
             let heard = RecordingListener<NetworkReachabilityChange>()
-            let token = targets.addListener(for: .way, onQueue: nil, heard.record)
+            let token = targets.addListener(for: .egress, onQueue: nil, heard.record)
             world.settle()
             var told: [String: NetworkPath] = [:]
             var routes: [RouteChange] = []

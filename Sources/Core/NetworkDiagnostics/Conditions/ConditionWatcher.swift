@@ -4,7 +4,7 @@ package import NetworkReachability
 /// Waits for conditions to hold, all of them or any, for long enough. It asks when something may have changed and else sleeps;
 /// only a name that does not resolve is asked for again after a while, for no name service tells when it can.
 ///
-/// Thread-safe. It ends when it is cancelled, let go, or has told that it is done.
+/// Thread-safe. It ends when it is cancelled, let go, or has called that it is done.
 package final class ConditionWatcher: Sendable {
     private struct State {
         var states: [NetworkCondition.State]
@@ -26,8 +26,8 @@ package final class ConditionWatcher: Sendable {
     /// - Parameters:
     ///   - needsAll: whether all conditions are to hold, or one is enough.
     ///   - stability: for how long without a break.
-    ///   - changed: is told of all conditions, in their order, whenever one of them changes; on the monitor's queue.
-    ///   - done: is told once that it is done, likewise.
+    ///   - changed: is called with all conditions, in their order, whenever one of them changes; on the monitor's queue.
+    ///   - done: is called once when it is done, likewise.
     /// - Throws: ``NetworkReachabilityError`` when a host is none.
     package init(
         _ conditions: [NetworkCondition],
@@ -131,14 +131,14 @@ extension ConditionWatcher {
 
     /// Takes what was seen. Runs on the monitor's queue.
     private func update(_ change: (inout [NetworkCondition.State]) -> Void) {
-        let (news, all, isWaiting): ([NetworkCondition.State]?, [NetworkCondition.State], Bool) = state.withLock {
+        let (changes, all, isWaiting): ([NetworkCondition.State]?, [NetworkCondition.State], Bool) = state.withLock {
             state in
             if state.hasEnded { return (nil, [], false) }
             let before = state.states
             change(&state.states)
             return (before == state.states ? nil : state.states, state.states, state.timer != nil)
         }
-        if let news { changed(news) }
+        if let changes { changed(changes) }
         if all.isEmpty { return }
         if !holds(all) {
             stopWaiting()

@@ -14,7 +14,7 @@ extension NetworkCondition {
         init(_ condition: NetworkCondition) {
             self.condition = condition
             holds = false
-            text = "not looked at yet"
+            text = "not evaluated yet"
         }
 
         /// The condition of a target or name, by the path to it.

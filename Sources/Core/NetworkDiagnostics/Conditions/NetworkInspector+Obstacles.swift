@@ -20,7 +20,7 @@ extension NetworkInspector {
     func obstacle(ofInterface name: String) -> NetworkPath.UnsatisfiedReason? {
         do throws(NetlinkError) {
             return try monitor.answering { judge throws(MissingAnswers) in
-                guard let link = try judge.answers.link(named: name) else { return .noInterface }
+                guard let link = try judge.answers.answer(to: .linkNamed(name)).link else { return .noInterface }
                 if let obstacle = link.obstacle { return obstacle.reason }
                 let hasAddress = try judge.answers.addresses().contains { address in
                     address.interface == link.index && address.isUsable && !address.address.isLinkLocal

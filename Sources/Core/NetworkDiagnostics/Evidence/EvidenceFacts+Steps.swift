@@ -53,15 +53,15 @@ extension EvidenceFacts {
     /// Where the reason of the verdict belongs; nil when there is none.
     var brokenKind: NetworkEvidence.Step.Kind? {
         guard let reason = path.reason else { return nil }
-        switch reason {
-        case .netlinkUnavailable, .namespaceGone: return .kernel
-        case .nameNotResolved, .resolving: return .name
-        case .noInterface where isAddressMeaningless: return .address
-        case .noCarrier, .linkDown, .dormant, .noInterface, .discarded, .interfaceNotAllowed: return .link
+        if isKernelUnavailable { return .kernel }
+        if isNameBroken { return .name }
+        if reason == .noInterface, isAddressMeaningless { return .address }
         // The far end of a tunnel has the reason, and this chain breaks at the tunnel.
-        case _ where obstacle?.isBelow == true: return .link
-        case .noSourceAddress: return .source
-        default: return ruleRefused ? .rule : .route
+        if obstacle?.isBelow == true { return .link }
+        switch Verdict.Cause(reason)?.subject {
+        case .link: return .link
+        case .source: return .source
+        case .route, nil: return ruleRefused ? .rule : .route
         }
     }
 

@@ -12,7 +12,7 @@ struct EvidenceFacts {
 
     /// The family that is explained; nil for both.
     var family: AddressFamily?
-    /// How the name was looked for.
+    /// How the name was looked up.
     var resolver: NetworkEvidence.Resolver?
     /// Whether all that follows the name is about its servers, for it has no address and they cannot be asked.
     var isAboutServers = false

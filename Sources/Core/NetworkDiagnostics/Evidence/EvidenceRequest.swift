@@ -6,7 +6,7 @@ import NetworkReachability
 struct EvidenceRequest {
     /// The family to explain; nil for both.
     var family: AddressFamily?
-    /// Where names are looked for; nil for a target that is none, and where that is not known.
+    /// Where names are looked up; nil for a target that is none, and where that is not known.
     var configuration: ResolverConfiguration?
     var isInHostsFile = false
     /// What servers said, where they have been asked.

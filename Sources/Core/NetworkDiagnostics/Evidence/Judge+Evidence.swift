@@ -43,7 +43,7 @@ extension Judge {
         )
     }
 
-    /// Adds what the kernel says of the way to the address that decided.
+    /// Adds what the kernel says of the route to the address that decided.
     mutating func gather(
         _ deciding: Verdict,
         _ check: AddressCheck,
@@ -122,7 +122,7 @@ extension Judge {
         try gatherLinks(obstacle.link, into: &facts)
     }
 
-    /// The last lookup that decides is one with a source for IPv4, so that is the one whose entry and rule are told.
+    /// The last lookup that decides is one with a source for IPv4, so that is the one whose entry and rule are shown.
     private mutating func gatherRoute(
         _ query: inout RouteQuery,
         zone: String?,
@@ -137,7 +137,12 @@ extension Judge {
         }
         var boundTo: Netlink.Link?
         if let index = query.outputInterface { boundTo = try answers.link(index) }
-        let walk = RuleWalk(rules: try answers.rules(family), query: query, boundTo: boundTo?.name, user: getuid())
+        let walk = RuleWalk(
+            rules: try answers.answer(to: .rules(family)).rules,
+            query: query,
+            boundTo: boundTo?.name,
+            user: getuid()
+        )
         facts.tables = walk.tables
         switch answer {
         case .failure(let error): try gatherRefusal(error, walk, into: &facts)

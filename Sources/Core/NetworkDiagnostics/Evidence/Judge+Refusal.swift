@@ -16,7 +16,7 @@ extension Judge {
     ) throws(MissingAnswers) {
         facts.refusal = error
         facts.mayBeKillSwitch = try mayBeKillSwitch(walk.rules)
-        let covering = try answers.routes(covering: walk.query.destination)
+        let covering = try answers.answer(to: .routesCovering(walk.query.destination)).tableRoutes
             .sorted { ($0.prefix.length, $1.route.metric) > ($1.prefix.length, $0.route.metric) }
         if let kind = RouteKind(refusingWith: error) {
             for rule in walk.asked {
@@ -110,7 +110,9 @@ extension Judge {
     mutating func ipv6Trouble(of link: Link) throws(MissingAnswers) -> EvidenceFacts.IPv6Trouble? {
         // Below this the kernel lets go of IPv6 (RFC 8200, section 5).
         if link.mtu < 1280 { return .smallMTU(link.name, link.mtu) }
-        if try answers.isIPv6Disabled(on: link.index) == true { return .disabled(link.name) }
+        if try answers.answer(to: .isIPv6Disabled(link: link.index)).isIPv6Disabled == true {
+            return .disabled(link.name)
+        }
         let failed = try answers.addresses().first {
             $0.interface == link.index && $0.address.family == .ipv6 && $0.flags.contains(.detectionFailed)
         }

@@ -1,7 +1,7 @@
 public import NetworkReachability
 
 extension NetworkEvidence {
-    /// How the name was looked for: `nsswitch.conf(5)`, `resolv.conf(5)`.
+    /// How the name was looked up: `nsswitch.conf(5)`, `resolv.conf(5)`.
     public struct Resolver: Hashable, Sendable {
         /// A server that is asked for names.
         public struct Server: Hashable, Sendable {
@@ -20,7 +20,7 @@ extension NetworkEvidence {
             public var answer: String?
         }
 
-        /// Where names are looked for, in this order, by the words of `nsswitch.conf(5)`: `files`, `dns`, `resolve` ...
+        /// Where names are looked up, in this order, by the words of `nsswitch.conf(5)`: `files`, `dns`, `resolve` ...
         public var sources: [String]
 
         /// Whether the hosts file has the name; then no server has to be asked.

@@ -5,7 +5,7 @@ public import NetworkReachability
 extension NetworkEvidence {
     /// A route as it stands in its table, `ip-route(8)`.
     public struct Route: Hashable, Sendable {
-        /// One way out of it.
+        /// One next hop of it.
         public struct NextHop: Hashable, Sendable {
             /// The name of the interface; nil when it has just gone.
             public var interface: String?
@@ -19,7 +19,7 @@ extension NetworkEvidence {
         public var type: String
 
         /// The destinations it covers, with the length in bits: `0.0.0.0/0` is the default route of IPv4. Nil where the kernel
-        /// tells the way but no entry, as for an interface that was asked for by name.
+        /// says the next hop but no entry, as for an interface that was asked for by name.
         public var prefix: String?
 
         /// The table it is in: 254 is `main`, 255 `local`; nil where the kernel does not say. For addresses of this machine
@@ -32,7 +32,7 @@ extension NetworkEvidence {
         /// The next hop object it uses (`ip-nexthop(8)`); nil for none.
         public var nextHopObject: UInt32?
 
-        /// Every way out, also those that carry no packets now.
+        /// Every next hop, also those that carry no packets now.
         public var nextHops: [NextHop]
 
         /// How long it will last (IPv6 router advertisements); nil for ever.

@@ -5,7 +5,7 @@ extension NetworkEvidence {
         public enum Kind: String, Hashable, Sendable, CaseIterable {
             /// The kernel itself; a step only where it cannot be asked.
             case kernel
-            /// Where the name was looked for; a step only of a target that is a name.
+            /// Where the name was looked up; a step only of a target that is a name.
             case resolver
             /// A name server, one step for each; none where the hosts file has the name.
             case server

@@ -28,8 +28,8 @@ public struct NetworkEvidence: Hashable, Sendable {
     /// Both families of a target that has addresses of both, IPv4 first; empty elsewhere.
     public internal(set) var families: [Family] = []
 
-    /// How the name was looked for; nil for a target that is none. Where its servers cannot be reached, ``rule``, ``route``,
-    /// ``links``, ``neighbour`` and the steps after the name are about the way to them.
+    /// How the name was looked up; nil for a target that is none. Where its servers cannot be reached, ``rule``, ``route``,
+    /// ``links``, ``neighbour`` and the steps after the name are about the path to them.
     public internal(set) var resolver: Resolver?
 
     /// The policy rule that led to the route, or that refused; nil where no rule did, or where the kernel does not show it.

@@ -8,7 +8,7 @@ extension NetworkReachabilityManager {
     ///
     /// The verdict, ``NetworkEvidence/path``, is what `path` would have said at that moment; the other answers are of the same
     /// moment too, unless the network changes all the time. The kernel is asked on the calling thread, some twenty questions
-    /// or, for the network at large, fifty: a fraction of a millisecond. Only where no way is found are tables of routes read,
+    /// or, for the network at large, fifty: a fraction of a millisecond. Only where no route is found are tables of routes read,
     /// which takes longer where they are large. No packet is sent but questions for host names: the first waits for the name
     /// service, at most `NetworkReachabilityOptions.nameResolutionWait`; where that has no answer although the kernel has a
     /// path to a name server, each is asked once by DNS what is wrong, and at most a second waited for. It never fails: where

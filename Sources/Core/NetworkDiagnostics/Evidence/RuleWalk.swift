@@ -2,7 +2,7 @@ import LinuxPrimitives
 import Netlink
 import NetworkReachability
 
-/// The way of one packet through the policy rules, which tells by what rule an answer came. Pure.
+/// The walk of one packet through the policy rules, which says by what rule an answer came. Pure.
 ///
 /// C counterpart: `fib_rules_lookup`, `fib_rule_match`.
 struct RuleWalk {

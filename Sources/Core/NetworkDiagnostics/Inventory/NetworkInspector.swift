@@ -33,9 +33,9 @@ package final class NetworkInspector: Sendable {
     }
 
     /// Tells of the interfaces now, then whenever anything of them changes, until the result is cancelled or let go. A storm
-    /// of changes is looked at five times a second. While nothing changes, nothing runs.
+    /// of changes is evaluated five times a second. While nothing changes, nothing runs.
     ///
-    /// - Parameter changed: Runs on the monitor's queue. Of failures, each is told once in a row.
+    /// - Parameter changed: Runs on the monitor's queue. Of failures, each is reported once in a row.
     package func watchInterfaces(
         _ changed: @escaping @Sendable (Result<[InterfaceDetails], NetlinkError>) -> Void
     ) -> Cancellation {

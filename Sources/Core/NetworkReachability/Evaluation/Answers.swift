@@ -34,37 +34,34 @@ package struct Answers {
         }
     }
 
-    private mutating func answer(to question: KernelQuestion) throws(MissingAnswers) -> KernelAnswer {
+    /// The answer to any question; ``KernelAnswer`` has what is in it.
+    package mutating func answer(to question: KernelQuestion) throws(MissingAnswers) -> KernelAnswer {
         if used.count < Self.usedLimit, isUsed.insert(question).inserted { used.append(question) }
         guard let answer = known[question] else { throw MissingAnswers(questions: [question]) }
         return answer
     }
 }
 
+/// What is asked often, by its name.
 extension Answers {
     /// The link of this index; nil when there is none.
     package mutating func link(_ index: UInt32) throws(MissingAnswers) -> Link? {
-        if case .link(let link) = try answer(to: .link(index)) { link } else { nil }
+        try answer(to: .link(index)).link
     }
 
-    /// The link that a zone names: an index, or a name.
+    /// The link that a zone names, an index or a name; nil when there is none.
     package mutating func link(zone: String) throws(MissingAnswers) -> Link? {
-        if let index = UInt32(zone) { try link(index) } else { try link(named: zone) }
-    }
-
-    /// The link of this name; nil when there is none.
-    package mutating func link(named name: String) throws(MissingAnswers) -> Link? {
-        if case .link(let link) = try answer(to: .linkNamed(name)) { link } else { nil }
+        try answer(to: UInt32(zone).map { .link($0) } ?? .linkNamed(zone)).link
     }
 
     /// Every link of the namespace: only where one of them must explain something.
     package mutating func links() throws(MissingAnswers) -> [Link] {
-        if case .links(let links) = try answer(to: .links) { links } else { [] }
+        try answer(to: .links).links
     }
 
-    /// Which way a packet would go.
+    /// How a packet would leave.
     package mutating func route(_ query: RouteQuery) throws(MissingAnswers) -> Result<Route, SystemError> {
-        if case .route(let route) = try answer(to: .route(query)) { route } else { .failure(.badMessage) }
+        try answer(to: .route(query)).route
     }
 
     /// The entry of a table by which a packet would go; nil where there is none.
@@ -75,38 +72,9 @@ extension Answers {
         return try? answer.get()
     }
 
-    /// The next hop object of this number; nil when there is none.
-    package mutating func nextHopObject(_ number: UInt32) throws(MissingAnswers) -> NextHopObject? {
-        if case .nextHopObject(let object) = try answer(to: .nextHopObject(number)) { object } else { nil }
-    }
-
-    /// What the device behind a link tells of itself.
-    package mutating func hardware(_ link: Link) throws(MissingAnswers) -> LinkHardware {
-        if case .hardware(let hardware) = try answer(to: .hardware(link)) { hardware } else { LinkHardware() }
-    }
-
     /// Every address of the namespace.
     package mutating func addresses() throws(MissingAnswers) -> [InterfaceAddress] {
-        if case .addresses(let addresses) = try answer(to: .addresses) { addresses } else { [] }
-    }
-
-    /// The policy rules of a family in the order they are tried.
-    package mutating func rules(_ family: AddressFamily) throws(MissingAnswers) -> [RoutingRule] {
-        if case .rules(let rules) = try answer(to: .rules(family)) { rules } else { [] }
-    }
-
-    /// Every route of every table that covers an address.
-    package mutating func routes(covering address: WireAddress) throws(MissingAnswers) -> [TableRoute] {
-        if case .tableRoutes(let routes) = try answer(to: .routesCovering(address)) { routes } else { [] }
-    }
-
-    /// Whether IPv6 is switched off on a link; nil where that is not told.
-    package mutating func isIPv6Disabled(on link: UInt32) throws(MissingAnswers) -> Bool? {
-        if case .isIPv6Disabled(let isDisabled) = try answer(to: .isIPv6Disabled(link: link)) {
-            isDisabled
-        } else {
-            nil
-        }
+        try answer(to: .addresses).addresses
     }
 
     /// The neighbour with this address on a link; nil when the link knows none.
@@ -114,7 +82,7 @@ extension Answers {
         _ address: WireAddress,
         on link: UInt32
     ) throws(MissingAnswers) -> Neighbour? {
-        if case .neighbour(let neighbour) = try answer(to: .neighbour(address, link: link)) { neighbour } else { nil }
+        try answer(to: .neighbour(address, link: link)).neighbour
     }
 }
 

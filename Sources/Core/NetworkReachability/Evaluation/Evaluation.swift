@@ -56,8 +56,8 @@ extension Judge {
             // The C library's questions carry no mark and are not bound.
             var found = try evaluate(EvaluationSubject(.any(servers)))
             // Without a server there is no destination, and "no route" says nothing.
-            let isTold = found.path.destination != nil || found.path.reason != .noRoute
-            if found.path.status.isReachable || !isTold { found.path = unnamed }
+            let saysMore = found.path.destination != nil || found.path.reason != .noRoute
+            if found.path.status.isReachable || !saysMore { found.path = unnamed }
             found.path.destination = nil
             return found
         }

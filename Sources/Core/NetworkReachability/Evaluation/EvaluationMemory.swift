@@ -8,7 +8,7 @@ package struct EvaluationMemory {
     /// What the last evaluation needed to know: asking for it at once saves round trips. It begins with a question about a link,
     /// for notifications can come before the state they announce, but not before the answer of a link that is asked for.
     private(set) var expected = Self.first
-    /// The latest that paths had in common, so that those of ten thousand targets that leave the same way hold it together.
+    /// The latest that paths had in common, so that those of ten thousand targets that leave through the same interface hold it together.
     private var recent: [SharedValue<NetworkPath.Common>] = []
 
     private static let first: [KernelQuestion] = [.link(1)]

@@ -27,7 +27,7 @@ extension Judge {
             let ports = try answers.links().filter { $0.controllerIndex == link.index }
             return ports.contains { $0.obstacle == nil } ? nil : .noCarrier
         }
-        if link.isModemChannel { lower = try answers.hardware(link).lowerIndex }
+        if link.isModemChannel { lower = try answers.answer(to: .hardware(link)).hardware.lowerIndex }
         guard let lower, let lowerLink = try answers.link(lower) else { return nil }
         if let obstacle = lowerLink.obstacle { return obstacle }
         return try lowerObstacle(of: lowerLink, query, from: source, depth: depth + 1)

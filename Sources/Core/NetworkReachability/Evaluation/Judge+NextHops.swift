@@ -46,7 +46,7 @@ extension Judge {
         ofObject number: UInt32,
         depth: Int = 0
     ) throws(MissingAnswers) -> [NextHop] {
-        guard depth < 3, let object = try answers.nextHopObject(number) else { return [] }
+        guard depth < 3, let object = try answers.answer(to: .nextHopObject(number)).nextHopObject else { return [] }
         if let hop = object.nextHop { return [hop] }
         var hops: [NextHop] = []
         for member in object.members { hops += try nextHops(ofObject: member, depth: depth + 1) }

@@ -45,7 +45,7 @@ package struct Verdict: Hashable, Sendable {
 }
 
 extension Verdict {
-    /// Why packets would not get through. Of several causes the last in this order is told, which is nearest to success.
+    /// Why packets would not get through. Of several causes the last in this order is the reason, which is nearest to success.
     package enum Cause: Int, CaseIterable, Comparable, Sendable {
         case noRoute
         case noInterface
@@ -77,6 +77,23 @@ extension Verdict {
             }
         }
 
+        /// What it is about, in the chain from the route to the source address.
+        package enum Subject: Sendable { case route, link, source }
+
+        package var subject: Subject {
+            switch self {
+            case .noInterface, .discarded, .linkDown, .noCarrier, .dormant, .typeNotAllowed: .link
+            case .noSourceAddress: .source
+            case .noRoute, .refused, .unreachable, .blackholed, .prohibited: .route
+            }
+        }
+
+        /// Nil for a reason that no verdict has: the name or the kernel itself is at fault.
+        package init?(_ reason: NetworkPath.UnsatisfiedReason) {
+            guard let cause = Self.allCases.first(where: { $0.reason == reason }) else { return nil }
+            self = cause
+        }
+
         /// Whether it stands in the way of one next hop of a route only, if there are others.
         var isOfOneNextHop: Bool {
             self == .linkDown || self == .noCarrier || self == .noInterface || self == .discarded
@@ -87,7 +104,7 @@ extension Verdict {
 }
 
 extension Verdict.Obstacle {
-    /// The kernel's error number for a lookup without a way (measured; `connect(2)` gives the same).
+    /// The kernel's error number for a lookup that fails (measured; `connect(2)` gives the same).
     init(_ error: SystemError) {
         switch error {
         case .networkUnreachable: self.init(.noRoute)

@@ -13,7 +13,7 @@ package protocol HostResolver: Sendable {
         _ completion: @escaping @Sendable (Result<[NameLookup.Address], NameLookup.Failure>) -> Void
     )
 
-    /// Where names are looked for now; nil where that is not known.
+    /// Where names are looked up now; nil where that is not known.
     var configuration: ResolverConfiguration? { get }
 
     /// What each of these servers answers to a question for `name` within the limit; nil where nobody can be asked. Blocks.
@@ -23,7 +23,7 @@ package protocol HostResolver: Sendable {
         within limit: Duration
     ) -> [NameServerQuestion.Answer]?
 
-    /// Runs `changed` on `queue` whenever the name service's configuration changes; nil where that cannot be told.
+    /// Runs `changed` on `queue` whenever the name service's configuration changes; nil where that cannot be known.
     func watchConfiguration(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation?
 }
 

@@ -1,6 +1,6 @@
 import LinuxPrimitives
 
-/// What waits to be told to one listener on its queue, in order. However long the queue is blocked, it is bounded: then the
+/// What waits to be delivered to one listener on its queue, in order. However long the queue is blocked, it is bounded: then the
 /// latest takes the place of the one before it.
 final class DeliveryQueue: Sendable {
     /// A path, and when the notification that led to it was noticed.

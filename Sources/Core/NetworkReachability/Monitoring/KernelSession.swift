@@ -119,7 +119,7 @@ extension KernelSession {
         }
     }
 
-    /// Applies to the connection that listens; another is to be told again.
+    /// Applies to the connection that listens; another has to be given it again.
     func setFilter(_ filter: RouteFilter) throws(NetlinkError) {
         if isListening { try connection?.setFilter(filter) }
     }

@@ -4,7 +4,7 @@ import Netlink
 extension LatencyHistogram {
     /// Which bucket a value belongs to: the position of its highest bit in nanoseconds, then the five bits after it.
     enum Bucket {
-        /// The highest bits that are told apart: from 512 ns to just below 2⁴² ns.
+        /// The highest bits that are distinguished: from 512 ns to just below 2⁴² ns.
         private static let octaves = 9...41
         private static let detailBits = 5
 

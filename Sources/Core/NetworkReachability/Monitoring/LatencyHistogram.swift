@@ -1,10 +1,10 @@
 import LinuxPrimitives
 
 /// How long something took, for many times it happened: counted in buckets whose width grows with the value, so that small
-/// delays are told apart as well as large ones, in a fixed 4 KiB.
+/// delays are distinguished as well as large ones, in a fixed 4 KiB.
 ///
 /// A quantile differs from the value it stands for by at most a 64th of it (1.6 %) between 1 µs and 1 h. Values below half a
-/// microsecond are not told apart there, and those above 73 minutes count as 73 minutes. Count, least, greatest and mean value
+/// microsecond are not distinguished there, and those above 73 minutes count as 73 minutes. Count, least, greatest and mean value
 /// are exact. The layout is that of HDR histograms: 32 equal buckets for each doubling of the value.
 public struct LatencyHistogram: Hashable, Sendable {
     private var buckets: [UInt32] = Self.none

@@ -92,22 +92,6 @@ struct Monitor {
     private(set) var statistics = MonitorStatistics()
 }
 
-/// What a monitor waits for.
-enum MonitorTimer: Hashable, Sendable {
-    /// One more evaluation when it has been quiet for a while.
-    case trailing
-    /// A route expires.
-    case expiry
-    /// Listening is tried again.
-    case retry
-    /// A change has lasted for as long as a subscription wants.
-    case settled(ObjectIdentifier, TargetRecord.ID)
-    /// A subscription has waited long enough for the name of its host.
-    case nameWait(ObjectIdentifier, TargetRecord.ID)
-    /// A target's status has not changed for long enough.
-    case flappingEnd(TargetRecord.ID)
-}
-
 // MARK: - Targets
 
 extension Monitor {
@@ -194,7 +178,7 @@ extension Monitor {
             if setAddresses(record.addresses, of: record.id) { isIndexed = false }
             guard var state = states[record.id] else { continue }
             for place in state.subscribers.indices { state.subscribers[place].hasBegun = true }
-            // Everybody is offered a path although it may be no news.
+            // Everybody is offered a path although it may be no change.
             state.offered = 0
             states[record.id] = state
         }
@@ -252,7 +236,7 @@ extension Monitor {
 // MARK: - Events
 
 extension Monitor {
-    /// The kernel has told of changes.
+    /// The kernel has announced changes.
     mutating func heard(_ burst: EventBurst, at now: Duration) -> [Action] {
         statistics.count(burst)
         readFailures = 0
@@ -475,9 +459,9 @@ extension Monitor.Subscriber {
         }
         defer { isDue = false }
         guard let step = settling?.take(path, after: last, isDue: isDue) else { return }
-        if let news = step.notifying {
-            actions.append(.notify(subscription, PathChange(path: news, previous: last)))
-            self.last = news
+        if let change = step.notifying {
+            actions.append(.notify(subscription, PathChange(path: change, previous: last)))
+            self.last = change
         }
         let timer = MonitorTimer.settled(ObjectIdentifier(subscription), subscription.record.id)
         switch step.wait {

@@ -1,3 +1,19 @@
+/// What a monitor waits for.
+enum MonitorTimer: Hashable, Sendable {
+    /// One more evaluation when it has been quiet for a while.
+    case trailing
+    /// A route expires.
+    case expiry
+    /// Listening is tried again.
+    case retry
+    /// A change has lasted for as long as a subscription wants.
+    case settled(ObjectIdentifier, TargetRecord.ID)
+    /// A subscription has waited long enough for the name of its host.
+    case nameWait(ObjectIdentifier, TargetRecord.ID)
+    /// A target's status has not changed for long enough.
+    case flappingEnd(TargetRecord.ID)
+}
+
 /// The monitor's few numbers, each with its reason.
 enum MonitorTiming {
     /// After it has been quiet for so long, one more evaluation: a notification can come before the state it announces, and the

@@ -13,11 +13,13 @@ package import Netlink
 /// 4. ``Judge`` makes verdicts of the answers, a quorum of the verdicts, a path of the quorum.
 /// 5. ``Monitor`` says who is to be notified of which path; ``Subscription`` delivers it.
 ///
-/// The kernel is the state. An event is never the news itself: whatever happens, the answer comes from a fresh route lookup and
+/// The kernel is the state. An event is never the answer: whatever happens, the answer comes from a fresh route lookup and
 /// link query. So a lost event is one more evaluation, and no storm can leave a wrong answer. Please keep it so.
 ///
-/// Locks, in the order in which they are taken: `session`, held during an evaluation, so that evaluations have an order;
-/// `state`, held for moments, and never while anybody is asked or notified. The others are held alone.
+/// Locks, in the order in which they are taken: `session`, held during an evaluation, so that evaluations have an order; under
+/// it those of the connection: its thread, the question socket (`RouteSockets`), the filter (`EventSocket`). Then `state`, held
+/// for moments, and never while anybody is asked or notified. Then, under either, that of a `NameRecord`. `timers`, `watches`,
+/// `observers` and `calls` are held alone.
 package final class PathMonitor: Sendable {
     /// Produces everything in order. One queue for each namespace, so an overcommit one is no danger; the threads of the global
     /// queues wake every second to see whether there are enough of them.
@@ -29,7 +31,7 @@ package final class PathMonitor: Sendable {
     /// What is waited for; letting go of it is the end of it.
     private let timers = Locked<[MonitorTimer: Cancellation]>([:])
     private let watches = Locked(Watches())
-    /// Who is told that targets were evaluated, by number.
+    /// Who is notified that targets were evaluated, by number.
     private let observers = Locked<(last: UInt64, all: [UInt64: @Sendable () -> Void])>((0, [:]))
     /// Listeners are called on many threads, and none of them may hold the monitor up.
     private let calls = Locked<(count: UInt64, lag: LatencyHistogram)>((0, LatencyHistogram()))
@@ -44,7 +46,7 @@ package final class PathMonitor: Sendable {
         var isFilterRefused = false
     }
 
-    /// Connects at once, in the calling thread's network namespace; what cannot be opened is tried again later.
+    /// Connects at once, in the process's network namespace where the kernel's is not named; what cannot be opened is tried again later.
     package init(environment: MonitorEnvironment, logger: Logger? = nil) {
         self.environment = environment
         self.logger = logger
@@ -94,7 +96,7 @@ extension PathMonitor {
         }
     }
 
-    /// Evaluates the next targets in line, and notifies of what is news. The rest waits for everybody else who waits for the
+    /// Evaluates the next targets in line, and notifies of what has changed. The rest waits for everybody else who waits for the
     /// queue: those who begin or end to listen, and other events.
     private func evaluateNext(isContinuing: Bool = false) {
         let (records, noticed, continues) = state.withLock {
@@ -171,7 +173,7 @@ extension PathMonitor {
     }
 }
 
-// MARK: - Asking, from any thread
+// MARK: - Questions, from any thread
 
 extension PathMonitor {
     /// The path to a target now, asked of the kernel on the calling thread.

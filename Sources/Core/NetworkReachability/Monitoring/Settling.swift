@@ -47,13 +47,13 @@ struct Settling: Sendable {
         return Step(notifying: flappingChange(path, after: last), wait: agrees ? .goesOn : .begins(duration))
     }
 
-    /// What was notified last, with the news that the target flaps or does so no more: news that is never held back, for a
+    /// What was notified last, with whether the target flaps now: a change that is never held back, for a
     /// target that flaps may never settle.
     private func flappingChange(_ path: NetworkPath, after last: NetworkPath) -> NetworkPath? {
         guard path.isFlapping != last.isFlapping, interest.contains(.path) else { return nil }
-        var news = last.withFlapping(of: path)
-        news.generation = path.generation
-        return news
+        var change = last.withFlapping(of: path)
+        change.generation = path.generation
+        return change
     }
 }
 

@@ -57,7 +57,7 @@ package final class Subscription: Sendable {
         delivery.withLock { $0 }?(change, self)
     }
 
-    /// Calls a listener, counts that, and measures how long after the notification it was. Who waits for the news waits for
+    /// Calls a listener, counts that, and measures how long after the notification it was. A listener waits for
     /// none of it but one reading of the clock.
     ///
     /// - Parameter noticed: When the notification was noticed; nil where none led to the call.

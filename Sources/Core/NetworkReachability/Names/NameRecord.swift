@@ -119,7 +119,7 @@ package final class NameRecord: Sendable {
             return (question, state.servers != nil && state.servers != servers)
         }
         guard let question else { return }
-        // The way to other servers may be another.
+        // Packets to other servers may leave otherwise.
         if isElsewhere { environment.clock.soon(on: queue, changed) }
         environment.resolver.resolve(name) { [weak self] result in
             self?.take(result.map { addresses in addresses.map { IPAddress($0) } }, of: question)

@@ -51,7 +51,7 @@ package struct NameState: Sendable {
         return asked
     }
 
-    /// Takes the answer to a question. What a later question was told counts more, and so does a later question that has not
+    /// Takes the answer to a question. The answer to a later question counts more, and so does a later question that has not
     /// been answered yet than the failure of an earlier one. A name service out of reach does not undo what it said before:
     /// packets to those addresses still tell the truth.
     ///

@@ -1,6 +1,6 @@
 import LinuxPrimitives
 
-/// Where this machine looks for names, and which servers it asks, as its files say.
+/// Where this machine looks names up, and which servers it asks, as its files say.
 ///
 /// Source: `nsswitch.conf(5)`, `resolv.conf(5)`, `systemd-resolved.service(8)`.
 package struct ResolverConfiguration: Hashable, Sendable {
@@ -11,7 +11,7 @@ package struct ResolverConfiguration: Hashable, Sendable {
     /// Where systemd-resolved listens.
     package static let stubs = ["127.0.0.53", "127.0.0.54"]
 
-    /// Where names are looked for, in this order: `files`, `dns`, `resolve` ...
+    /// Where names are looked up, in this order: `files`, `dns`, `resolve` ...
     package let sources: [String]
     /// The servers that are asked in the end, in their order; empty where none is configured.
     package let servers: [IPAddress]

@@ -4,9 +4,9 @@ import Logging
 import Netlink
 
 /// Follows a directory of namespaces for everybody who wants to hear of it. As with a monitor an event is never the
-/// news: whatever happens, the directory is read again.
+/// answer: whatever happens, the directory is read again.
 final class NamespaceFollower: Sendable {
-    /// A name that is no namespace yet is looked at again after 1, 2, 4 ... 512 ms, should the mount table not tell.
+    /// A name that is no namespace yet is opened again after 1, 2, 4 ... 512 ms, should the mount table not announce it.
     private static let scanLimit = 10
 
     private struct State {
@@ -83,7 +83,7 @@ final class NamespaceFollower: Sendable {
         }
         if isChange { logger?.debug("network namespaces", metadata: metadata(["names": "\("\(entries)".printable)"])) }
         for observer in observers { observer.offer(entries) }
-        scheduleLook(unfinished, isWatched: isWatched)
+        scheduleScan(unfinished, isWatched: isWatched)
     }
 
     private func scanAgain() {
@@ -115,8 +115,8 @@ final class NamespaceFollower: Sendable {
         more.merging(["directory": "\(directory)"]) { first, _ in first }
     }
 
-    /// Looks again after a while where nothing else may tell.
-    private func scheduleLook(_ unfinished: [String], isWatched: Bool) {
+    /// Scans again after a while where nothing else may announce a change.
+    private func scheduleScan(_ unfinished: [String], isWatched: Bool) {
         let delay: Duration? = state.withLock { state in
             if state.unfinished != unfinished { (state.unfinished, state.scans) = (unfinished, 0) }
             guard isWatched else {

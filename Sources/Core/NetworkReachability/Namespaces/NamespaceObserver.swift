@@ -7,7 +7,7 @@ final class NamespaceObserver: Sendable {
     private struct State {
         /// Let go of at the end: a listener may well hold what holds this.
         var deliver: Delivery?
-        var told: [NetworkNamespaces.Entry]?
+        var notified: [NetworkNamespaces.Entry]?
     }
 
     private let state: Locked<State>
@@ -16,10 +16,10 @@ final class NamespaceObserver: Sendable {
         state = Locked(State(deliver: deliver))
     }
 
-    /// Whether nothing more may be told.
+    /// Whether nothing more may be notified.
     var hasEnded: Bool { state.withLock { $0.deliver == nil } }
 
-    /// Tells nothing more.
+    /// Notifies no more.
     func end() {
         let deliver = state.withLock { state in
             defer { state.deliver = nil }
@@ -29,11 +29,11 @@ final class NamespaceObserver: Sendable {
         withExtendedLifetime(deliver) {}
     }
 
-    /// Takes the set as it is now, and delivers it if it is news.
+    /// Takes the set as it is now, and delivers it if it has changed.
     func offer(_ entries: [NetworkNamespaces.Entry]) {
         let deliver: Delivery? = state.withLock { state in
-            guard state.told != entries else { return nil }
-            state.told = entries
+            guard state.notified != entries else { return nil }
+            state.notified = entries
             return state.deliver
         }
         deliver?(entries, self)

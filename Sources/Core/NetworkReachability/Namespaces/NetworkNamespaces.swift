@@ -12,7 +12,7 @@ import Netlink
 /// ```
 ///
 /// A name counts from the moment on that its namespace is mounted: `ip netns add` makes an empty file first. The directory
-/// may be missing, and may come and go. One that is deleted and made again before anybody has looked is no change here; the
+/// may be missing, and may come and go. One that is deleted and made again before anybody has read the directory is no change here; the
 /// managers of that name follow it by themselves. Where a name is a symbolic link to `/proc/PID/ns/net`, nothing tells that
 /// the process has ended; ``NetworkNamespace/process(_:)`` is for that.
 ///

@@ -5,7 +5,7 @@ import Netlink
 /// A thread that waits for the event socket and runs the listener's work, on the listener's queue, by itself.
 ///
 /// A Dispatch source would wake a thread of Dispatch's, which wakes another for the queue: measured, that alone doubles the
-/// time from a change to its news. `sync` runs on the thread that calls it, so here one wake-up is enough.
+/// time from a change to its notification. `sync` runs on the thread that calls it, so here one wake-up is enough.
 final class EventThread: Sendable {
     private let events: EventSocket
     /// Its own, so that the end of one thread never wakes the next, which waits for the same socket.

@@ -12,7 +12,7 @@ final class LinuxConnection: KernelConnection {
     private let identity: NamespaceIdentity?
 
     /// - Parameters:
-    ///   - namespace: what the sockets were opened through; nil for the calling thread's namespace.
+    ///   - namespace: what the sockets were opened through; nil for the process's namespace.
     ///   - identity: the namespace they were opened in.
     init(_ sockets: RouteSockets, namespace: NamespaceReference? = nil, identity: NamespaceIdentity? = nil) {
         self.sockets = sockets

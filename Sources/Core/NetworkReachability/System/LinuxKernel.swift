@@ -1,6 +1,6 @@
 import Dispatch
 import LinuxPrimitives
-import Netlink
+package import Netlink
 
 /// The kernel this process runs on.
 struct LinuxKernel: Kernel {
@@ -55,5 +55,27 @@ struct LinuxKernel: Kernel {
             return SharedFileWatch.shared.add(namespace.path, on: queue, changed)
         }
         return ReadSource.watchOnce(process.descriptor, of: process, on: queue, changed)
+    }
+}
+
+extension MonitorEnvironment {
+    /// This machine, as `options` want it watched.
+    ///
+    /// - Parameter tap: hears what passes the netlink sockets.
+    /// - Throws: ``NetworkReachabilityError`` when the network namespace is that of no process.
+    package init(
+        of options: NetworkReachabilityOptions,
+        tap: (any NetlinkTap)? = nil
+    ) throws(NetworkReachabilityError) {
+        self.init(of: try options.networkNamespace.makeReference(), options, tap: tap)
+    }
+
+    init(of namespace: NamespaceReference?, _ options: NetworkReachabilityOptions, tap: (any NetlinkTap)? = nil) {
+        self.init(
+            kernel: LinuxKernel(namespace: namespace, tap: tap),
+            clock: SystemMonitorClock(),
+            resolver: SystemResolver(namespace: namespace)
+        )
+        filtersRoutes = options.filtersRouteMessages
     }
 }

@@ -31,8 +31,8 @@ final class SystemResolver: HostResolver {
         threads.ask(for: HostName.encoded(name), completion)
     }
 
-    /// Asks in a thread of its own where a namespace has to be entered, so that nobody is told inside of it: a thread that
-    /// Dispatch starts for whoever is told would inherit it, and would later connect from there for other parts of the program.
+    /// Asks in a thread of its own where a namespace has to be entered, so that nobody is called inside of it: a thread that
+    /// Dispatch starts for whoever is called would inherit it, and would later connect from there for other parts of the program.
     private static func addresses(
         of name: String,
         inside namespace: NamespaceReference?

@@ -35,7 +35,7 @@ public final class ManualClock: Sendable {
         while let timer = nextTimer(upTo: end) { run(timer) }
     }
 
-    /// Lets the machine sleep: only the boot clock goes on, no action becomes due, and who watches for sleep is told.
+    /// Lets the machine sleep: only the boot clock goes on, no action becomes due, and who watches for sleep is notified.
     public func sleep(for duration: Duration) {
         precondition(duration >= .zero, "time does not go back")
         let watchers = state.withLock { state in
@@ -90,7 +90,7 @@ extension ManualClock {
         await onOwnThread { self.advance(by: duration) }
     }
 
-    /// Lets the machine sleep: only the boot clock goes on, no action becomes due, and who watches for sleep is told.
+    /// Lets the machine sleep: only the boot clock goes on, no action becomes due, and who watches for sleep is notified.
     /// Waits for it without blocking a thread of the caller's.
     public func sleep(for duration: Duration) async {
         await onOwnThread { self.sleep(for: duration) }

@@ -6,7 +6,7 @@ extension FakeKernel {
     /// - Parameters:
     ///   - address: the address with the length of its prefix, such as `10.0.0.2/24` or `fd00::2/64`.
     ///   - link: the name of the link.
-    ///   - tentative: whether IPv6 still looks for a duplicate; the address is not used before `finishDetection(of:on:)`.
+    ///   - tentative: whether IPv6 still checks for a duplicate; the address is not used before `finishDetection(of:on:)`.
     public func addAddress(_ address: String, to link: String, tentative: Bool = false) {
         change { network throws(Refusal) in
             try network.addAddress(try Prefix(parsing: address), to: link, isTentative: tentative)

@@ -50,7 +50,7 @@ extension FakeKernel {
     ///
     /// - Parameter delay: how much later the kernel tells of it, as it does for up to a second when other links have
     ///   just changed. Who asks sees the carrier itself at once.
-    public func setCarrier(_ name: String, _ carrier: Bool, toldAfter delay: Duration = .zero) {
+    public func setCarrier(_ name: String, _ carrier: Bool, notifiedAfter delay: Duration = .zero) {
         change { network throws(Refusal) in
             try network.setCarrier(name, carrier)
             if delay <= .zero { network.announceCarrier(try network.index(of: name)) }

@@ -2,7 +2,7 @@ import Dispatch
 import Netlink
 
 extension FakeKernel {
-    /// What one connection has heard and not yet looked at.
+    /// What one connection has heard and not yet read.
     struct Listener: Sendable {
         var queue: DispatchQueue?
         var heard: (@Sendable (EventBurst) -> Void)?

@@ -14,7 +14,7 @@ extension FakeKernel {
     ///   - table: the routing table; 254 is the main one.
     ///   - kind: what happens to packets.
     ///   - source: the source they get.
-    ///   - lifetime: how long it lasts, IPv6 only. When it is over, lookups fail and nobody is told; the message of
+    ///   - lifetime: how long it lasts, IPv6 only. When it is over, lookups fail and nobody is notified; the message of
     ///     the removal comes 30 seconds later.
     public func addRoute(
         _ destination: String,

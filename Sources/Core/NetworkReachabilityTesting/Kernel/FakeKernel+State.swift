@@ -26,7 +26,7 @@ extension FakeKernel {
             self.clock = clock
         }
 
-        /// What has been told of a batch so far, and what everybody sees until it is over.
+        /// What has been announced of a batch so far, and what everybody sees until it is over.
         struct Batch: Sendable {
             var hints: [Hint] = []
             let networkBefore: FakeNetwork

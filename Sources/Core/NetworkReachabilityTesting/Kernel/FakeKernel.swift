@@ -33,7 +33,7 @@ public final class FakeKernel: Sendable {
     }
 
     /// Makes the changes of `body` in one go, as a batch of `ip` does: when it is over, the hints come one right after
-    /// another, and who looks after the first sees what the network was then. Nobody sees any of it before.
+    /// another, and who asks after the first sees what the network was then. Nobody sees any of it before.
     ///
     /// Changes other threads make at the same time belong to the batch. Batches cannot be nested.
     public func batch<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
@@ -98,7 +98,7 @@ extension FakeKernel {
     /// How many routes were looked up so far.
     public var lookupCount: Int { state.withLock { $0.lookups } }
 
-    /// In how many rounds they were, each of which is a way to the kernel and back.
+    /// In how many rounds they were, each of which is a round trip to the kernel.
     public var lookupRoundCount: Int { state.withLock { $0.lookupRounds } }
 
     /// How many connections are open.
@@ -153,7 +153,7 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// One way out of a route that has several.
+    /// One next hop of a route that has several.
     public struct Hop: Hashable, Sendable {
         let gateway: String?
         let link: String?

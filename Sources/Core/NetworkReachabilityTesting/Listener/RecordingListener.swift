@@ -1,7 +1,7 @@
 import LinuxPrimitives
 import Netlink
 
-/// Writes down what it is told, for tests to look at.
+/// Writes down what it is called with, for tests to read.
 ///
 /// Thread-safe. Pass `record` wherever a listener is wanted.
 public final class RecordingListener<Element: Sendable>: Sendable {
@@ -65,4 +65,19 @@ extension RecordingListener {
     public func waitForCount(_ count: Int, timeout: Duration = .seconds(60)) async -> Bool {
         await onOwnThread { self.waitForCount(count, timeout: timeout) } ?? false
     }
+}
+
+/// Runs what blocks on a thread of its own; nil when there are no threads left.
+@discardableResult
+func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
+    let (values, continuation) = AsyncStream.makeStream(of: Value.self)
+    do throws(SystemError) {
+        try Thread.detach {
+            continuation.yield(body())
+            continuation.finish()
+        }
+    } catch {
+        return nil
+    }
+    return await values.first { _ in true }
 }

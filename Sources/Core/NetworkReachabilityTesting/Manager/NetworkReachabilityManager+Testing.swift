@@ -1,6 +1,6 @@
 public import NetworkReachability
 
-/// Managers of a world that tests play. Each has a monitor of its own, and looks at nothing real;
+/// Managers of a world that tests play. Each has a monitor of its own, and asks nothing real;
 /// `NetworkReachabilityOptions.networkNamespace` does not matter.
 extension NetworkReachabilityManager {
     /// A manager of the network at large.

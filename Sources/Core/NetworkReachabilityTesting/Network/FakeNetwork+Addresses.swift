@@ -96,6 +96,6 @@ extension FakeNetwork {
         removeRoutes(of: address)
         guard address.family == .ipv4 else { return }
         let hasOthers = addresses.contains { $0.family == .ipv4 && $0.interface == address.interface }
-        if !hasOthers { killIPv4Legs(on: address.interface, keepingLocal: false) }
+        if !hasOthers { killIPv4NextHops(on: address.interface, keepingLocal: false) }
     }
 }

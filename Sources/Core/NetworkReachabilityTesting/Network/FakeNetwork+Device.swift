@@ -2,7 +2,7 @@ import LinuxPrimitives
 import Netlink
 
 extension FakeNetwork {
-    /// A network device: the truth of it, and what the kernel has told of it so far.
+    /// A network device: the truth of it, and what the kernel has announced of it so far.
     struct Device: Sendable {
         /// Everything but the flags and the state, which follow from the rest.
         var link: Link
@@ -66,4 +66,16 @@ extension FakeNetwork {
             [2, 0, 0, 0, UInt8(truncatingIfNeeded: index >> 8), UInt8(truncatingIfNeeded: index)]
         }
     }
+}
+
+/// What a link is made of.
+struct LinkSpecification: Sendable {
+    var name: String
+    var kind: FakeKernel.LinkKind
+    var isUp: Bool
+    var hasCarrier: Bool
+    /// The link this one runs over.
+    var lower: String?
+    /// The bridge or bond this one is a port of.
+    var controller: String?
 }

@@ -32,3 +32,25 @@ extension FakeNetwork {
         }
     }
 }
+
+/// How far an IPv4 destination is away.
+///
+/// C counterpart: `RT_SCOPE_*` in `<linux/rtnetlink.h>`.
+enum Scope: UInt8, Hashable, Sendable, Comparable {
+    case universe = 0
+    case link = 253
+    case host = 254
+
+    static func < (one: Scope, other: Scope) -> Bool {
+        one.rawValue < other.rawValue
+    }
+}
+
+/// The tables that exist in every namespace.
+///
+/// C counterpart: `RT_TABLE_*` in `<linux/rtnetlink.h>`.
+enum RoutingTable {
+    static let `default`: UInt32 = 253
+    static let main: UInt32 = 254
+    static let local: UInt32 = 255
+}

@@ -10,10 +10,10 @@ extension FakeNetwork {
         return object.members.compactMap { objects[$0]?.hop }
     }
 
-    /// IPv4 tells nothing, and keeps a route as long as one of its hops lives.
+    /// IPv4 announces nothing, and keeps a route as long as one of its hops lives.
     ///
     /// - Parameter keepingLocal: own addresses outlive a link that is only down.
-    mutating func killIPv4Legs(on index: UInt32, keepingLocal: Bool) {
+    mutating func killIPv4NextHops(on index: UInt32, keepingLocal: Bool) {
         for position in entries.indices where entries[position].family == .ipv4 {
             if keepingLocal, entries[position].scope == .host { continue }
             entries[position].killHops(on: index)
@@ -21,8 +21,8 @@ extension FakeNetwork {
         entries.removeAll { $0.family == .ipv4 && $0.isDead }
     }
 
-    /// IPv6 tells of every route, and of one of several hops when the last has died.
-    mutating func killIPv6Legs(on index: UInt32) {
+    /// IPv6 announces every route, and of one of several hops when the last has died.
+    mutating func killIPv6NextHops(on index: UInt32) {
         for position in entries.indices where entries[position].family == .ipv6 {
             entries[position].killHops(on: index)
         }
@@ -39,13 +39,13 @@ extension FakeNetwork {
     }
 
     /// Takes hops out of IPv6 routes, and routes out of the tables that have none left.
-    mutating func removeIPv6Legs(_ isLeaving: (Hop) -> Bool) {
+    mutating func removeIPv6NextHops(_ isLeaving: (Hop) -> Bool) {
         for position in entries.indices where entries[position].family == .ipv6 {
             guard entries[position].hops.contains(where: isLeaving) else { continue }
             entries[position].hops.removeAll(where: isLeaving)
             hear(entries[position], removed: true)
         }
-        entries.removeAll { $0.family == .ipv6 && $0.isWithoutWay }
+        entries.removeAll { $0.family == .ipv6 && $0.leadsNowhere }
     }
 }
 
@@ -58,5 +58,5 @@ extension FakeNetwork.Entry {
     var isDead: Bool { !hops.isEmpty && hops.allSatisfy(\.isDead) }
 
     /// Whether it was to lead somewhere and does not.
-    var isWithoutWay: Bool { hops.isEmpty && object == 0 && (kind == .unicast || kind == .local || kind == .multicast) }
+    var leadsNowhere: Bool { hops.isEmpty && object == 0 && (kind == .unicast || kind == .local || kind == .multicast) }
 }

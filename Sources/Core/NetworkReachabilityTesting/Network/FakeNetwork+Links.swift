@@ -32,7 +32,7 @@ extension FakeNetwork {
         addresses.removeAll { $0.interface == index }
         // IPv4 loses a route of several hops as a whole, IPv6 only the hop.
         entries.removeAll { $0.family == .ipv4 && $0.uses(index) }
-        removeIPv6Legs { $0.interface == index }
+        removeIPv6NextHops { $0.interface == index }
         devices.removeAll { $0.link.index == index }
         hear(.configuration, count: 2)
         hear(.link)
@@ -129,9 +129,9 @@ extension FakeNetwork {
         hear(.link)
         dropObjects(on: index)
         forgetNeighbours(on: index)
-        killIPv6Legs(on: index)
+        killIPv6NextHops(on: index)
         hear([.address, .removal], count: addresses.count { $0.interface == index && $0.family == .ipv6 })
         addresses.removeAll { $0.interface == index && $0.family == .ipv6 }
-        killIPv4Legs(on: index, keepingLocal: true)
+        killIPv4NextHops(on: index, keepingLocal: true)
     }
 }

@@ -64,7 +64,7 @@ extension FakeNetwork {
         return isHole ? .blackhole : entry.kind
     }
 
-    /// The hops packets may take. A lost carrier alone is no reason not to, unless the system was told so; it never
+    /// The hops packets may take. A lost carrier alone is no reason not to, unless the system is set so; it never
     /// matters for packets to ourselves.
     func usableHops(of entry: Entry) -> [Hop] {
         hops(of: entry).filter { hop in
@@ -73,7 +73,7 @@ extension FakeNetwork {
         }
     }
 
-    /// The way of the packets of one flow: the same for the same flow, but not the one Linux would choose.
+    /// The hop that the packets of one flow take: the same for the same flow, but not the one Linux would choose.
     static func choose(_ query: RouteQuery, among hops: [Hop]) -> Hop? {
         guard !hops.isEmpty else { return nil }
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -82,4 +82,13 @@ extension FakeNetwork {
         }
         return hops[Int((hash >> 32) % UInt64(hops.count))]
     }
+}
+
+/// What a table said: the entry that matched and the hop to take.
+struct Finding: Sendable {
+    var entry: FakeNetwork.Entry
+    /// The hop that was chosen; nil where the answer needs none.
+    var hop: FakeNetwork.Hop
+    /// The table as the answer names it.
+    var table: UInt32
 }

@@ -19,25 +19,25 @@ extension FakeNetwork {
 
     mutating func removeObject(_ id: UInt32) throws(Refusal) {
         guard objects[id] != nil else { throw Refusal("there is no next hop object \(id)") }
-        remove(id, isTold: true)
+        remove(id, isAnnounced: true)
     }
 
     /// A device that went down or lost its carrier takes its objects along, without a word of them.
     mutating func dropObjects(on index: UInt32) {
-        for id in objects.filter({ $0.value.hop?.interface == index }).keys.sorted() { remove(id, isTold: false) }
+        for id in objects.filter({ $0.value.hop?.interface == index }).keys.sorted() { remove(id, isAnnounced: false) }
     }
 
     /// IPv4 routes go silently with their object; IPv6 tells of each.
-    private mutating func remove(_ id: UInt32, isTold: Bool) {
+    private mutating func remove(_ id: UInt32, isAnnounced: Bool) {
         objects[id] = nil
-        if isTold { hear([.nextHop, .removal]) }
+        if isAnnounced { hear([.nextHop, .removal]) }
         removeLoudly { $0.family == .ipv6 && $0.object == id }
         entries.removeAll { $0.object == id }
         for group in objects.filter({ $0.value.members.contains(id) }).keys.sorted() {
             objects[group]?.members.removeAll { $0 == id }
             if objects[group]?.members.isEmpty == true {
-                remove(group, isTold: isTold)
-            } else if isTold {
+                remove(group, isAnnounced: isAnnounced)
+            } else if isAnnounced {
                 hear([.nextHop, .addition])
             }
         }

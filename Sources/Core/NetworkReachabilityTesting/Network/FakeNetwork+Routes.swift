@@ -117,10 +117,10 @@ extension FakeNetwork {
             try checkHop(hop, family: family, table: table)
             return hop
         }
-        guard let way = wayOnLink(to: gateway, through: nil, table: table) else {
+        guard let link = linkOfRouter(to: gateway, through: nil, table: table) else {
             throw Refusal("the router \(gateway) is on no link")
         }
-        let hop = Hop(interface: way, gateway: gateway)
+        let hop = Hop(interface: link, gateway: gateway)
         try checkHop(hop, family: family, table: table)
         return hop
     }
@@ -132,13 +132,13 @@ extension FakeNetwork {
         }
         guard let gateway = hop.gateway else { return }
         if gateway.family == .ipv6, gateway.isLinkLocal { return }
-        guard wayOnLink(to: gateway, through: hop.interface, table: table) == hop.interface else {
+        guard linkOfRouter(to: gateway, through: hop.interface, table: table) == hop.interface else {
             throw Refusal("the router \(gateway) is not on \(device.link.name)")
         }
     }
 
     /// The link a router is directly on: no route to a router may need another router.
-    private func wayOnLink(to gateway: WireAddress, through index: UInt32?, table: UInt32) -> UInt32? {
+    private func linkOfRouter(to gateway: WireAddress, through index: UInt32?, table: UInt32) -> UInt32? {
         let tables = [table, RoutingTable.main]
         let fitting = entries.filter { entry in
             entry.kind == .unicast && tables.contains(entry.table) && entry.prefix.covers(gateway)
@@ -154,4 +154,17 @@ extension FakeNetwork {
 extension Prefix {
     /// As `ip route` writes it.
     var text: String { length == 0 ? "default" : "\(address)/\(length)" }
+}
+
+/// A route somebody asks for, before the kernel has checked it.
+struct RouteRequest: Sendable {
+    var prefix: Prefix
+    var table: UInt32
+    /// Nil for the family's own: 0 for IPv4, 1024 for IPv6.
+    var metric: UInt32?
+    var kind: RouteKind
+    var hops: [(gateway: WireAddress?, link: String?)] = []
+    var object: UInt32 = 0
+    var source: WireAddress?
+    var end: Duration?
 }

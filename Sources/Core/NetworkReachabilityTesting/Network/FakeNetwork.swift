@@ -121,7 +121,7 @@ extension FakeNetwork {
 }
 
 extension FakeNetwork {
-    /// One way out of a route.
+    /// One next hop of a route.
     struct Hop: Hashable, Sendable {
         var interface: UInt32
         var gateway: WireAddress?
@@ -168,7 +168,7 @@ extension FakeNetwork.Rule {
 extension FakeNetwork {
     /// Lets the carrier of every link that runs over others follow theirs.
     ///
-    /// Linux tells of a bridge about a second later; here it is told at once.
+    /// Linux announces a bridge about a second later; here it is announced at once.
     mutating func settleUppers() {
         for device in devices {
             guard let isPlugged = carrierFromBelow(device), isPlugged != device.isPlugged else { continue }

@@ -10,7 +10,7 @@ struct Prefix: Hashable, Sendable {
         self.length = length
     }
 
-    /// `10.0.0.2/24`, `10.0.0.2` (all bits) or `default`, which needs the family told.
+    /// `10.0.0.2/24`, `10.0.0.2` (all bits) or `default`, which needs the family given.
     init(parsing text: String, family: AddressFamily? = nil) throws(Refusal) {
         if text == "default" {
             self.init(WireAddress(family: family ?? .ipv4, bits: 0), length: 0)
@@ -45,5 +45,14 @@ struct Prefix: Hashable, Sendable {
 
     func covers(_ other: WireAddress) -> Bool {
         other.isCovered(by: address, length: length)
+    }
+}
+
+/// What Linux would refuse, or what nobody could mean: the text says why.
+struct Refusal: Error, Hashable, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
     }
 }

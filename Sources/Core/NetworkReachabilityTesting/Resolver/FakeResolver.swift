@@ -4,7 +4,7 @@ import Netlink
 
 /// A name service that tests play.
 ///
-/// Thread-safe. Names it was not told of do not exist. Addresses are text, link-local ones with the index of their
+/// Thread-safe. Names it was not given do not exist. Addresses are text, link-local ones with the index of their
 /// link as zone (`fe80::1%2`); text that is no address ends the program.
 public final class FakeResolver: Sendable {
     typealias Answer = Result<[NameLookup.Address], NameLookup.Failure>

@@ -1,3 +1,5 @@
+import CLinux
+
 /// What only the device behind a link can tell; route netlink does not say it.
 package struct LinkHardware: Hashable, Sendable {
     /// The role of a Wi-Fi interface (NL80211_IFTYPE); nil when it is none.
@@ -20,5 +22,42 @@ package struct LinkHardware: Hashable, Sendable {
         self.wireless = wireless
         self.deviceType = deviceType
         self.driver = driver
+    }
+}
+
+/// What a Wi-Fi interface is used for.
+///
+/// C counterpart: `enum nl80211_iftype`.
+package struct WirelessRole: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    package static let station = WirelessRole(rawValue: 2)
+    package static let accessPoint = WirelessRole(rawValue: 3)
+    package static let accessPointVLAN = WirelessRole(rawValue: 4)
+    package static let monitor = WirelessRole(rawValue: 6)
+    package static let peerGroupOwner = WirelessRole(rawValue: 9)
+}
+
+extension WirelessRole {
+    /// Reads an NL80211_CMD_NEW_INTERFACE body; nil when it is truncated, of another command or of another interface.
+    init?(body: UnsafeRawBufferPointer, interface: UInt32) {
+        guard let head = body.load(genlmsghdr.self, at: 0), head.cmd == UInt8(NL80211_CMD_NEW_INTERFACE.rawValue) else {
+            return nil
+        }
+        var index: UInt32?
+        var role: UInt32?
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<genlmsghdr>.size)) {
+            switch nl80211_attrs(UInt32(type)) {
+            case NL80211_ATTR_IFINDEX: index = value.word
+            case NL80211_ATTR_IFTYPE: role = value.word
+            default: break
+            }
+        }
+        guard let role, index == interface else { return nil }
+        self.init(rawValue: role)
     }
 }

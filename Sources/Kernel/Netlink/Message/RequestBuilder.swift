@@ -50,7 +50,7 @@ struct RequestBuilder: Sendable {
         append(attribute: type, Array(text.utf8) + [0])
     }
 
-    /// A whole request for a way, for which there may be very many: few pieces, and its length written once.
+    /// A whole request for a route lookup, of which there may be very many: few pieces, and its length written once.
     mutating func append(_ query: RouteQuery, sequence: UInt32) {
         let family = query.destination.family
         start = bytes.count

@@ -29,9 +29,9 @@ package final class NamespaceDirectoryWatch: @unchecked Sendable {
         mounts = try? Descriptor.open("/proc/self/mountinfo")
     }
 
-    /// Watches what is there now; look at the directory afterwards. False when the kernel refuses (`max_user_watches`).
+    /// Watches what is there now; read the directory afterwards. False when the kernel refuses (`max_user_watches`).
     package func renew() -> Bool {
-        // Something may be made between a look and its watch, so until two rounds come to the same.
+        // Something may be made between a reading and its watch, so until two rounds come to the same.
         while true {
             let last = watch
             (watch, missing) = addNearest()

@@ -10,7 +10,7 @@ package struct Neighbour: Hashable, Sendable {
     /// The link-layer address as sent, empty while it is not known.
     package var hardwareAddress: [UInt8]
 
-    /// For how long nothing has confirmed that it is there (NDA_CACHEINFO), in steps of 10 ms; nil where that is not told. Answers to
+    /// For how long nothing has confirmed that it is there (NDA_CACHEINFO), in steps of 10 ms; nil where the kernel does not say. Answers to
     /// what programs send count: under traffic it stays below a second.
     package var sinceConfirmed: Duration?
 

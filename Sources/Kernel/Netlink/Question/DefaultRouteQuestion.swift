@@ -4,7 +4,7 @@ import LinuxPrimitives
 
 /// Asks for the default routes of a namespace without reading its whole tables where that can be helped.
 ///
-/// The kernel can be told the table and the type of the routes wanted (NETLINK_GET_STRICT_CHK), but not the length of their
+/// The kernel can be given the table and the type of the routes wanted (NETLINK_GET_STRICT_CHK), but not the length of their
 /// prefixes. IPv4 tables are walked in the order of destinations (`net/ipv4/fib_trie.c`), so what is wanted comes first,
 /// and the rest is left unread: a million routes cost what ten cost. IPv6 tables are walked from the leaves to the root
 /// (`net/ipv6/ip6_fib.c`), so what is wanted comes last, and all of the table is read, one datagram at a time.
@@ -75,7 +75,8 @@ package enum DefaultRouteQuestion {
     /// The tables that rules send packets to, `main` first, then by number; never `local`, which has no default route.
     private static func tables(_ family: AddressFamily) throws(NetlinkError) -> [UInt32] {
         var questions = QuestionSocket(try SocketTransport())
-        let named = try questions.rules(family).filter { $0.action == .lookUp }.map(\.table)
+        let rules = try questions.ask([.rules(family)]).first?.rules ?? []
+        let named = rules.filter { $0.action == .lookUp }.map(\.table)
         let main = UInt32(RT_TABLE_MAIN.rawValue)
         let others = Set(named).subtracting([0, main, UInt32(RT_TABLE_LOCAL.rawValue)])
         return [main] + others.sorted()

@@ -13,7 +13,7 @@ struct GenericSocket {
 
     /// The message kind of the family called `name`; nil while the kernel has no such family.
     ///
-    /// All families are listed, because a question for one by its name makes the kernel load a module for it: a look at
+    /// All families are listed, because a question for one by its name makes the kernel load a module for it: a question about
     /// an ethernet device must not bring the Wi-Fi stack to a server.
     func family(named name: String) throws(NetlinkError) -> MessageKind? {
         var request = RequestBuilder()

@@ -24,7 +24,7 @@ package struct QuestionSocket: Sendable {
         answers.reserveCapacity(questions.count)
         var rest = questions[...]
         while let first = rest.first {
-            if let answer = try dump(first) {
+            if let answer = try KernelAnswer(dumpOf: first, from: &self) {
                 answers.append(answer)
                 rest = rest.dropFirst()
             } else {
@@ -61,10 +61,15 @@ package struct QuestionSocket: Sendable {
             }
         }
         if let failure { throw failure }
-        return zip(answers, round).map { answer, question in answer ?? .missing(to: question) }
+        var complete: [KernelAnswer] = []
+        complete.reserveCapacity(round.count)
+        for (answer, question) in zip(answers, round) {
+            if let answer { complete.append(answer) } else { complete.append(try KernelAnswer(nil, to: question)) }
+        }
+        return complete
     }
 
-    mutating func nextSequence() -> UInt32 {
+    private mutating func nextSequence() -> UInt32 {
         sequence &+= 1
         return sequence
     }
@@ -77,64 +82,21 @@ package struct QuestionSocket: Sendable {
     }
 }
 
-// MARK: - Asking for all there is of something
+// MARK: - Dumps
 
 extension QuestionSocket {
-    /// The answer to a question for all there is of something; nil for any other question.
-    private mutating func dump(_ question: KernelQuestion) throws(NetlinkError) -> KernelAnswer? {
-        switch question {
-        case .links:
-            return .links(
-                try dump(.getLink, as: Link.init(body:)) { request in
-                    request.append(ifinfomsg(index: 0))
-                    request.append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
-                }
-            )
-        case .addresses:
-            return .addresses(
-                try dump(.getAddress, as: InterfaceAddress.init(body:)) { request in
-                    request.append(
-                        ifaddrmsg(ifa_family: 0, ifa_prefixlen: 0, ifa_flags: 0, ifa_scope: 0, ifa_index: 0)
-                    )
-                }
-            )
-        case .rules(let family): return .rules(try rules(family))
-        case .routesCovering(let address):
-            return .tableRoutes(
-                try dump(.getRoute, as: { TableRoute(body: $0, covering: address) }) { request in
-                    var head = rtmsg()
-                    head.rtm_family = address.family.rawValue
-                    request.append(head)
-                }
-            )
-        default: return nil
-        }
-    }
-
-    mutating func rules(_ family: AddressFamily) throws(NetlinkError) -> [RoutingRule] {
-        try dump(.getRule, as: RoutingRule.init(body:)) { request in
-            var head = fib_rule_hdr()
-            head.family = family.rawValue
-            request.append(head)
-        }
-    }
-
-    /// All that the kernel has of one kind, in its order, read until no change came into it (NLM_F_DUMP_INTR).
+    /// All that the kernel has of what is asked, in its order, read until no change came into it (NLM_F_DUMP_INTR).
     ///
-    /// - Parameters:
-    ///   - decode: what makes a value of a message's body; nil leaves it out.
-    ///   - appendBody: appends what follows the head of the request.
+    /// - Parameter decode: what makes a value of a message's body; nil leaves it out.
     mutating func dump<Value>(
-        _ kind: MessageKind,
-        as decode: (UnsafeRawBufferPointer) -> Value?,
-        _ appendBody: (inout RequestBuilder) -> Void
+        _ question: KernelQuestion,
+        as decode: (UnsafeRawBufferPointer) -> Value?
     ) throws(NetlinkError) -> [Value] {
         var answers: Result<[Value], SystemError> = .success([])
         for _ in 0..<Self.dumpLimit {
             let number = nextSequence()
             var request = RequestBuilder()
-            request.begin(kind, flags: NLM_F_DUMP, sequence: number)
-            appendBody(&request)
+            request.append(question, sequence: number)
             var values: [Value] = []
             var failure: SystemError?
             var isInterrupted = false
@@ -159,50 +121,11 @@ extension QuestionSocket {
     }
 }
 
-extension KernelQuestion {
-    /// Whether it is answered by many messages, or by another socket.
-    fileprivate var isDump: Bool {
-        switch self {
-        case .links, .addresses, .rules, .routesCovering, .hardware: true
-        case .link, .linkNamed, .route, .nextHopObject, .isIPv6Disabled, .neighbour: false
-        }
-    }
-}
-
-extension KernelAnswer {
-    /// Stands where the kernel has sent nothing that can be read.
-    fileprivate static func missing(to question: KernelQuestion) -> KernelAnswer {
-        switch question {
-        case .route: .route(.failure(.badMessage))
-        case .nextHopObject: .nextHopObject(nil)
-        case .neighbour: .neighbour(nil)
-        case .isIPv6Disabled: .isIPv6Disabled(nil)
-        default: .link(nil)
-        }
-    }
-}
-
 extension SystemError {
     /// The error number that ends a dump; nil when it is 0, or missing as in older kernels.
     init?(dumpEnd body: UnsafeRawBufferPointer) {
         let number = -(body.load(Int32.self, at: 0) ?? 0)
         if number <= 0 { return nil }
         self.init(rawValue: number)
-    }
-}
-
-extension TableRoute {
-    /// Reads an RTM_NEWROUTE body; nil when it does not cover the address.
-    fileprivate init?(body: UnsafeRawBufferPointer, covering address: WireAddress) {
-        guard let route = Route(body: body), let head = body.load(rtmsg.self, at: 0),
-            head.rtm_family == address.family.rawValue
-        else { return nil }
-        var destination = WireAddress(family: address.family, bits: 0)
-        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == RTA_DST.rawValue {
-            destination = WireAddress(bytes: value) ?? destination
-        }
-        let prefix = AddressPrefix(destination, length: Int(route.prefixLength))
-        guard prefix.contains(address) else { return nil }
-        self.init(prefix: prefix, route: route)
     }
 }

@@ -55,7 +55,7 @@ extension MessageRedaction.Rule {
         case RTA_SRC: .prefix(source)
         case RTA_GATEWAY, RTA_PREFSRC: .address
         case RTA_VIA: .via
-        case RTA_MULTIPATH: .legs
+        case RTA_MULTIPATH: .nextHops
         case RTA_IIF, RTA_OIF, RTA_PRIORITY, RTA_METRICS, RTA_CACHEINFO, RTA_TABLE, RTA_MARK, RTA_PREF,
             RTA_EXPIRES, RTA_NH_ID:
             .keep
@@ -63,7 +63,7 @@ extension MessageRedaction.Rule {
         }
     }
 
-    static func leg(_ type: Int) -> MessageRedaction.Rule {
+    static func nextHopOfRoute(_ type: Int) -> MessageRedaction.Rule {
         switch rtattr_type_t(UInt32(type)) {
         case RTA_GATEWAY: .address
         case RTA_VIA: .via

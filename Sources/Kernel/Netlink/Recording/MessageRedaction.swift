@@ -16,8 +16,8 @@ package struct MessageRedaction: Sendable {
         /// A family, then an address.
         case via
         case nest(@Sendable (Int) -> Rule)
-        /// Legs, each with attributes of its own.
-        case legs
+        /// Next hops, each with attributes of its own.
+        case nextHops
         /// IFLA_LINKINFO, whose data means something else for each kind of link.
         case linkInformation
     }
@@ -112,7 +112,7 @@ package struct MessageRedaction: Sendable {
             bytes.replaceSubrange(range, with: hardware(Array(bytes[range])))
         case .via: replace(&bytes, skip(MemoryLayout<UInt16>.size, range), length: nil)
         case .nest(let rule): attributes(&bytes, range, rule)
-        case .legs: legs(&bytes, range)
+        case .nextHops: nextHops(&bytes, range)
         case .linkInformation:
             let kind = bytes.kind(of: range)
             attributes(&bytes, range) { Rule.linkInformation($0, kind) }
@@ -126,13 +126,13 @@ package struct MessageRedaction: Sendable {
         bytes.replaceSubrange(range, with: replacement.bytes)
     }
 
-    private func legs(_ bytes: inout [UInt8], _ range: Range<Int>) {
+    private func nextHops(_ bytes: inout [UInt8], _ range: Range<Int>) {
         var start = range.lowerBound
         let size = MemoryLayout<rtnexthop>.size
         while range.upperBound - start >= size {
             let length = Int(bytes[start]) | Int(bytes[start + 1]) << 8
             guard length >= size, length <= range.upperBound - start else { break }
-            attributes(&bytes, (start + size)..<(start + length), Rule.leg)
+            attributes(&bytes, (start + size)..<(start + length), Rule.nextHopOfRoute)
             start = min(range.upperBound, start + length.alignedToAttribute)
         }
         zero(&bytes, start..<range.upperBound)

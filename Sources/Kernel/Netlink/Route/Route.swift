@@ -47,3 +47,30 @@ package struct Route: Hashable, Sendable {
     /// The first of its next hops.
     package var nextHop: NextHop? { nextHops.first }
 }
+
+/// Where a route sends packets next.
+///
+/// C counterpart: `rtnexthop`, RTA_GATEWAY, RTA_VIA.
+package struct NextHop: Hashable, Sendable {
+    package var interface: UInt32
+    /// The router to send to; nil when the destination is on the link itself. IPv4 may go over an IPv6 router.
+    package var gateway: WireAddress?
+
+    package init(interface: UInt32, gateway: WireAddress? = nil) {
+        self.interface = interface
+        self.gateway = gateway
+    }
+}
+
+/// A route as it stands in its table, with the destinations it covers.
+///
+/// C counterpart: `rtmsg` with RTA_DST, `ip-route(8)`.
+package struct TableRoute: Hashable, Sendable {
+    package let prefix: AddressPrefix
+    package let route: Route
+
+    package init(prefix: AddressPrefix, route: Route) {
+        self.prefix = prefix
+        self.route = route
+    }
+}

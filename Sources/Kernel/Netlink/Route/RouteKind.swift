@@ -8,9 +8,6 @@ package struct RouteKind: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Said here, for the compiler's own is called, through a table, wherever another module compares.
-    @inlinable package static func == (one: RouteKind, other: RouteKind) -> Bool { one.rawValue == other.rawValue }
-
     package static let unicast = RouteKind(rawValue: 1)
     package static let local = RouteKind(rawValue: 2)
     package static let broadcast = RouteKind(rawValue: 3)

@@ -1,6 +1,6 @@
 package import LinuxPrimitives
 
-/// A question to the kernel: which way would a packet go?
+/// A question to the kernel: how would a packet leave?
 ///
 /// C counterpart: RTM_GETROUTE, `rtnetlink(7)`.
 package struct RouteQuery: Hashable, Sendable {
@@ -11,7 +11,7 @@ package struct RouteQuery: Hashable, Sendable {
     package var outputInterface: UInt32?
     /// Ask as a packet with this firewall mark (RTA_MARK); 0 is none.
     package var mark: UInt32
-    /// Ask for the routing entry itself instead of the way a packet takes: its next hops, expiry and prefix (RTM_F_FIB_MATCH).
+    /// Ask for the routing entry itself instead of the next hop a packet takes: its next hops, expiry and prefix (RTM_F_FIB_MATCH).
     package var wantsEntry: Bool
 
     package init(

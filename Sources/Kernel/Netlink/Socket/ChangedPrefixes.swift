@@ -2,7 +2,7 @@ package import LinuxPrimitives
 
 /// The destinations of routes that were heard of: none, a few, or everything when they are many or not to be made out.
 package struct ChangedPrefixes: Hashable, Sendable {
-    /// How many are told apart.
+    /// How many are kept apart.
     package static let limit = 64
 
     package static let none = ChangedPrefixes()

@@ -5,7 +5,7 @@ extension EventSocket {
     /// Lets the kernel leave out routes that lead elsewhere, or, with nil, none. Thread-safe.
     ///
     /// A filter takes the place of another in one step. It judges what the kernel sends from then on; what has been queued
-    /// stays. So set the filter first, then look at what it watches anew. The answer to `interruptWait()` passes any filter.
+    /// stays. So set the filter first, then evaluate what it watches anew.
     ///
     /// A kernel with too little memory for options (`net.core.optmem_max`) gets a shorter and coarser program.
     ///

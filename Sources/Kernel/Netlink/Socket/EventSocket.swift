@@ -11,7 +11,7 @@ package final class EventSocket: @unchecked Sendable {
     let isFiltered = Locked(false)
     /// Only heads are read; the kernel cuts the rest off.
     private let buffer: DatagramBuffer
-    /// Messages read in one go before the reader looks at what they mean; the rest stays readable.
+    /// Messages read in one go before the reader decodes them; the rest stays readable.
     private static let burstLimit = 4096
     /// After an overrun the kernel drops messages, and reports no other overrun, until all it kept has been read
     /// (NETLINK_S_CONGESTED, net/netlink/af_netlink.c).
@@ -75,7 +75,7 @@ package final class EventSocket: @unchecked Sendable {
         isCongested = false
     }
 
-    /// Reads what is there, without waiting; but when messages were lost, that is told before what the kernel kept is read,
+    /// Reads what is there, without waiting; but when messages were lost, that is reported before what the kernel kept is read,
     /// and once more when it has been read.
     package func drain() -> EventBurst {
         var burst = EventBurst()

@@ -118,3 +118,17 @@ extension WireAddress {
         self.init(family: .ipv6, bits: bits)
     }
 }
+
+/// The two address families that routes are looked up for.
+///
+/// C counterpart: `AF_INET`, `AF_INET6`.
+package enum AddressFamily: UInt8, Hashable, Sendable, CaseIterable {
+    case ipv4 = 2
+    case ipv6 = 10
+
+    /// Bytes of an address.
+    package var byteCount: Int { self == .ipv4 ? 4 : 16 }
+
+    /// Bits of an address.
+    package var bitCount: Int { byteCount * 8 }
+}

@@ -33,7 +33,7 @@ final class DatagramFlight: Flight {
             do throws(SystemError) {
                 try socket.send(payload)
             } catch {
-                // It may be an error of what was sent before, which is told once.
+                // It may be an error of what was sent before, which is reported once.
                 receiveErrors(loop)
                 try socket.send(payload)
             }
@@ -44,7 +44,7 @@ final class DatagramFlight: Flight {
     }
 
     func receive(_ readiness: Readiness, _ loop: EngineLoop) {
-        // Errors first: when the datagram was sent is told there, too.
+        // Errors first: when the datagram was sent is reported there, too.
         receiveErrors(loop)
         for _ in 0..<2 {
             let error = loop.buffer.receive(from: socket) { message in
@@ -57,7 +57,7 @@ final class DatagramFlight: Flight {
                     at: SystemClock.monotonic
                 )
             }
-            // An error that waits is told instead of data, once.
+            // An error that waits is reported instead of data, once.
             if error == nil { break }
         }
     }

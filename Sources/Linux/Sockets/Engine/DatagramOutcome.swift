@@ -59,6 +59,6 @@ package struct DatagramOutcome: Sendable {
 package struct ReplyTiming: Hashable, Sendable {
     /// From the last sending before it to when the engine saw it: with what the machine was busy with meanwhile.
     package let elapsed: Duration
-    /// Between the times the kernel noted for both packets; nil where it did not, or where it is not known which datagram was replied to.
+    /// Between the times the kernel recorded for both packets; nil where it did not, or where it is not known which datagram was replied to.
     package let roundTrip: Duration?
 }

@@ -22,7 +22,7 @@ final class EngineLoop {
     private var deadlines = DeadlineHeap()
     /// Flights that something came for.
     private var touched: [UInt64] = []
-    /// Whom something is to be told.
+    /// Whom to notify.
     private var finished: [() -> Void] = []
     /// Jobs that wait for a descriptor, and echoes that wait for their turn.
     private var sockets = EngineLine()
@@ -58,7 +58,7 @@ final class EngineLoop {
         tell()
     }
 
-    /// Keeps for the end of the turn what is to be told: by then the socket is closed.
+    /// Keeps for the end of the turn who is to be notified: by then the socket is closed.
     func finish(_ tell: @escaping () -> Void) {
         finished.append(tell)
     }
@@ -221,9 +221,9 @@ extension EngineLoop {
 
 /// A job that is being done. On the thread of its engine alone.
 protocol Flight: AnyObject {
-    /// Does what is due, and looks whether it is over.
+    /// Does what is due, and checks whether it is over.
     ///
-    /// - Returns: the next moment at which something is due; nil once it is over, and whoever waited was told.
+    /// - Returns: the next moment at which something is due; nil once it is over, and whoever waited was notified.
     func advance(_ loop: EngineLoop) -> Duration?
 
     /// Reads what its socket has.

@@ -1,8 +1,7 @@
 import LinuxPrimitives
 
-/// One socket for all echoes that leave in the same way. The kernel gives it an identifier, we give each echo a sequence number.
+/// One socket for all echoes of a family and settings. The kernel gives it an identifier, we give each echo a sequence number.
 final class PingSocket {
-    /// What leaves in the same way.
     struct Key: Hashable {
         let family: AddressFamily
         let settings: SocketSettings
@@ -129,11 +128,11 @@ final class PingSocket {
 
     /// Reads what is there, for all echoes.
     func receive(_ loop: EngineLoop) {
-        // Errors first: when the echo was sent is told there, too.
+        // Errors first: when the echo was sent is reported there, too.
         loop.buffer.receiveErrors(from: socket) { error, message in noteError(error, message, loop) }
         for _ in 0..<2 {
             let error = loop.buffer.receive(from: socket) { noteReply($0, loop) }
-            // An error that waits is told instead of data, once.
+            // An error that waits is reported instead of data, once.
             if error == nil { break }
             loop.buffer.receiveErrors(from: socket) { error, message in noteError(error, message, loop) }
         }

@@ -79,6 +79,6 @@ struct Readiness: OptionSet {
 
     static let readable = Readiness(rawValue: 0x001)
     static let writable = Readiness(rawValue: 0x004)
-    /// The connection is over; told without being asked for, as errors are.
+    /// The connection is over; reported without being asked for, as errors are.
     static let hungUp = Readiness(rawValue: 0x010)
 }

@@ -18,7 +18,7 @@ struct WatchOutput: Sendable {
         // The last line is to say what is wrong now.
         var interest: NetworkReachabilityInterest = [.status, .reason]
         if flags { interest.insert(.flags) }
-        if paths { interest.insert(.way) }
+        if paths { interest.insert(.egress) }
         self.interest = interest
     }
 

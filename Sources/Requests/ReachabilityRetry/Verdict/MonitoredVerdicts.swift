@@ -89,7 +89,8 @@ private final class ManagerWatch: VerdictWatch {
             state.notified = nil
             return state.number
         }
-        let token = manager?.addPathListener(for: .way, onQueue: nil) { [weak self] path in self?.hear(path, number) }
+        let token = manager?.addPathListener(for: .egress, onQueue: nil) { [weak self] path in self?.hear(path, number)
+        }
         let previous = state.withLock { state in
             guard state.number == number else { return token }
             defer { state.token = token }

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// One thing that happened, at a time of CLOCK_MONOTONIC.
 package struct Record: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
@@ -86,5 +88,26 @@ extension Record {
             content = .end(reason)
         }
         guard decoder.rest.isEmpty else { throw ByteDecoder.Malformed() }
+    }
+}
+
+/// One moment on three clocks.
+package struct RecordedMoment: Hashable, Sendable {
+    /// Since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
+    package var real: Duration
+    /// CLOCK_MONOTONIC.
+    package var monotonic: Duration
+    /// CLOCK_BOOTTIME.
+    package var boot: Duration
+
+    package init(real: Duration, monotonic: Duration, boot: Duration) {
+        self.real = real
+        self.monotonic = monotonic
+        self.boot = boot
+    }
+
+    /// Now.
+    package static var now: RecordedMoment {
+        RecordedMoment(real: SystemClock.real, monotonic: SystemClock.monotonic, boot: SystemClock.boot)
     }
 }

@@ -23,7 +23,7 @@ struct RecordingKernel: Kernel {
         }
     }
 
-    /// Nothing that is told of a target depends on them.
+    /// Nothing that is notified of a target depends on them.
     func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] { try kernel.defaultRoutes() }
 
     func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {

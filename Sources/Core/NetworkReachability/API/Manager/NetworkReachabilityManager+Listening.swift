@@ -36,7 +36,7 @@ extension NetworkReachabilityManager {
     /// when the flags change, until the token is let go or cancelled. It does not depend on `startListening`.
     ///
     /// - Parameters:
-    ///   - policy: Whether a change is told at once, or only when it has lasted.
+    ///   - policy: Whether a change is notified at once, or only when it has lasted.
     ///   - queue: Where the listener is called; a serial queue keeps the calls in order.
     ///   - listener: What is called with the status.
     /// - Returns: What keeps the listener alive.
@@ -48,14 +48,14 @@ extension NetworkReachabilityManager {
         addPathListener(for: .flags, settle: policy, onQueue: queue) { listener($0.status) }
     }
 
-    /// Adds a listener that is told the whole path, with its reason: first as it is now, then whenever the part of it changes
+    /// Adds a listener that is called with the whole path, with its reason: first as it is now, then whenever the part of it changes
     /// that the listener is interested in.
     ///
     /// - Parameters:
     ///   - interest: What counts as a change.
-    ///   - policy: Whether a change is told at once, or only when it has lasted.
+    ///   - policy: Whether a change is notified at once, or only when it has lasted.
     ///   - queue: Where the listener is called. With nil it is called at once by the monitor itself, which saves a wake-up
-    ///     and holds every other listener up until it returns; what changes meanwhile is told as one change.
+    ///     and holds every other listener up until it returns; what changes meanwhile is notified as one change.
     ///   - listener: What is called with the path.
     /// - Returns: What keeps the listener alive.
     public func addPathListener(
@@ -100,5 +100,24 @@ extension NetworkReachabilityManager {
             waitingForName: interest.isOfStatus ? options.nameResolutionWait : .zero,
             deliver: deliver
         )
+    }
+}
+
+/// Keeps a listener alive: letting go of it, or cancelling it, is the end of the listener.
+public final class NetworkReachabilityToken: Sendable {
+    private let cancellation: Cancellation
+
+    init(_ cancellation: Cancellation) {
+        self.cancellation = cancellation
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// Ends the listener, at any time, also inside of it; never waits. Called on the listener's own serial queue, no call
+    /// follows.
+    public func cancel() {
+        cancellation.cancel()
     }
 }

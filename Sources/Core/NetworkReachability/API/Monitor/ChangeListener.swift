@@ -2,7 +2,7 @@ import Dispatch
 import LinuxPrimitives
 import Netlink
 
-/// Somebody who hears of every target of a monitor. Of each host it keeps the latest that has not been told, so it is
+/// Somebody who hears of every target of a monitor. Of each host it keeps the latest that has not been delivered, so it is
 /// bounded by the number of hosts however slow its reader is.
 final class ChangeListener: Sendable {
     /// How changes get to whoever wants them.
@@ -11,7 +11,7 @@ final class ChangeListener: Sendable {
         case direct(@Sendable (NetworkReachabilityChange) -> Void)
         /// Called on a queue.
         case queue(DispatchQueue, @Sendable (NetworkReachabilityChange) -> Void)
-        /// Told that there is something to `take()`.
+        /// Called when there is something to `take()`.
         case signal(@Sendable () -> Void)
     }
 
@@ -30,7 +30,7 @@ final class ChangeListener: Sendable {
         /// The hosts of which something is pending, first come first.
         var order: [String] = []
         var next = 0
-        /// Whether the outlet has been told that there is something.
+        /// Whether the outlet has been called because there is something.
         var isAwake = false
         var hasEnded = false
     }
@@ -88,7 +88,7 @@ final class ChangeListener: Sendable {
             return
         }
         let wakes = state.withLock { state in
-            // Of a host that has been removed, and perhaps inserted again, nothing older is told.
+            // Of a host that has been removed, and perhaps inserted again, nothing older is delivered.
             guard state.subscriptions[host] === subscription else { return false }
             let known = state.pending[host]
             state.pending[host] = Pending(
@@ -137,7 +137,7 @@ extension ChangeListener.State {
         next = 0
     }
 
-    /// Takes the first host out of which something is pending that is news to the listener.
+    /// Takes the first host out of which something is pending that is a change to the listener.
     fileprivate mutating func next(
         _ interest: NetworkReachabilityInterest
     ) -> (host: String, pending: ChangeListener.Pending)? {

@@ -1,5 +1,22 @@
 import Netlink
 
+/// What became of one of many targets.
+public struct NetworkReachabilityChange: Hashable, Sendable {
+    /// The host as it was given.
+    public let host: String
+
+    /// The path packets to it take now, or why there is none.
+    public let path: NetworkPath
+
+    /// Whether it can be reached now, and over what.
+    public var status: NetworkReachabilityStatus { path.status }
+}
+
+extension NetworkReachabilityChange: CustomStringConvertible {
+    /// For example `example.org: not reachable, no carrier, interface eth0`. What would steer a terminal is shown escaped.
+    public var description: String { "\(host.printable): \(path)" }
+}
+
 /// The changes of many targets as an asynchronous sequence: it begins with what each of them is now, goes on with each
 /// change, and keeps only the newest of each host for a reader that is slow. It never fails and never ends by itself.
 ///

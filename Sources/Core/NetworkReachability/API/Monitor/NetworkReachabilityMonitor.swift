@@ -5,7 +5,7 @@ import Netlink
 /// Watches any number of hosts, and tells of all of them in one place.
 ///
 /// It answers each of them as a ``NetworkReachabilityManager`` would, and shares everything with those: ten thousand targets
-/// cost two netlink sockets, and a change of a route is looked into for those targets alone that the route leads to.
+/// cost two netlink sockets, and after a change of a route those targets alone are evaluated that the route leads to.
 ///
 /// ```swift
 /// let monitor = try NetworkReachabilityMonitor()
@@ -89,7 +89,7 @@ extension NetworkReachabilityMonitor {
         return true
     }
 
-    /// Watches a host no more. What was under way of it may still be told.
+    /// Watches a host no more. What was under way of it may still be notified.
     ///
     /// - Returns: False if it was not watched.
     @discardableResult
@@ -127,15 +127,15 @@ extension NetworkReachabilityMonitor {
 // MARK: - Listeners
 
 extension NetworkReachabilityMonitor {
-    /// Adds a listener of every target: told first what each of them is now, in the order of ``hosts``, then whenever the part of its path changes that
-    /// the listener is interested in. What happens to one host is told in order.
+    /// Adds a listener of every target: notified first of what each of them is now, in the order of ``hosts``, then whenever the part of its path changes that
+    /// the listener is interested in. What happens to one host is notified in order.
     ///
     /// A listener that is slow, or whose queue is, hears the latest of each host when its turn comes, not everything in
     /// between: so many changes are kept as there are hosts, however many there are meanwhile.
     ///
     /// - Parameters:
     ///   - interest: What counts as a change.
-    ///   - policy: How long a change has to last before it is told.
+    ///   - policy: How long a change has to last before it is notified.
     ///   - queue: Where the listener is called; a serial one. With nil it is called at once by the monitor itself, which holds
     ///     everybody else up until it returns.
     ///   - listener: What is called with the host and its path.
@@ -174,7 +174,7 @@ extension NetworkReachabilityMonitor {
             state.listeners.removeAll { $0.listener == nil }
             state.listeners.append(WeakListener(listener: listener))
         }
-        // On the monitor's queue, so that all of them begin together and are told in order.
+        // On the monitor's queue, so that all of them begin together and are notified in order.
         monitor.soon { [self] in
             for (host, record) in inOrder { tell(listener, of: host, record) }
         }

@@ -14,8 +14,8 @@ public struct NetworkReachabilityInterest: OptionSet, Hashable, Sendable {
     /// The flags, ``NetworkPath/flags``, which include the status.
     public static let flags = NetworkReachabilityInterest(rawValue: 1 << 1)
 
-    /// The status, and which way packets go: interface, gateway and source. Not the reason.
-    public static let way = NetworkReachabilityInterest(rawValue: 1 << 2)
+    /// The status, and how packets leave: interface, gateway and source. Not the reason.
+    public static let egress = NetworkReachabilityInterest(rawValue: 1 << 2)
 
     /// Why there is no path, ``NetworkPath/reason``: one that takes the place of another is a change although the status stays.
     public static let reason = NetworkReachabilityInterest(rawValue: 1 << 3)
@@ -25,20 +25,45 @@ public struct NetworkReachabilityInterest: OptionSet, Hashable, Sendable {
 }
 
 extension NetworkReachabilityInterest {
-    /// Whether a listener with this interest has to hear of `path` when `told` is what it heard last.
-    func isChange(_ path: NetworkPath, after told: NetworkPath) -> Bool {
-        contains(.status) && path.status != told.status
-            || contains(.flags) && path.flags != told.flags
-            || contains(.way) && leads(path, otherwiseThan: told)
-            || contains(.reason) && path.reason != told.reason
-            || contains(.path) && !path.isSame(as: told)
+    /// Whether a listener with this interest has to hear of `path` when `last` is what it was notified of last.
+    func isChange(_ path: NetworkPath, after last: NetworkPath) -> Bool {
+        contains(.status) && path.status != last.status
+            || contains(.flags) && path.flags != last.flags
+            || contains(.egress) && leaves(path, otherwiseThan: last)
+            || contains(.reason) && path.reason != last.reason
+            || contains(.path) && !path.isSame(as: last)
     }
 
-    /// Whether it is about the status and its flags alone: nothing that tells why the status is unknown.
+    /// Whether it is about the status and its flags alone: nothing that says why the status is unknown.
     var isOfStatus: Bool { isSubset(of: [.status, .flags]) }
 
-    private func leads(_ path: NetworkPath, otherwiseThan told: NetworkPath) -> Bool {
-        path.status != told.status || path.interface != told.interface || path.gateway != told.gateway
-            || path.source != told.source
+    private func leaves(_ path: NetworkPath, otherwiseThan last: NetworkPath) -> Bool {
+        path.status != last.status || path.interface != last.interface || path.gateway != last.gateway
+            || path.source != last.source
+    }
+}
+
+/// Whether a subscription is notified of a change at once, or only when it has lasted. Each subscription has its own.
+///
+/// No policy delays the first state, nor what follows ``NetworkReachabilityStatus/unknown``, for that is the first thing
+/// known. Time counts while the machine is awake (CLOCK_MONOTONIC). When the time is up the kernel is asked once more, so
+/// what is notified is so at that moment. Only the latest state is kept meanwhile, and no timer runs while nothing is waited for.
+///
+/// A target that flaps faster than a policy waits never settles. That is not hidden: ``NetworkPath/isFlapping`` is notified at
+/// once under every policy, to those interested in the whole path (``NetworkReachabilityInterest/path``).
+public enum SettlePolicy: Hashable, Sendable {
+    /// Every change, at once.
+    case immediate
+
+    /// A change that has held for so long. What is a change is up to the subscription's ``NetworkReachabilityInterest``:
+    /// another change begins the wait anew, and a return to what was notified last is no change. Zero and less is
+    /// ``immediate``.
+    case settled(for: Duration)
+}
+
+extension SettlePolicy {
+    /// How long a change has to last; nil for not at all.
+    var duration: Duration? {
+        if case .settled(let duration) = self, duration > .zero { duration } else { nil }
     }
 }

@@ -8,10 +8,10 @@ public struct NetworkReachabilityOptions: Sendable {
     /// one. The managers of a namespace share a monitor: the first of them decides where it logs.
     public var logger: Logger?
 
-    /// The network namespace to watch; the one of the process unless told otherwise.
+    /// The network namespace to watch; that of the process by default.
     public var networkNamespace: NetworkNamespace = .current
 
-    /// The mark the packets will carry, for rules that look at it (SO_MARK, `socket(7)`; `fwmark` in `ip-rule(8)`);
+    /// The mark the packets will carry, for rules that match it (SO_MARK, `socket(7)`; `fwmark` in `ip-rule(8)`);
     /// 0 for none.
     public var firewallMark: UInt32 = 0
 
@@ -26,7 +26,7 @@ public struct NetworkReachabilityOptions: Sendable {
     /// no neighbour's hardware address, as on a tunnel; elsewhere the reason is ``NetworkPath/UnsatisfiedReason/noRoute``.
     ///
     /// Where none is given, and the namespace is the current one, it is what the process's own sockets are bound to when they
-    /// are made, as under `ip vrf exec` (`ip-vrf(8)`). This is looked at once in a process.
+    /// are made, as under `ip vrf exec` (`ip-vrf(8)`). This is read once in a process.
     public var interface: String?
 
     /// The source address that packets will be bound to (`bind(2)`); nil for the kernel's choice. Only addresses of its family count.

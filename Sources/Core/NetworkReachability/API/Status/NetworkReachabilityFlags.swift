@@ -59,13 +59,13 @@ extension NetworkReachabilityFlags: CustomStringConvertible {
         func character(_ flag: NetworkReachabilityFlags, _ letter: Character) -> Character {
             contains(flag) ? letter : "-"
         }
-        let way = [character(.isWWAN, "W"), character(.reachable, "R")]
+        let reach = [character(.isWWAN, "W"), character(.reachable, "R")]
         let details = [
             character(.connectionRequired, "c"), character(.transientConnection, "t"),
             character(.interventionRequired, "i"), character(.connectionOnTraffic, "C"),
             character(.connectionOnDemand, "D"), character(.isLocalAddress, "l"), character(.isDirect, "d"),
         ]
-        return String(way + [" "] + details)
+        return String(reach + [" "] + details)
     }
 
     /// The names of the flags that are set, in the order of their values.

@@ -50,7 +50,7 @@ extension Answers {
             let port = try best(of: ports, path: path)
             return (port?.class ?? InterfaceClass(.wiredVirtual), port?.chain ?? [])
         case .hardware:
-            let hardware = try hardware(link)
+            let hardware = try answer(to: .hardware(link)).hardware
             // A link of a modem may have any name.
             if let index = hardware.lowerIndex, !path.contains(index), let below = try self.link(index),
                 let lower = try layer(below, path: path), lower.class.isWWAN

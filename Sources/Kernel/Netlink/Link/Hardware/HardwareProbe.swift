@@ -25,7 +25,7 @@ package final class HardwareProbe: Sendable {
 
     /// What the device behind `link` tells; what it does not tell is nil.
     ///
-    /// - Parameter socket: An open socket of the same namespace, which shows the way there.
+    /// - Parameter socket: An open socket of the same namespace, which shows where that is.
     package func hardware(of link: Link, besides socket: EventSocket) -> LinkHardware {
         let identity = Identity(name: link.name, hardwareType: link.hardwareType, kind: link.kind)
         let known = answers.withLock { answers in

@@ -1,7 +1,9 @@
 public import Dispatch
 import LinuxPrimitives
 
-// What Alamofire 4 calls otherwise, or does in a way of its own.
+// What other libraries call otherwise, or do in a way of their own.
+
+// MARK: - Alamofire 4
 
 extension NetworkReachabilityManager {
     /// The status type, by the name Alamofire nests.
@@ -26,7 +28,7 @@ extension NetworkReachabilityManager {
         }
     }
 
-    /// The queue ``listener`` is called on; the main queue unless told otherwise. A change counts from the next call on.
+    /// The queue ``listener`` is called on; the main queue by default. A change counts from the next call on.
     public var listenerQueue: DispatchQueue {
         get { listening.state.withLock { $0.queue } }
         set { listening.state.withLock { $0.queue = newValue } }
@@ -49,4 +51,49 @@ extension NetworkReachabilityManager {
         subscription.begin()
         return true
     }
+}
+
+// MARK: - Alamofire 5
+
+extension NetworkReachabilityManager {
+    /// The same as ``isReachableOnWWAN``, by its Alamofire 5 name.
+    public var isReachableOnCellular: Bool { isReachableOnWWAN }
+
+    /// The queue on which changes are noticed and notified, by its Alamofire name: one serial queue for each network namespace. Work that
+    /// is put on it runs between two changes, and delays those that follow.
+    public var reachabilityQueue: DispatchQueue { record.monitor.queue }
+}
+
+extension NetworkReachabilityStatus.ConnectionType {
+    /// Alamofire 5's name for ``wwan``.
+    public static var cellular: Self { .wwan }
+}
+
+// MARK: - AFNetworking
+
+extension NetworkReachabilityManager {
+    /// The status now as a short text for people, by its AFNetworking name.
+    public var localizedNetworkReachabilityStatusString: String { status.localizedDescription }
+}
+
+extension NetworkReachabilityStatus {
+    /// A short text for people, in AFNetworking's words.
+    public var localizedDescription: String {
+        switch self {
+        case .unknown: "Unknown"
+        case .notReachable: "Not Reachable"
+        case .reachable(.ethernetOrWiFi): "Reachable via Ethernet or Wi-Fi"
+        case .reachable(.wwan): "Reachable via WWAN"
+        }
+    }
+}
+
+// MARK: - Apple
+
+/// Apple's name of ``NetworkReachabilityFlags``, for code that is written against it.
+public typealias SCNetworkReachabilityFlags = NetworkReachabilityFlags
+
+extension NetworkPath {
+    /// Whether the user wants little traffic, as `NWPath.isConstrained`. Always false: Linux has no Low Data Mode.
+    public var isConstrained: Bool { false }
 }
