@@ -30,7 +30,7 @@ import Testing
             return try socket.collected { socket in
                 var request = RequestBuilder()
                 request.begin(.getLink, sequence: 1)
-                request.append(ifinfomsg(index: 0))
+                request.append(ifinfomsg())
                 request.append(attribute: IFLA_IFNAME, text: "m0")
                 try socket.send(request.bytes)
             }.map(\.count).max()
@@ -65,7 +65,7 @@ import Testing
         for name in names { try namespace.ip("link property add dev v0 \(name)") }
         try namespace.perform { () throws in
             let sockets = try RouteSockets()
-            let v0 = try #require(try sockets.link(named: "v0"))
+            let v0 = try #require(try sockets.answer(to: .linkNamed("v0")).link)
             // Some 13 KiB each: more than any receive buffer that a user may have.
             let answers = try sockets.ask([KernelQuestion](repeating: .link(v0.index), count: 200) + [.link(1)])
             let found = answers.map { if case .link(let link?) = $0 { link.name } else { "-" } }

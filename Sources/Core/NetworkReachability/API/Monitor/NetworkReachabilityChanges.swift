@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import Netlink
 
 /// What became of one of many targets.
