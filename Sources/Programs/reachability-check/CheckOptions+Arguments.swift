@@ -2,6 +2,7 @@ import CommandLineSupport
 import LinuxPrimitives
 import NetworkReachability
 import ReachabilityChecks
+import ServerTrust
 
 extension CheckOptions {
     /// - Throws: ``ExitMessage`` where one of them is not what it should be.
@@ -18,6 +19,7 @@ extension CheckOptions {
         }
         anchors = try arguments.anchors.map { try Self.anchor($0) }
         portalAPI = try arguments.portalApi.map { try Self.anchor($0) }
+        policy = try arguments.policy.map { try Self.policy($0) }
         if !arguments.servers.isEmpty {
             nameServers = try arguments.servers.map { try Self.address($0, "--dns") }
         }
@@ -36,6 +38,14 @@ extension CheckOptions {
             return try Anchor(text)
         } catch {
             throw ExitMessage("\(error)", .usage)
+        }
+    }
+
+    private static func policy(_ path: String) throws(ExitMessage) -> TrustPolicyFile {
+        do {
+            return try TrustPolicyFile(path: path)
+        } catch {
+            throw ExitMessage(error)
         }
     }
 

@@ -1,6 +1,6 @@
 package import LinuxPrimitives
 public import NetworkReachability
-import ServerTrust
+public import ServerTrust
 import ServerTrustHTTP
 
 /// How a check is made, and whom it may contact.
@@ -39,6 +39,11 @@ public struct CheckOptions: Sendable {
     public var expectedAddresses: [String: Set<IPAddress>] = [:]
     /// The network's own server that tells of captivity (RFC 8908); nil for the one that router advertisements name.
     public var portalAPI: Anchor?
+    /// What servers of `https` targets and anchors must show besides: pins, for example. Where it names no other anchors, and for the
+    /// network's own server, those of the system count. Nil for a valid certificate alone.
+    ///
+    /// Nobody is asked about revocation: a policy that needs an answer has what the server staples, and lists.
+    public var policy: TrustPolicyFile?
     /// The DNS servers; nil for those that are configured.
     public var nameServers: [IPAddress]?
     /// When a round ends at the latest; one that finds small packets to pass where large ones are lost takes three seconds more.

@@ -23,7 +23,7 @@ struct CheckSite: Sendable {
     /// What is waited for.
     let out: ProbesOut
     /// Whom web servers are trusted by, read once.
-    private let trust = WebTrust()
+    private let trust: WebTrust
 
     /// Of all that one round finds.
     static let generation: UInt64 = 1
@@ -32,6 +32,7 @@ struct CheckSite: Sendable {
     init(_ options: CheckOptions, out: ProbesOut = ProbesOut()) throws(CheckError) {
         self.options = options
         self.out = out
+        trust = WebTrust(policy: options.policy)
         do throws(NetworkReachabilityError) {
             path = try NetworkReachabilityManager(options: options.pathOptions(over: options.family)).path
         } catch {
