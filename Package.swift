@@ -398,7 +398,8 @@ let package = Package(
         .tests(
             "ReachabilityChecksTests",
             uses: [
-                "ReachabilityChecks", "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Sockets",
+                "ReachabilityChecks", "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting",
+                "Sockets",
                 "LinuxPrimitives", "NetworkLab", "TestSupport",
             ]
         ),

@@ -121,7 +121,8 @@ import WebLab
     @Test(arguments: [
         ("watch --anchor http://192.0.2.1/", "are for --check"), ("watch --dns 192.0.2.1", "are for --check"),
         ("wait --resolve a.example=192.0.2.1", "are for --works"),
-        ("watch --check --anchor x", "\"x\" cannot be checked"), ("wait --works --dns x", "\"x\" is no address for --dns"),
+        ("watch --check --anchor x", "\"x\" cannot be checked"),
+        ("wait --works --dns x", "\"x\" is no address for --dns"),
         ("watch --check --paths", "--check goes with"),
         ("check --dns 192.168.1.99%nope", "only link-local ones of IPv6 name an interface"),
         ("check --dns fe80::1", "needs its interface: write fe80::1%eth0"),

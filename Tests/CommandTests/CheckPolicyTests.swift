@@ -1,3 +1,4 @@
+import Foundation
 import NetworkLab
 import ServerTrust
 import Testing
@@ -26,6 +27,19 @@ import TrustForge
         let result = try await Self.run(Self.right)
         #expect(result.status == 0, "\(result)")
         #expect(result.output.contains("\"place\":\"works\"") && result.output.contains("\"verified\":true"))
+    }
+
+    @Test func `what was seen of the server is in the object, and what decided`() async throws {
+        let result = try await Self.run(Self.right)
+        let text = result.output.replacing(":PORT,", with: ":443,")
+        let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        let decisive = try #require((object?["decidedBy"] as? [[String: Any]])?.first)
+        #expect(decisive["probe"] as? String == "http" && decisive["subject"] as? String == "target", "\(decisive)")
+        #expect(decisive["tlsVersion"] as? String == "1.3" && decisive["status"] as? Int == 200)
+        for key in ["retransmits", "lost", "pathMTU", "roundTripMicroseconds", "issuer", "cost", "phases"] {
+            #expect(decisive.keys.contains(key), "\(key)")
+        }
+        #expect((object?["probes"] as? [[String: Any]])?.contains { $0["probe"] as? String == "http" } == true)
     }
 
     @Test func `the wrong pins`() async throws {

@@ -8,7 +8,8 @@ enum RouterAdvertisement {
         let text = Array(uri.utf8)
         let length = (2 + text.count + 7) / 8
         let filling = [UInt8](repeating: 0, count: length * 8 - 2 - text.count)
-        let bytes = [134, 0, 0, 0, 64, 0, 0, 0] + [UInt8](repeating: 0, count: 8) + [37, UInt8(length)] + text + filling
+        let bytes =
+            [134, 0, 0, 0, 64, 0, 0, 0] + [UInt8](repeating: 0, count: 8) + [37, UInt8(length)] + text + filling
         let raw = LabDescriptor(try check("socket", socket(AF_INET6, CInt(SOCK_RAW.rawValue), CInt(IPPROTO_ICMPV6))))
         var hops: CInt = 255
         let size = socklen_t(MemoryLayout<CInt>.size)

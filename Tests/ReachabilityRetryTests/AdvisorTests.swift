@@ -42,7 +42,12 @@ import Testing
         let outcome: Result<Int, RetryError> = world.run { [world] in
             async let other: Void = meanwhile(world, network)
             do throws(RetryError) {
-                let outcome = try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) {
+                let outcome = try await withRetry(
+                    policy: policy,
+                    target: target,
+                    coordinator: coordinator,
+                    clock: world
+                ) {
                     number in
                     begun.withLock { $0.append(world.time) }
                     if number <= errors.count { throw errors[number - 1] }

@@ -41,7 +41,6 @@ public struct CheckOptions: Sendable {
 
     var addressFamily: AddressFamily? { family.map { $0 == .ipv4 ? .ipv4 : .ipv6 } }
 
-
     /// What proves the internet. All URLs of one host are one anchor.
     public var anchors: [Anchor] = []
     /// Names that are not asked in DNS, each with its addresses.

@@ -30,8 +30,9 @@ public struct CheckProbe: Hashable, Sendable {
     public struct Error: Hashable, Sendable {
         /// Who sent it.
         public let sender: IPAddress
-        /// Its type and its code, by the numbers of the family.
+        /// By the numbers of the family.
         public let type: UInt8
+        /// By the numbers of the type.
         public let code: UInt8
         /// The MTU of the next hop in bytes, where the packet was too big for it.
         public let nextHopMTU: UInt16?
@@ -88,8 +89,9 @@ public struct CheckProbe: Hashable, Sendable {
     public var speaker: IPAddress? { result.evidence.speaker }
     /// As the kernel measured it: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.
     public var roundTrip: Duration? { result.evidence.kernelRoundTrip }
-    /// Segments that were sent again, and that are taken for lost (`tcpi_total_retrans`, `tcpi_lost`).
+    /// Segments that were sent again (`tcpi_total_retrans`).
     public var retransmits: Int? { result.evidence.retransmits }
+    /// Segments that are taken for lost (`tcpi_lost`).
     public var lost: Int? { result.evidence.lost }
     /// What the kernel believes of the way, in bytes (`tcpi_pmtu`).
     public var pathMTU: Int? { result.evidence.pathMTU }
@@ -97,11 +99,13 @@ public struct CheckProbe: Hashable, Sendable {
     public var replyHopLimit: UInt8? { result.evidence.replyHopLimit }
     /// What the name service, or one server, gave.
     public var addresses: [IPAddress] { result.evidence.dns?.addresses ?? result.evidence.addresses }
-    /// The code of a DNS server's answer (RFC 1035), and its extended errors (RFC 8914).
+    /// The code of a DNS server's answer (RFC 1035).
     public var responseCode: UInt16? { result.evidence.dns?.code.rawValue }
+    /// What else it says of that (RFC 8914).
     public var extendedErrors: [UInt16] { result.evidence.dns?.extendedErrors ?? [] }
-    /// The status of HTTP, and where it leads; nobody has gone there.
+    /// The status of HTTP.
     public var status: Int? { result.evidence.http?.status }
+    /// Where that leads; nobody has gone there.
     public var location: String? { result.evidence.http?.location }
     /// Whether the random number came back; nil where it was not asked for.
     public var isChallengeAnswered: Bool? {
@@ -113,8 +117,9 @@ public struct CheckProbe: Hashable, Sendable {
     public var isVerified: Bool? { result.evidence.tls?.isVerified }
     /// Who has issued it, as the certificate says.
     public var issuer: String? { result.evidence.tls?.issuer }
-    /// `1.2` or `1.3`, and what was agreed on by ALPN (RFC 7301).
+    /// `1.2` or `1.3`.
     public var tlsVersion: String? { result.evidence.tls?.version }
+    /// What was agreed on by ALPN (RFC 7301).
     public var applicationProtocol: String? { result.evidence.tls?.applicationProtocol }
     /// Whether the network says that it is captive (RFC 8908).
     public var isCaptive: Bool? { result.evidence.portal?.isCaptive }

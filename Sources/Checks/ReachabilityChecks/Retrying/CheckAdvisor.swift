@@ -36,12 +36,12 @@ public final class CheckAdvisor: RetryAdvisor {
     private let state = Locked(State())
     private let recovery = SharedErrand<Bool>()
 
-    /// Checks what requests ask for: `https` of the host, or what `target` makes of it.
+    /// Asks the kernel and sends nothing until it is asked.
     ///
     /// - Parameters:
     ///   - options: How checks are made, and whom they may contact.
-    ///   - target: What is checked for a host; nil for the internet alone. Unless set, the host: a word from it is enough, so nothing is
-    ///     learnt of its certificate.
+    ///   - target: What is checked for a host; nil for the internet alone. Unless set, any word of the host will do, so nothing is learnt
+    ///     of its certificate: that takes a URL.
     public convenience init(
         options: CheckOptions = CheckOptions(),
         target: @escaping @Sendable (_ host: String) -> CheckTarget? = { try? CheckTarget($0) }

@@ -5,7 +5,11 @@ import CommandLineSupport
 struct ActiveOptions: ParsableArguments {
     @Option(
         name: .customLong("anchor"),
-        help: ArgumentHelp("A URL of yours that proves the internet; repeatable.", valueName: "url", visibility: .hidden)
+        help: ArgumentHelp(
+            "A URL of yours that proves the internet; repeatable.",
+            valueName: "url",
+            visibility: .hidden
+        )
     )
     var anchors: [String] = []
 
