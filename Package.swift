@@ -246,7 +246,7 @@ let package = Package(
             on: .checks,
             uses: [
                 "NetworkReachability", "Netlink", "Sockets", "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP",
-                "LinuxPrimitives",
+                "ReachabilityRetry", "LinuxPrimitives",
             ],
             trustNIO + trustHTTP1
         ),
@@ -398,8 +398,9 @@ let package = Package(
         .tests(
             "ReachabilityChecksTests",
             uses: [
-                "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "Sockets", "LinuxPrimitives",
-                "NetworkLab", "TestSupport",
+                "ReachabilityChecks", "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting",
+                "Sockets",
+                "LinuxPrimitives", "NetworkLab", "TestSupport",
             ]
         ),
         .tests(
@@ -438,7 +439,7 @@ let package = Package(
             "CommandTests",
             uses: [
                 "CommandLineSupport", "NetworkReachability", "LinuxPrimitives", "NetworkLab", "TestSupport",
-                "TrustForge", "ServerTrust",
+                "TrustForge", "WebLab", "ServerTrust",
                 "reachability", "reachability-check", "reachability-outbox", "reachability-trust", "EmbeddingProgram",
             ],
             certificates,

@@ -1,4 +1,3 @@
-import LinuxPrimitives
 import TestSupport
 
 /// Damages bytes at random, the same way for the same seed.
@@ -9,8 +8,7 @@ struct Mutation {
         chance = SeededGenerator(seed: seed)
     }
 
-    /// How many inputs are tried: CHECK_MUTATIONS, or 100,000.
-    static var count: Int { EnvironmentVariable.value(of: "CHECK_MUTATIONS").flatMap(Int.init) ?? 100_000 }
+    static var count: Int { MutationCount.value }
 
     mutating func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &chance)] }
 

@@ -30,22 +30,16 @@ struct PortalTests {
         #expect(throws: fault) { try PortalInformation(json: Array(text.utf8)) }
     }
 
-    /// RTM_NEWNDUSEROPT as Linux sends it on a machine of little-endian order: the interface 3, a router advertisement.
-    static func message(_ options: [UInt8]) -> [UInt8] {
-        [10, 0, UInt8(options.count & 0xff), UInt8(options.count >> 8), 3, 0, 0, 0, 134, 0, 0, 0, 0, 0, 0, 0] + options
-    }
-
     static let portal: [UInt8] = [37, 3] + Array("https://a.example/api".utf8) + [0]
     static let servers = hex("19 03 0000 00000e10 20010db8000000000000000000000053")
     static let prefix = hex("26 02 0708 0064ff9b0000000000000000")
 
     @Test func readsOptions() throws {
-        let found = try #require(RouterOptions(Self.message(Self.portal + Self.servers + Self.prefix)))
-        #expect(found.interfaceIndex == 3)
+        let found = RouterOption.read(Self.portal + Self.servers + Self.prefix)
         let server = try #require(WireAddress("2001:db8::53"))
         let translation = AddressPrefix(try #require(WireAddress("64:ff9b::")), length: 96)
         #expect(
-            found.options == [
+            found == [
                 .captivePortal("https://a.example/api"), .nameServers([server], lifetime: 3600),
                 .translationPrefix(translation, lifetime: 1800),
             ]
@@ -53,18 +47,18 @@ struct PortalTests {
     }
 
     @Test func leavesOutWhatItCannotRead() {
-        #expect(RouterOptions([]) == nil)
-        #expect(RouterOptions(Array(Self.message(Self.portal).dropLast())) == nil)
-        #expect(RouterOptions(Self.message([37, 0, 1, 2, 3, 4, 5, 6]))?.options == [])
-        #expect(RouterOptions(Self.message([37, 1, 0x1b, 0x5b, 0, 0, 0, 0]))?.options == [])
-        #expect(RouterOptions(Self.message([25, 1, 0, 0, 0, 0, 0, 1]))?.options == [])
+        #expect(RouterOption.read([]).isEmpty)
+        #expect(RouterOption.read(Self.portal.dropLast()).isEmpty)
+        #expect(RouterOption.read([37, 0, 1, 2, 3, 4, 5, 6]).isEmpty)
+        #expect(RouterOption.read([37, 1, 0x1b, 0x5b, 0, 0, 0, 0]).isEmpty)
+        #expect(RouterOption.read([25, 1, 0, 0, 0, 0, 0, 1]).isEmpty)
     }
 
     @Test func survivesDamage() {
         var mutation = Mutation(seed: 18)
-        let options = Self.message(Self.portal + Self.servers + Self.prefix)
+        let options = Self.portal + Self.servers + Self.prefix
         for _ in 0..<Mutation.count {
-            if let found = RouterOptions(mutation.damaged(options)) { #expect(found.options.count <= 32) }
+            #expect(RouterOption.read(mutation.damaged(options)).count <= 32)
             let information = try? PortalInformation(json: mutation.damaged(Array(Self.captive.utf8)))
             #expect(information?.userPortalURL?.utf8.count ?? 0 < 1000)
         }

@@ -7,10 +7,10 @@ import Testing
 
 /// What control messages say, and that no bytes do harm.
 ///
-/// A seed that fails is repeated with CONTROL_SEED; CONTROL_CASES sets how many cases there are.
+/// A seed that fails is repeated with CONTROL_SEED; CHECK_MUTATIONS sets how many cases there are.
 struct ErrorQueueMessageTests {
     private static let seed = getenv("CONTROL_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0 ... .max)
-    private static let cases = getenv("CONTROL_CASES").flatMap { Int(String(cString: $0)) } ?? 100_000
+    private static let cases = MutationCount.value
 
     @Test
     func `an ICMP error has a sender, a code, a hop limit and a time`() throws {

@@ -2,6 +2,7 @@ import CommandLineSupport
 import LinuxPrimitives
 import NetworkReachability
 import ReachabilityChecks
+import ServerTrust
 
 extension CheckOptions {
     /// - Throws: ``ExitMessage`` where one of them is not what it should be.
@@ -18,6 +19,7 @@ extension CheckOptions {
         }
         anchors = try arguments.anchors.map { try Self.anchor($0) }
         portalAPI = try arguments.portalApi.map { try Self.anchor($0) }
+        policy = try arguments.policy.map { try Self.policy($0) }
         if !arguments.servers.isEmpty {
             nameServers = try arguments.servers.map { try Self.address($0, "--dns") }
         }
@@ -31,11 +33,28 @@ extension CheckOptions {
         }
     }
 
+    /// Makes sure that there is something to check: waiting for a namespace that is not there would be for ever.
+    func ensureUse() throws(ExitMessage) {
+        do throws(CheckError) {
+            try NetworkCheck.ensureUse(of: self)
+        } catch {
+            throw ExitMessage(error)
+        }
+    }
+
     private static func anchor(_ text: String) throws -> Anchor {
         do {
             return try Anchor(text)
         } catch {
             throw ExitMessage("\(error)", .usage)
+        }
+    }
+
+    private static func policy(_ path: String) throws(ExitMessage) -> TrustPolicyFile {
+        do {
+            return try TrustPolicyFile(path: path)
+        } catch {
+            throw ExitMessage(error)
         }
     }
 
@@ -46,19 +65,31 @@ extension CheckOptions {
                 .usage
             )
         }
+        if address.zone != nil, !address.isIPv6 || !address.isLinkLocal {
+            throw ExitMessage(
+                "\"\(text.printable)\" is no address for \(option): only link-local ones of IPv6 name an interface",
+                .usage
+            )
+        }
+        if address.zone == nil, address.isIPv6, address.isLinkLocal {
+            throw ExitMessage(
+                "\"\(text.printable)\" for \(option) needs its interface: write \(text.printable)%eth0, for example",
+                .usage
+            )
+        }
         return address
     }
 
     private static func pair(_ text: String, _ option: String) throws -> (String, IPAddress) {
         let parts = text.split(separator: "=", maxSplits: 1)
         guard parts.count == 2, let target = try? CheckTarget(String(parts[0])), let name = target.name,
-            target.decisive == nil, let address = IPAddress(String(parts[1]))
+            target.decisive == nil, IPAddress(String(parts[1])) != nil
         else {
             throw ExitMessage(
                 "\"\(text.printable)\" is no name and address for \(option): write \(option) example.org=192.0.2.1",
                 .usage
             )
         }
-        return (name, address)
+        return (name, try address(String(parts[1]), option))
     }
 }

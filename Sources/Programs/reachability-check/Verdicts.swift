@@ -18,6 +18,7 @@ struct Verdicts: AsyncParsableCommand {
         let options = try CheckOptions(arguments)
         let json = arguments.json
         let targets = try Check.targets(arguments.targets)
+        try options.ensureUse()
         await withDiscardingTaskGroup { group in
             for target in targets {
                 group.addTask {
@@ -48,6 +49,7 @@ struct UntilWorks: AsyncParsableCommand {
         let json = arguments.json
         let limit = try within?.value
         let targets = try Check.targets(arguments.targets)
+        try options.ensureUse()
         let needed = any ? 1 : targets.count
         let found = await withTaskGroup(of: Bool?.self) { group in
             if let limit {

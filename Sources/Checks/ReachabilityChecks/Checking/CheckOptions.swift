@@ -1,6 +1,6 @@
-package import LinuxPrimitives
+import LinuxPrimitives
 public import NetworkReachability
-import ServerTrust
+public import ServerTrust
 import ServerTrustHTTP
 
 /// How a check is made, and whom it may contact.
@@ -29,7 +29,17 @@ public struct CheckOptions: Sendable {
     /// The mark that rules and firewalls see (SO_MARK of `socket(7)`), which needs CAP_NET_ADMIN or CAP_NET_RAW; 0 for none.
     public var firewallMark: UInt32 = 0
     /// The only family packets are sent over; nil for both.
-    package var family: AddressFamily?
+    public var family: Family?
+
+    /// A family of addresses. The raw value is the name in JSON output.
+    public enum Family: String, Hashable, Sendable, CaseIterable, Codable {
+        case ipv4 = "IPv4"
+        case ipv6 = "IPv6"
+
+        init(_ family: AddressFamily) { self = family == .ipv4 ? .ipv4 : .ipv6 }
+    }
+
+    var addressFamily: AddressFamily? { family.map { $0 == .ipv4 ? .ipv4 : .ipv6 } }
 
     /// What proves the internet. All URLs of one host are one anchor.
     public var anchors: [Anchor] = []
@@ -37,8 +47,16 @@ public struct CheckOptions: Sendable {
     public var resolutions: [String: [IPAddress]] = [:]
     /// Names whose addresses are known: a DNS server that has others is wrong.
     public var expectedAddresses: [String: Set<IPAddress>] = [:]
-    /// The network's own server that tells of captivity (RFC 8908); nil for the one that router advertisements name.
+    /// The network's own server that tells of captivity (RFC 8908). Nil for the one that the network names (RFC 8910): as long as
+    /// ``NetworkCheck/verdicts`` are read, routers are listened to; a single round knows what systemd-networkd has written down.
     public var portalAPI: Anchor?
+    /// What was heard of that, by the index of the interface.
+    var announcedPortals: [UInt32: Anchor] = [:]
+    /// What servers of `https` targets and anchors must show besides: pins, for example. Where it names no other anchors, and for the
+    /// network's own server, those of the system count. Nil for a valid certificate alone.
+    ///
+    /// Nobody is asked about revocation: a policy that needs an answer has what the server staples, and lists.
+    public var policy: TrustPolicyFile?
     /// The DNS servers; nil for those that are configured.
     public var nameServers: [IPAddress]?
     /// When a round ends at the latest; one that finds small packets to pass where large ones are lost takes three seconds more.

@@ -12,7 +12,6 @@ public struct CheckReport: Sendable {
     public let cost: ProbeCost
     /// How long it took.
     public let duration: Duration
-    /// Every probe, in the order in which they ended.
     package let probes: [ProbeResult]
     package let evidence: CheckEvidence
     /// How the kernel was asked for the path.
@@ -30,7 +29,7 @@ public struct CheckReport: Sendable {
         }
         isVoid = hasChanged && evidence.path.status.isReachable
         self.evidence = evidence
-        pathOptions = site.options.pathOptions(over: site.options.family)
+        pathOptions = site.options.pathOptions(over: site.options.addressFamily)
         target = evidence.target?.text
         path = evidence.path
         verdict = CheckJudge.judge(evidence)

@@ -23,25 +23,25 @@ struct CheckSite: Sendable {
     /// What is waited for.
     let out: ProbesOut
     /// Whom web servers are trusted by, read once.
-    private let trust = WebTrust()
+    private let trust: WebTrust
 
     /// Of all that one round finds.
     static let generation: UInt64 = 1
 
     /// Asks the kernel, on the calling thread; sends nothing.
     init(_ options: CheckOptions, out: ProbesOut = ProbesOut()) throws(CheckError) {
-        self.options = options
         self.out = out
+        trust = WebTrust(policy: options.policy)
         do throws(NetworkReachabilityError) {
-            path = try NetworkReachabilityManager(options: options.pathOptions(over: options.family)).path
+            path = try NetworkReachabilityManager(options: options.pathOptions(over: options.addressFamily)).path
         } catch {
             throw .network(error)
         }
         engine = try Self.engine(in: options.networkNamespace)
         let named = options.nameServers ?? (try? NameServers.configured(in: options.networkNamespace))?.servers
-        servers = named?.filter { options.family ?? $0.wire.family == $0.wire.family }
+        servers = named?.filter { options.addressFamily ?? $0.wire.family == $0.wire.family }
         var lines: [Line] = []
-        for family in AddressFamily.allCases where options.family ?? family == family {
+        for family in AddressFamily.allCases where options.addressFamily ?? family == family {
             let settings = options.pathOptions(over: family)
             guard let direction = settings.addressesAtLarge.first(where: { $0.wire.family == family }),
                 let manager = try? NetworkReachabilityManager(options: settings), case let path = manager.path,
@@ -56,6 +56,20 @@ struct CheckSite: Sendable {
             lines.append(Line(prober: prober, path: path, direction: direction))
         }
         self.lines = lines
+        var options = options
+        options.portalAPI = options.portalAPI ?? Self.portal(options, lines)
+        self.options = options
+    }
+
+    /// The server of captivity that the network itself has named.
+    private static func portal(_ options: CheckOptions, _ lines: [Line]) -> CheckOptions.Anchor? {
+        let paths = lines.map(\.path)
+        let indices = paths.compactMap(\.interface?.index)
+        if let heard = indices.lazy.compactMap({ options.announcedPortals[$0] }).first { return heard }
+        guard options.networkNamespace == .current else { return nil }
+        return paths.lazy.compactMap { path in
+            path.interface.flatMap { NetworkdFiles.portal(ofInterface: $0.index, source: path.source) }
+        }.first
     }
 
     /// What sends to an address, along the path the kernel has to it.
@@ -70,7 +84,7 @@ struct CheckSite: Sendable {
     /// What has become of a path; nil where the kernel does not say.
     func pathNow(to path: NetworkPath, isTarget: Bool) -> NetworkPath? {
         if isTarget, let address = path.destination { return try? prober(to: address).path }
-        return try? NetworkReachabilityManager(options: options.pathOptions(over: options.family)).path
+        return try? NetworkReachabilityManager(options: options.pathOptions(over: options.addressFamily)).path
     }
 
     private static func binding(_ options: CheckOptions, _ family: AddressFamily) -> ProbeBinding {

@@ -50,7 +50,7 @@ extension NetworkCheck {
                 40
             )
         }
-        if let api = options.portalAPI { add(api.host, "GET \(api.url)", 20) }
+        if let api = site.options.portalAPI { add(api.host, "GET \(api.url)", 20) }
         for target in targets.compactMap({ $0 }) {
             add(target.host, "\(target.content); looked up in DNS if it is a name", 20)
         }

@@ -40,6 +40,9 @@ public struct NetworkCheck: Sendable {
         return reports[0]
     }
 
+    /// Asks the kernel whether anything can be checked that way, and sends nothing.
+    package static func ensureUse(of options: CheckOptions) throws(CheckError) { _ = try CheckSite(options) }
+
     /// Checks several targets at the same time: the line is asked about once.
     ///
     /// - Parameters:

@@ -100,7 +100,7 @@ struct TargetRound: Sendable {
     }
 
     private func ways(to addresses: [IPAddress]) -> [Way] {
-        addresses.filter { site.options.family ?? $0.wire.family == $0.wire.family }.prefix(Self.addressLimit)
+        addresses.filter { site.options.addressFamily ?? $0.wire.family == $0.wire.family }.prefix(Self.addressLimit)
             .compactMap { address in
                 (try? site.prober(to: address)).map { Way(address: address, prober: $0.prober, path: $0.path) }
             }

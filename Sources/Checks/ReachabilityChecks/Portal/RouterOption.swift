@@ -10,34 +10,10 @@ package enum RouterOption: Hashable, Sendable {
     case translationPrefix(AddressPrefix, lifetime: UInt32)
 }
 
-/// What RTM_NEWNDUSEROPT tells: options, and the interface they came by.
-package struct RouterOptions: Hashable, Sendable {
-    package let interfaceIndex: UInt32
-    package let options: [RouterOption]
-
-    /// - Parameter bytes: what follows the header of the netlink message.
-    ///
-    /// C counterpart: `struct nduseroptmsg` of `<linux/rtnetlink.h>`. Nil unless it is of a router advertisement.
-    package init?(_ bytes: [UInt8]) {
-        guard bytes.count >= 16, bytes[0] == AddressFamily.ipv6.rawValue, bytes[8] == 134, bytes[9] == 0 else {
-            return nil
-        }
-        // The machine's order, which is little on every machine this runs on but a few.
-        let length = Int(UInt16(truncatingIfNeeded: Self.native(bytes[2..<4])))
-        guard bytes.count - 16 >= length else { return nil }
-        interfaceIndex = UInt32(truncatingIfNeeded: Self.native(bytes[4..<8]))
-        options = Self.read(bytes[16..<(16 + length)])
-    }
-
-    private static func native(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        let isLittle = UInt16(1).littleEndian == 1
-        let ordered = isLittle ? Array(bytes.reversed()) : Array(bytes)
-        return ordered.reduce(0) { $0 << 8 | UInt64($1) }
-    }
-
+extension RouterOption {
     /// Options one after the other, each with its length in units of eight bytes; those that cannot be read are left out.
-    package static func read(_ bytes: ArraySlice<UInt8>) -> [RouterOption] {
-        var (options, rest): ([RouterOption], ArraySlice<UInt8>) = ([], bytes)
+    package static func read(_ bytes: some Collection<UInt8>) -> [RouterOption] {
+        var (options, rest): ([RouterOption], ArraySlice<UInt8>) = ([], Array(bytes)[...])
         while let kind = rest.first, rest.count >= 8 {
             let length = Int(rest[rest.startIndex + 1]) * 8
             guard length > 0, length <= rest.count else { break }

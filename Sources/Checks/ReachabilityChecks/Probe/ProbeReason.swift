@@ -95,6 +95,7 @@ extension ProbeReason {
     package static let expired = ProbeReason("expired")
     package static let notYetValid = ProbeReason("notYetValid")
     package static let pinMismatch = ProbeReason("pinMismatch")
+    package static let noPolicy = ProbeReason("noPolicy")
     package static let locallyAddedAuthority = ProbeReason("locallyAddedAuthority")
     package static let clientCertificateRequired = ProbeReason("clientCertificateRequired")
     package static let intercepted = ProbeReason("intercepted")

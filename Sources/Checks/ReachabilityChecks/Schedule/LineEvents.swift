@@ -1,14 +1,18 @@
 import LinuxPrimitives
-package import NetworkReachability
+import NetworkReachability
 
-/// What happens to a line that its schedule is to know: the kernel's path, the configuration of the name service, the end of a sleep.
-package enum LineEvents {
+/// What happens to a line that its schedule is to know: the kernel's path, the configuration of the name service, the end of a
+/// sleep, the network's own server of captivity.
+enum LineEvents {
     /// Its path now, and what happens from now on. Letting go of the stream ends it.
     ///
-    /// - Parameter isMetered: what the user says of the line; nil for what the interface suggests.
-    package static func stream(
+    /// - Parameters:
+    ///   - isMetered: what the user says of the line; nil for what the interface suggests.
+    ///   - portals: what hears of the network's own server; nil where nobody wants to know.
+    static func stream(
         of manager: NetworkReachabilityManager,
-        isMetered: Bool? = nil
+        isMetered: Bool? = nil,
+        portals: PortalNews? = nil
     ) -> AsyncStream<ScheduleEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
         let monitor = manager.record.monitor
@@ -20,10 +24,12 @@ package enum LineEvents {
             continuation.yield(.resolverChanged)
         }
         let sleep = watchSleep(of: monitor, continuation)
+        let announcements = portals?.listen(on: monitor.queue) { continuation.yield(.portalChanged) }
         continuation.onTermination = { _ in
             task.cancel()
             configuration?.cancel()
             sleep?.cancel()
+            announcements?.cancel()
         }
         return stream
     }

@@ -43,6 +43,7 @@ extension NetworkCheck {
                 runRound: { [self] kind in
                     await run(
                         kind,
+                        sight,
                         turn.withLock { turn in
                             turn += 1
                             return turn
@@ -57,10 +58,11 @@ extension NetworkCheck {
     // MARK: Rounds
 
     /// - Parameter turn: which round it is: they take turns with the anchors where one of them is asked.
-    private func run(_ kind: RoundKind, _ turn: Int) async -> (CheckVerdict, ProbeCost) {
+    private func run(_ kind: RoundKind, _ sight: LineSight, _ turn: Int) async -> (CheckVerdict, ProbeCost) {
         do throws(CheckError) {
             if kind == .cheap { return try await probe() }
             var options = options
+            options.announcedPortals = sight.portals.servers
             if kind == .brief, !options.anchors.isEmpty {
                 options.anchors = [options.anchors[turn % options.anchors.count]]
             }
@@ -109,27 +111,29 @@ private final class LineSight: Sendable {
 
     private let target: CheckTarget?
     private let options: CheckOptions
+    let portals: PortalNews
     private let proofs: Locked<[AddressFamily: Proof]> = Locked([:])
 
     init(_ target: CheckTarget?, _ options: CheckOptions) {
         (self.target, self.options) = (target, options)
+        portals = PortalNews(in: options.networkNamespace)
     }
 
     /// Ends at once where the kernel cannot be asked.
     func events() -> AsyncStream<ScheduleEvent> {
-        guard let manager = manager(over: options.family) else {
+        guard let manager = manager(over: options.addressFamily) else {
             let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
             // A round says why.
             continuation.yield(.path(CheckLine(NetworkPath(flags: .reachable))))
             return stream
         }
-        return LineEvents.stream(of: manager)
+        return LineEvents.stream(of: manager, portals: options.portalAPI == nil ? portals : nil)
     }
 
     /// What is proof for one family is enough; trouble of one is trouble.
     func observe() -> PassiveFinding {
         let findings = AddressFamily.allCases.compactMap { family in
-            options.family ?? family == family ? observe(over: family) : nil
+            options.addressFamily ?? family == family ? observe(over: family) : nil
         }
         func rank(_ finding: PassiveFinding) -> Int {
             switch finding {

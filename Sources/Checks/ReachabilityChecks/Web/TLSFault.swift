@@ -21,6 +21,8 @@ enum TLSFault {
         case .hostMismatch, .noSubjectAlternativeName: .wrongName
         case .expired: .expired
         case .notYetValid: .notYetValid
+        case .pinMismatch, .notPinned: .pinMismatch
+        case .noEvaluator: .noPolicy
         case .cancelled: .closedDuringHandshake
         case .timedOut: .handshakeSilent
         default: .untrusted

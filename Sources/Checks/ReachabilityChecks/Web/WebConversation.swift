@@ -63,7 +63,7 @@ final class WebConversation: ChannelInboundHandler {
 
     private func secure(_ pipeline: ChannelPipeline.SynchronousOperations) throws {
         try pipeline.addHandler(GatheringHandler())
-        let witness = CertificateWitness()
+        let witness = trust.witness(for: request.purpose)
         let handshake = try pipeline.addServerTrust(try trust.factory(witness), host: "\(request.url.host)")
         handshake.assumeIsolated().whenComplete { result in
             self.outcome.tls = TLSFacts(witness, try? result.get())

@@ -1,16 +1,16 @@
-import Dispatch
+package import Dispatch
 import LinuxPrimitives
 
 /// A descriptor watched by Dispatch.
 ///
 /// Dispatch sources are thread-safe but not marked so; the lock makes that good. Cancelling under it is safe, for Dispatch
 /// never runs a handler inside `cancel()`.
-enum ReadSource {
+package enum ReadSource {
     /// Runs `handler` on `queue` whenever `descriptor` is readable, until the result is cancelled or let go.
     ///
     /// - Parameter owner: what keeps the descriptor open. It is held until Dispatch is done with the descriptor: closed
     ///   any earlier, its number could be another file's.
-    static func watch<Owner: Sendable>(
+    package static func watch<Owner: Sendable>(
         _ descriptor: CInt,
         of owner: Owner,
         on queue: DispatchQueue,

@@ -11,7 +11,7 @@ package struct CheckArguments: CompanionArguments {
             Examples: reachability check; reachability check https://example.org/
             Exit status: 0 works, 2 inconclusive, 3 degraded, 10 this machine, 11 link, 12
             gateway, 13 upstream, 14 DNS, 15 portal, 16 host, 17 TLS, 18 service, 64 usage,
-            65 bad line, 66 no file, 69 not installed, 74 output failed, 77 no permission.
+            65 bad file, 66 no file, 69 not installed, 74 output failed, 77 no permission.
             """
     )
 
@@ -53,6 +53,12 @@ package struct CheckArguments: CompanionArguments {
         help: ArgumentHelp("The network's own server of captivity (RFC 8908).", valueName: "url", visibility: .hidden)
     )
     package var portalApi: String?
+
+    @Option(
+        help: ArgumentHelp("What TLS servers must show: pins, for example.", valueName: "file", visibility: .hidden),
+        completion: .file()
+    )
+    package var policy: String?
 
     @Option(help: ArgumentHelp("Send over this interface or VRF only.", valueName: "name", visibility: .hidden))
     package var interface: String?

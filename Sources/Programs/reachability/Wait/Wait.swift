@@ -73,15 +73,20 @@ struct Wait: ParsableCommand {
     @Flag(help: ArgumentHelp("Until a check says that hosts or URLs work, not the kernel.", visibility: .hidden))
     var works = false
 
+    @OptionGroup var active: ActiveOptions
+
     @OptionGroup var namespaceOptions: NamespaceOptions
 
     @Flag(help: "Print how it ended as a JSON object (schema 1).")
     var json = false
 
     func validate() throws {
-        guard works else { return }
-        if !dns.isEmpty || !route.isEmpty || !interfaces.isEmpty || goal != nil || stable != nil {
-            throw ValidationError("--works is about hosts alone.")
+        guard works else {
+            if active.isEmpty { return }
+            throw ValidationError("--anchor and --resolve are for --works.")
+        }
+        if !route.isEmpty || !interfaces.isEmpty || goal != nil || stable != nil {
+            throw ValidationError("--works is about hosts alone; with it, --dns names a server.")
         }
     }
 
@@ -138,6 +143,7 @@ struct Wait: ParsableCommand {
                 _ = try $0.value; return $0.text
             }
         )
+        line.add(active, servers: dns)
         if quantifier == .any { line.add("--any") }
         try CompanionProgram.check.become(["until-works"] + line.words)
     }

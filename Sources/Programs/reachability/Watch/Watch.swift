@@ -44,9 +44,20 @@ struct Watch: ParsableCommand {
     @Flag(help: ArgumentHelp("Watch what a check says, with packets where nothing else tells.", visibility: .hidden))
     var check = false
 
+    @OptionGroup var active: ActiveOptions
+
+    @Option(
+        name: .customLong("dns"),
+        help: ArgumentHelp("Check with this DNS server; repeatable.", valueName: "address", visibility: .hidden)
+    )
+    var servers: [String] = []
+
     func validate() throws {
         if check, file != nil || allNetns || flags || paths || settle != nil {
-            throw ValidationError("--check goes with hosts, --netns, --mark, --interface, -4, -6 and --json alone.")
+            throw ValidationError("--check goes with no option about printing paths, or about files.")
+        }
+        if !check, !active.isEmpty || !servers.isEmpty {
+            throw ValidationError("--anchor, --resolve and --dns are for --check.")
         }
         if strict, file == nil { throw ValidationError("--strict is for --file.") }
         if allNetns, file != nil { throw ValidationError("--all-netns and --file exclude each other.") }
@@ -92,6 +103,7 @@ struct Watch: ParsableCommand {
         line.add("--mark", options.mark.map { "\($0.value)" })
         line.add("--interface", options.egress.interface)
         line.add("--family", options.egress.family.map { $0 == .ipv4 ? "4" : "6" })
+        line.add(active, servers: servers)
         try CompanionProgram.check.become(["verdicts"] + line.words)
     }
 

@@ -38,6 +38,7 @@ public final class RetryCoordinator: Sendable {
     public let limits: RetryLimits
 
     let source: any VerdictSource
+    let advisor: (any RetryAdvisor)?
     let timeline: Timeline
     let state: Locked<State>
 
@@ -46,16 +47,19 @@ public final class RetryCoordinator: Sendable {
     /// - Parameters:
     ///   - limits: What holds for each host.
     ///   - verdicts: Who says whether a host is reachable.
+    ///   - advisor: Who finds out what the kernel cannot know, before a retry is waited for; nil for nobody.
     ///   - clock: What measures the rate of release and the waits.
     ///   - random: What spreads waits.
     public init(
         limits: RetryLimits = .standard,
         verdicts: any VerdictSource = MonitoredVerdicts(),
+        advisor: (any RetryAdvisor)? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         random: sending some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.limits = limits
         source = verdicts
+        self.advisor = advisor
         timeline = Timeline(clock)
         state = Locked(State(random: random))
     }

@@ -32,6 +32,8 @@ public enum RetryReason: String, Hashable, Sendable {
     case newPath
     /// The server's Retry-After.
     case retryAfter
+    /// Something that an advisor has found, a captive portal for example: for its end.
+    case obstacle
     /// The backoff, unless a change of the path cut it short.
     case backoff
 }

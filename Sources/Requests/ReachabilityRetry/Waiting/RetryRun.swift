@@ -19,7 +19,7 @@ final class RetryRun<Value: Sendable> {
     let connectTimeout: Duration?
     let entry: LaneEntry
 
-    private var attempts: [RetryAttempt] = []
+    private(set) var attempts: [RetryAttempt] = []
     private var counts = Counts()
     /// What the latest attempt brought, and when it began.
     var result: Result<Value, any Error>?
@@ -27,6 +27,7 @@ final class RetryRun<Value: Sendable> {
     /// The path that was known then.
     private var generation: UInt64?
     private var waitBegan = Duration.zero
+    private var advised = RetryAdvice.goOn
 
     init(
         policy: ReachabilityRetryPolicy,
@@ -113,6 +114,10 @@ final class RetryRun<Value: Sendable> {
             case .wait(let pause):
                 waitBegan = clock.now
                 if let willWait { await willWait() }
+                if let ending = await heedAdvice() {
+                    attempts[attempts.count - 1].wait = clock.now - waitBegan
+                    return ending
+                }
                 let end = await getInLine(after: pause).end()
                 attempts[attempts.count - 1].wait = clock.now - waitBegan
                 if case .ended(let ending) = end { return ending }
@@ -197,9 +202,44 @@ final class RetryRun<Value: Sendable> {
         }
     }
 
+    /// Does what the advisor says, as far as that is to wait or to end; who has none is through at once.
     @inline(never)
-    private func getInLine(after pause: Duration?) -> WaitInLine {
-        let endsWithNewPath = attempts.last?.reason == .backoff
+    private func heedAdvice() async -> RetryError.Ending? {
+        advised = .goOn
+        switch await advice() {
+        case .failure(let refusal): return refusal.ending
+        case .success(let advice): advised = advice
+        }
+        switch advised {
+        case .goOn, .backOff: return nil
+        case .end: return .notRetryable
+        case .wait:
+            attempts[attempts.count - 1].reason = .obstacle
+            if counts.hasUnusedPayment { coordinator.refund(to: target.host) }
+            (counts.hasPaid, counts.hasUnusedPayment) = (false, false)
+            waiting?(attempts[attempts.count - 1], nil)
+            return await waitForEndOfObstacle()
+        }
+    }
+
+    /// How long it is still to be waited, after what the advisor took.
+    private func pause(_ pause: Duration?) -> Duration? {
+        var pause = pause
+        switch advised {
+        case .wait: return nil
+        case .backOff where attempts.last?.reason == .newPath:
+            counts.backoffs += 1
+            attempts[attempts.count - 1].reason = .backoff
+            pause = policy.backoff.wait(beforeRetry: counts.backoffs, chance: coordinator.chance())
+        default: break
+        }
+        return pause.map { max(.zero, $0 - (clock.now - waitBegan)) }
+    }
+
+    @inline(never)
+    private func getInLine(after told: Duration?) -> WaitInLine {
+        let pause = pause(told)
+        let endsWithNewPath = attempts.last?.reason == .backoff && advised != .backOff
         let wait = pause.map { (duration: $0, endsWithNewPath: endsWithNewPath) }
         return WaitInLine(wait, for: target, until: deadline, on: clock, at: coordinator)
     }

@@ -1,0 +1,68 @@
+import LinuxPrimitives
+import NetworkReachabilityTesting
+import ReachabilityRetry
+import Testing
+
+@testable import ReachabilityChecks
+
+/// What a verdict means for retries, and how many checks that takes.
+@Suite struct CheckAdvisorTests {
+    @Test(arguments: CheckPlace.allCases)
+    func `what a place means`(place: CheckPlace) async {
+        let expected: RetryAdvice =
+            switch place {
+            case .portal: .wait
+            case .tls: .end
+            case .host, .service: .backOff
+            default: .goOn
+            }
+        let advisor = CheckAdvisor(.init(place: { _ in place }, untilWorks: {}, now: { .zero }))
+        #expect(await advisor.advice(for: "example.org") == expected)
+    }
+
+    @Test func `all that ask at the same time, and soon after, share a check`() async {
+        let (clock, count) = (ManualClock(), Locked(0))
+        let advisor = CheckAdvisor(
+            .init(
+                place: { host in
+                    count.withLock { $0 += 1 }
+                    try? await Task.sleep(for: .milliseconds(100))
+                    return host == nil ? .portal : .host
+                },
+                untilWorks: {},
+                now: { clock.monotonic }
+            )
+        )
+        let advice = await withTaskGroup(of: RetryAdvice.self) { group in
+            for _ in 0..<100 { group.addTask { await advisor.advice(for: "example.org") } }
+            return await group.reduce(into: [RetryAdvice]()) { $0.append($1) }
+        }
+        #expect(advice == Array(repeating: .backOff, count: 100) && count.withLock { $0 } == 1)
+        await clock.advance(by: .seconds(4))
+        #expect(await advisor.advice(for: "example.org") == .backOff && count.withLock { $0 } == 1)
+        #expect(await advisor.advice(for: nil) == .wait && count.withLock { $0 } == 2)
+        await clock.advance(by: .seconds(2))
+        #expect(await advisor.advice(for: "example.org") == .backOff && count.withLock { $0 } == 3)
+    }
+
+    @Test func `who waits shares one wait, which ends with the last of them`() async {
+        let (begun, ended) = (Locked(0), Locked(0))
+        let advisor = CheckAdvisor(
+            .init(
+                place: { _ in .portal },
+                untilWorks: {
+                    begun.withLock { $0 += 1 }
+                    try? await Task.sleep(for: .seconds(600))
+                    ended.withLock { $0 += 1 }
+                },
+                now: { .zero }
+            )
+        )
+        let tasks = (0..<10).map { _ in Task { await advisor.waitForEnd(of: "example.org") } }
+        while begun.withLock({ $0 }) == 0 { await Task.yield() }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+        while ended.withLock({ $0 }) == 0 { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(begun.withLock { $0 } == 1)
+    }
+}
