@@ -41,13 +41,11 @@ extension NetworkCheck {
             errands: CheckSession.Errands(
                 events: { sight.events() },
                 runRound: { [self] kind in
-                    await run(
-                        kind,
-                        turn.withLock { turn in
-                            turn += 1
-                            return turn
-                        }
-                    )
+                    let number = turn.withLock { turn in
+                        turn += 1
+                        return turn
+                    }
+                    return await run(kind, number, isMetered: sight.isMetered)
                 },
                 look: { sight.look() }
             )
@@ -57,10 +55,10 @@ extension NetworkCheck {
     // MARK: Rounds
 
     /// - Parameter turn: which round it is: they take turns with the anchors where one of them is asked.
-    private func run(_ kind: RoundKind, _ turn: Int) async -> (CheckVerdict, ProbeCost) {
+    private func run(_ kind: RoundKind, _ turn: Int, isMetered: Bool) async -> (CheckVerdict, ProbeCost) {
         do throws(CheckError) {
             if kind == .cheap { return try await probe() }
-            var options = options
+            var options = isMetered ? options.thrifty(turn) : options
             if kind == .brief, !options.anchors.isEmpty {
                 options.anchors = [options.anchors[turn % options.anchors.count]]
             }
@@ -75,6 +73,7 @@ extension NetworkCheck {
 
     /// One question to a DNS server behind the gateway, else one packet that dies at the second router.
     private func probe() async throws(CheckError) -> (CheckVerdict, ProbeCost) {
+        try await Footing.make()
         let site = try CheckSite(options)
         var evidence = CheckEvidence(site)
         // Only these are asked.
@@ -114,6 +113,9 @@ private final class LineSight: Sendable {
     init(_ target: CheckTarget?, _ options: CheckOptions) {
         (self.target, self.options) = (target, options)
     }
+
+    /// Whether bytes cost money now.
+    var isMetered: Bool { manager(over: options.family)?.path.isExpensive == true }
 
     /// Ends at once where the kernel cannot be asked.
     func events() -> AsyncStream<ScheduleEvent> {

@@ -50,6 +50,7 @@ final class WebConversation: ChannelInboundHandler {
         let conversation = WebConversation(request, trust, on: channel, ended: ended)
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(AbortHandler())
+        try pipeline.addHandler(ByteGuard(request.purpose))
         if request.url.scheme == .https { try conversation.secure(pipeline) }
         var limits = NIOHTTPDecoderLimitConfiguration()
         (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (WebLimits.head, WebLimits.head)

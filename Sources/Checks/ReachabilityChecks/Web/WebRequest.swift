@@ -33,6 +33,17 @@ enum WebLimits {
     static let location = 2048
     /// Of the body of what the portal's own server says; who answers with more has said nothing.
     static let portal = PortalInformation.maximumLength
+    /// Of everything that comes in, with heads, and with what TLS and the coding of the body add.
+    static func bytes(_ purpose: WebRequest.Purpose) -> Int {
+        switch purpose {
+        // A document of RFC 8908 has a few hundred.
+        case .portalAPI: 16 * 1024
+        case .page, .anchor, .target: 64 * 1024
+        }
+    }
+
+    /// How often something may come in.
+    static let reads = 1024
     /// Answers before the answer (1xx).
     static let informational = 16
     /// How much may be on its way: what comes when enough was seen has been sent in vain.

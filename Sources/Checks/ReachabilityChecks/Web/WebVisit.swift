@@ -12,7 +12,7 @@ struct WebVisit: Sendable {
 
     /// Returns when the event loop has closed its socket. A task that is cancelled has that done at once.
     func outcome(over socket: consuming Descriptor, _ meter: ConnectionMeter) async -> (WebOutcome, TCPInformation?) {
-        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let loop = Footing.loops.next()
         let ended = loop.makePromise(of: WebOutcome.self)
         let channel = channel(over: socket, on: loop, ended: ended)
         channel.whenFailure { ended.fail($0) }
