@@ -43,9 +43,6 @@ struct SituationRun: Sendable {
         if let most = situation.mostPackets { return most }
         var budget = variant.ask == .anchors || variant.ask == .anchorsByAddress ? 60 : 20
         if situation.hasTarget { budget += 20 }
-        // It is asked over TLS, as a target.
-        if situation.arguments.contains("--portal-api") { budget += 20 }
-        if situation.isRepeated { budget += 20 }
         if situation.names.isTruncated { budget += 30 }
         return budget
     }
