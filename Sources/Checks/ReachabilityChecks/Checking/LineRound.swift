@@ -20,8 +20,8 @@ struct LineRound: Sendable {
     let clock: RoundClock
     /// Once is enough.
     private let smallSegments = Turn()
-    /// Taken as soon as a router behind the gateway has answered.
-    private let hasHop = Turn()
+    /// Taken as soon as a router behind the gateway has answered, by family.
+    private let hasHop = [AddressFamily.ipv4: Turn(), .ipv6: Turn()]
 
     /// - Parameter clock: of the round that this is a part of; nil for one of its own.
     init(site: CheckSite, names: NameBook, nonce: Nonce, clock: RoundClock? = nil) {
@@ -107,7 +107,7 @@ struct LineRound: Sendable {
         guard await isNeeded() else { return [] }
         async let gateway = line.prober.gateway(towards: line.direction, limit: clock.left)
         let hop = await line.prober.secondHop(towards: line.direction, limit: clock.left)
-        if hop.outcome == .answered { _ = hasHop.take() }
+        if hop.outcome == .answered { _ = hasHop[line.prober.family]?.take() }
         return await gateway + [hop]
     }
 
@@ -142,12 +142,15 @@ struct LineRound: Sendable {
 
     /// What everybody knows, then what nobody has. A server that is silent may still be there: then it is DNS that is broken, not the line.
     private func ask(_ server: IPAddress, isFirst: Bool) async -> [ProbeResult] {
-        guard let prober = try? site.prober(to: server).prober, let known = DNSName("ipv4only.arpa") else { return [] }
+        guard var prober = try? site.prober(to: server).prober, let known = DNSName("ipv4only.arpa") else { return [] }
+        // The others are asked once less often: together they are to cost no more than a round may.
+        if !isFirst { prober.tries = [.zero, .milliseconds(700)] }
+        let asking = prober
         func ask(_ name: DNSName, _ purpose: NamePurpose, _ type: DNSRecordType) async -> ProbeResult {
             let question = DNSQuestion(name, type, identifier: nonce.identifier)
-            return await prober.ask(server, purpose, question, limit: clock.left)
+            return await asking.ask(server, purpose, question, limit: clock.left)
         }
-        async let life = signs(of: server, prober)
+        async let life = signs(of: server, asking)
         let first = await ask(known, .known, .a)
         guard first.outcome == .answered, !clock.isOver, !isThrifty else { return [first] + (await life) }
         // One server tells whether the network answers for addresses of IPv6.
@@ -164,7 +167,7 @@ struct LineRound: Sendable {
     private func signs(of server: IPAddress, _ prober: Prober) async -> [ProbeResult] {
         guard !isThrifty, prober.line.gateway != nil, prober.line.gateway != server else { return [] }
         // Where nobody behind the gateway answers, it is not about this one.
-        guard await clock.hasPassed(.seconds(1)), hasHop.isTaken else { return [] }
+        guard await clock.hasPassed(.seconds(1)), hasHop[prober.family]?.isTaken == true else { return [] }
         let limits = (clock.left(atMost: .seconds(2)), clock.left(atMost: Self.nearby))
         async let echo = prober.echo(.server(server, .known), to: server, limit: limits.0, tries: [.zero])
         async let stream = prober.connect(.server(server, .known), to: server, port: 53, limit: limits.1)

@@ -4,7 +4,6 @@ import Sockets
 
 /// Questions to single DNS servers, which resolvers would hide the answers of.
 extension Prober {
-    private static let tries: [Duration] = [.zero, .milliseconds(700), .milliseconds(1500)]
     private static let fewTries: [Duration] = [.zero, .milliseconds(1000)]
     private static let port: UInt16 = 53
     private static let dislikesExtensions: [DNSResponseCode] = [.formatError, .notImplemented]
@@ -27,7 +26,7 @@ extension Prober {
                 to: endpoint(server, port: Self.port),
                 .payload(question.bytes),
                 settings: settings(),
-                tries: isThrifty ? Self.fewTries : Self.tries,
+                tries: isThrifty ? Self.fewTries : self.tries,
                 limit: limit,
                 accepts: { DNSAnswer($0, to: question) != .mismatched }
             )

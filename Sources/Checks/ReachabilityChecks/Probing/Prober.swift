@@ -13,6 +13,8 @@ package struct Prober: Sendable {
     let gate: ProbeGate
     /// Whether bytes cost money, so that less is asked.
     var isThrifty = false
+    /// When a question over UDP is sent.
+    var tries: [Duration] = [.zero, .milliseconds(700), .milliseconds(1500)]
 
     /// - Parameters:
     ///   - engine: of the namespace of `line`.

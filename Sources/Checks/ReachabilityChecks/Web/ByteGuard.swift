@@ -7,18 +7,35 @@ final class ByteGuard: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private var bytes: Int
+    private let request: WebRequest
+    private var left: Int
     /// Who sends single bytes costs as many packets.
     private var reads = WebLimits.reads
+    /// Of what comes after the request; nil before.
+    private var answer: Int?
 
-    init(_ purpose: WebRequest.Purpose) {
-        bytes = WebLimits.bytes(purpose)
+    init(_ request: WebRequest) {
+        self.request = request
+        left = WebLimits.bytes(request.purpose)
+    }
+
+    /// The request is sent.
+    func expectAnswer() {
+        left = min(left, WebLimits.bytesAfterwards(request.purpose))
+        answer = 0
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        bytes -= unwrapInboundIn(data).readableBytes
+        guard left > 0, reads > 0 else { return }
+        let count = unwrapInboundIn(data).readableBytes
+        left -= count
         reads -= 1
-        guard bytes >= 0, reads >= 0 else { return context.fireErrorCaught(HTTPParserError.headerOverflow) }
         context.fireChannelRead(data)
+        if left <= 0 || reads == 0 { context.fireErrorCaught(HTTPParserError.headerOverflow) }
+        guard let before = answer else { return }
+        answer = before + count
+        if request.isTrial, before < WebLimits.trial, before + count >= WebLimits.trial {
+            context.fireUserInboundEventTriggered(WebConversation.Stop.enough)
+        }
     }
 }

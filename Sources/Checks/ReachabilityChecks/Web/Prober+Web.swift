@@ -35,7 +35,9 @@ extension Prober {
         var binding = binding
         binding.maximumSegment = UInt16(segment)
         let prober = Prober(engine: engine, line: line, binding: binding, trust: trust, gate: gate)
-        var result = await prober.visit(.mtu, subject, request, at: address, limit: limit)
+        var trial = request
+        trial.isTrial = true
+        var result = await prober.visit(.mtu, subject, trial, at: address, limit: limit)
         // The kernel still believes in the link's; larger ones than these have not been seen to pass.
         result.evidence.pathMTU = result.outcome == .answered ? segment + headers : nil
         return result
@@ -68,7 +70,7 @@ extension Prober {
     private func visit(_ probe: ProbeRequest, _ request: WebRequest, at address: IPAddress) async -> ProbeResult {
         let (port, limit) = (UInt16(request.url.port), probe.limit)
         var settings = settings()
-        settings.receiveBuffer = WebLimits.window
+        settings.receiveBuffer = WebLimits.window(request.purpose)
         let connecting = await engine.connect(
             ConnectRequest(
                 to: endpoint(address, port: port),

@@ -40,7 +40,7 @@ struct WebVisit: Sendable {
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             // One read at a time: none follows the one that was enough.
             .channelOption(.maxMessagesPerRead, value: 1)
-            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Int(WebLimits.window)))
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Int(WebLimits.largestWindow)))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try WebConversation.prepare(channel, for: request, trust: trust, ended: ended)
