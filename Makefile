@@ -52,8 +52,9 @@ examples: dependencies ## Build the examples and run their tests.
 bench: build ## Measure the command beside programs in C (see Benchmarks/README.md).
 	@Benchmarks/run
 
-soak: build ## Half an hour of random network trouble, compared with packets.
+soak: build ## Half an hour of random network trouble, compared with packets, and the times of checks.
 	@Benchmarks/soak
+	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
 	@Scripts/check-unsafe

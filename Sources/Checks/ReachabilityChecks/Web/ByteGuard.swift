@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import ServerTrustHTTP
 
 /// Stands before everything else, TLS too, and counts all that comes in: the body of an answer is not all that a server may send. Chunks
 /// have extensions, TLS has messages that nobody asked for.
@@ -11,6 +12,7 @@ final class ByteGuard: ChannelInboundHandler {
     private var left: Int
     /// Who sends single bytes costs as many packets.
     private var reads = WebLimits.reads
+    private var records = RecordSizes()
     /// Of what comes after the request; nil before.
     private var answer: Int?
 
@@ -27,8 +29,14 @@ final class ByteGuard: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard left > 0, reads > 0 else { return }
-        let count = unwrapInboundIn(data).readableBytes
+        let bytes = unwrapInboundIn(data)
+        let count = bytes.readableBytes
         left -= count
+        if request.url.scheme == .https {
+            let record = records.take(bytes.readableBytesView)
+            // It is not waited for what would be too large.
+            if answer != nil, record > left + count { left = 0 }
+        }
         reads -= 1
         context.fireChannelRead(data)
         if left <= 0 || reads == 0 { context.fireErrorCaught(HTTPParserError.headerOverflow) }
