@@ -54,6 +54,15 @@ import Testing
                 "192.0.2.1", "2001:db8::1", "the second router", "198.51.100.53", "192.0.2.80",
             ]
         )
+        let anchored = try await Command.run(arguments + ["--anchor", "http://192.0.2.81/204"], in: uplink.namespace)
+        for words in [
+            "198.51.100.53: if it is silent: an echo (a datagram to port 33434 without the permission), and a SYN to port 53",
+            "192.0.2.81: GET http://192.0.2.81/204 with a random challenge", "the gateway or a neighbour: GET / of port 80",
+            "; over TCP if cut off",
+        ] {
+            #expect(anchored.output.contains(words), "\(words): \(anchored.output)")
+        }
+        #expect(anchored.output.contains("is a name; an echo (a datagram to port 33434"))
         let json = try await Command.run(arguments + ["--json"], in: uplink.namespace)
         #expect(json.lines.count == result.lines.count && json.lines.allSatisfy { $0.contains("\"kind\":\"traffic\"") })
     }
@@ -112,6 +121,13 @@ import Testing
         let result = try await Command.run(script: "ulimit -n \(limit) && exec $R check --timeout 500ms 127.0.0.1")
         #expect(result.status == 75 && result.output.isEmpty, "\(result)")
         #expect(result.errors.contains("ulimit -n") && result.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test func `with few descriptors a check that goes on says so too`() async throws {
+        for command in ["watch --check 127.0.0.1", "wait --works 127.0.0.1"] {
+            let result = try await Command.run(script: "ulimit -n 11 && exec $R \(command)")
+            #expect(result.status == 75 && result.errors.contains("ulimit -n"), "\(command): \(result)")
+        }
     }
 
     /// Memory grew with each report that was kept.

@@ -140,6 +140,28 @@ import Testing
         }
     }
 
+    @Test func `a page where an invented name leads is no portal by itself`() async throws {
+        try await withLine { line, options in
+            let site = try CheckSite(options, gate: ProbeGate())
+            let binding = ProbeBinding(family: .ipv4)
+            var evidence = CheckEvidence(site)
+            var anchor = ProbeResult(ProbeRequest(.http, .anchor("a.example"), binding: binding), generation: 1, .answered)
+            anchor.evidence.tls = TLSFacts(isVerified: true)
+            var lure = ProbeResult(ProbeRequest(.http, .lure, binding: binding), generation: 1, .answered)
+            lure.evidence.http = HTTPFacts(status: 200)
+            evidence.results = [anchor, lure]
+            evidence.anchors = ["a.example"]
+            let report = CheckReport(evidence, of: site, begun: .now)
+            #expect(report.verdict.place != .portal)
+            #expect(!report.steps.contains { $0.summary.contains("in place of others") }, "\(report.steps)")
+            // With no proof it is one.
+            evidence.results = [lure]
+            let portal = CheckReport(evidence, of: site, begun: .now)
+            #expect(portal.verdict.place == .portal)
+            #expect(portal.steps.contains { $0.summary.contains("somebody answers in place of others") })
+        }
+    }
+
     // MARK: Its end
 
     @Test func `a check that is cancelled ends at once, and leaves no socket`() async throws {

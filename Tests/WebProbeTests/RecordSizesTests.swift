@@ -8,7 +8,9 @@ import Testing
     @Test(arguments: [1, 2, 3, 5, 7, 64])
     func `records are followed`(portion: Int) {
         let lengths = [300, 0, 16_640, 5, 70]
-        let stream = lengths.flatMap { [23, 3, 3, UInt8($0 >> 8), UInt8($0 & 255)] + [UInt8](repeating: 22, count: $0) }
+        let stream = lengths.flatMap { length in
+            [23, 3, 3, UInt8(length >> 8), UInt8(length & 255)] + [UInt8](repeating: 22, count: length)
+        }
         var (sizes, seen) = (RecordSizes(), [Int]())
         for start in stride(from: 0, to: stream.count, by: portion) {
             let part = ByteBuffer(bytes: stream[start..<min(stream.count, start + portion)])

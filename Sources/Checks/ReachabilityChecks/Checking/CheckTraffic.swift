@@ -44,7 +44,8 @@ extension NetworkCheck {
             add(way, "\(Self.echo), and datagrams towards it that die at the first and second router of the way", 8)
         }
         for server in site.servers ?? [] {
-            add("\(server)", "DNS: ipv4only.arpa, A and AAAA, and a random name below .invalid; over TCP if cut off", 27)
+            let names = "ipv4only.arpa, A and AAAA, and a random name below .invalid"
+            add("\(server)", "DNS: \(names); over TCP if cut off", 27)
             add("\(server)", "if it is silent: \(Self.echo), and a SYN to port 53", 4)
             for name in options.expectedAddresses.keys.sorted() { add("\(server)", "DNS: \(name), A and AAAA", 18) }
         }

@@ -44,6 +44,9 @@ public struct NetworkCheck: Sendable {
         return report
     }
 
+    /// What a program calls before it begins a check that goes on, to be told in time that there are too few descriptors.
+    package static func prepare() async throws(CheckError) { try await Footing.make() }
+
     /// Checks several targets at the same time: the line is asked about once. Of the reports none is kept.
     ///
     /// - Parameters:

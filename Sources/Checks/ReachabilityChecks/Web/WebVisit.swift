@@ -31,6 +31,8 @@ struct WebVisit: Sendable {
         return (outcome, information)
     }
 
+    private var portions: FixedSizeRecvByteBufferAllocator { .init(capacity: Int(WebLimits.largestWindow)) }
+
     private func channel(
         over socket: consuming Descriptor,
         on loop: any EventLoop,
@@ -40,7 +42,7 @@ struct WebVisit: Sendable {
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             // One read at a time: none follows the one that was enough.
             .channelOption(.maxMessagesPerRead, value: 1)
-            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Int(WebLimits.largestWindow)))
+            .channelOption(.recvAllocator, value: portions)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try WebConversation.prepare(channel, for: request, trust: trust, ended: ended)
