@@ -52,10 +52,10 @@ examples: dependencies ## Build the examples and run their tests.
 bench: build ## Measure the command beside programs in C (see Benchmarks/README.md).
 	@Benchmarks/run
 
-soak: build ## Random network trouble for half an hour, a million damaged inputs for each parser of checks, all situations.
+soak: build ## Random network trouble for half an hour, a million damaged inputs for each parser of checks, all situations with their times.
 	@Benchmarks/soak
 	@CHECK_MUTATIONS=1000000 Scripts/test -- --filter 'DNSTests|PortalTests|ErrorQueueMessageTests|WebFuzzTests'
-	@Scripts/test -- --filter CheckScenarioTests
+	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
 	@Scripts/check-unsafe

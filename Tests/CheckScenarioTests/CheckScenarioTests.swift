@@ -7,11 +7,12 @@ import Testing
 ///
 ///     swift test --filter CheckScenarioTests                              as root, or inside `unshare -Urnm`
 ///     SITUATIONS=all-well,cable-out swift test --filter CheckScenarioTests    some of them
+///     CHECK_TIMES=exact swift test --filter CheckScenarioTests              two at a time, within 3.5 s each
 ///     REACHABILITY_BINARY=none swift test --filter CheckScenarioTests     packets alone: are the networks what they claim to be?
 @Suite("Situations of checks", .report)
 struct CheckScenarioTests {
     /// They mostly wait.
-    private static let gate = ConcurrencyGate(10)
+    private static let gate = ConcurrencyGate(SituationRun.isExact ? 2 : 10)
 
     /// All, or those whose identifiers SITUATIONS names, separated by commas.
     static let chosen: [SituationCase] = {

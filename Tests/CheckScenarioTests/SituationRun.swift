@@ -1,3 +1,4 @@
+import Foundation
 import NetworkLab
 import Testing
 
@@ -38,15 +39,19 @@ struct SituationRun: Sendable {
         return arguments + situation.arguments
     }
 
+    /// Times are exact where nothing else runs: CHECK_TIMES=exact, as `make soak` has it. Ten networks side by side on two processors
+    /// need some more.
+    private static let patience = isExact ? 1 : 2
+    static let isExact = ProcessInfo.processInfo.environment["CHECK_TIMES"] == "exact"
+
     /// How many packets may be sent.
     private var budget: Int {
         if let most = situation.mostPackets { return most }
         var budget = variant.ask == .anchors || variant.ask == .anchorsByAddress ? 60 : 20
         if situation.hasTarget { budget += 20 }
-        // It is asked over TLS, as a target.
-        if situation.arguments.contains("--portal-api") { budget += 20 }
-        if situation.isRepeated { budget += 20 }
         if situation.names.isTruncated { budget += 30 }
+        // The network's own server is asked over TLS, which takes 12 to 14 packets by itself; the rest of a private round takes eleven.
+        if variant.ask == .privately, situation.arguments.contains("--portal-api") { budget += 10 }
         return budget
     }
 
@@ -122,6 +127,8 @@ struct SituationRun: Sendable {
         }
         #expect(command.status == Exit.codes[line.place], said)
         #expect(line.schema == 1)
+        let limit = (situation.isRepeated ? 7000 : 3500) * Self.patience
+        #expect(line.milliseconds ?? .max <= limit, "it takes too long: \(said)")
         try known(Shortcomings.costs.contains(situation.id) ? "it costs too much" : nil) {
             #expect(line.cost.packets <= budget, "more than it may send: \(said)")
             #expect(sent["sent"] ?? 0 <= budget, "more than it may send, by the router's count: \(said)")

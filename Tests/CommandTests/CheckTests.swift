@@ -54,6 +54,15 @@ import Testing
                 "192.0.2.1", "2001:db8::1", "the second router", "198.51.100.53", "192.0.2.80",
             ]
         )
+        let anchored = try await Command.run(arguments + ["--anchor", "http://192.0.2.81/204"], in: uplink.namespace)
+        for words in [
+            "198.51.100.53: if it is silent: an echo (a datagram to port 33434 without the permission), and a SYN to port 53",
+            "192.0.2.81: GET http://192.0.2.81/204 with a random challenge", "the gateway or a neighbour: GET / of port 80",
+            "; over TCP if cut off",
+        ] {
+            #expect(anchored.output.contains(words), "\(words): \(anchored.output)")
+        }
+        #expect(anchored.output.contains("is a name; an echo (a datagram to port 33434"))
         let json = try await Command.run(arguments + ["--json"], in: uplink.namespace)
         #expect(json.lines.count == result.lines.count && json.lines.allSatisfy { $0.contains("\"kind\":\"traffic\"") })
     }
@@ -104,6 +113,54 @@ import Testing
         #expect(bad.errors.hasPrefix("reachability: standard input:2: \"x y\" cannot be checked"))
         #expect(try await Command.run(["check", "--file", "/nowhere"]).status == 66)
         #expect(try await Command.run(["check", "--file", "/dev/null"]).status == 65)
+    }
+
+    /// Dispatch and SwiftNIO end a process that has no descriptor for what they open first of all.
+    @Test(arguments: [9, 10, 11, 12, 14, 16, 20])
+    func `with few descriptors it says so`(limit: Int) async throws {
+        let result = try await Command.run(script: "ulimit -n \(limit) && exec $R check --timeout 500ms 127.0.0.1")
+        #expect(result.status == 75 && result.output.isEmpty, "\(result)")
+        #expect(result.errors.contains("ulimit -n") && result.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test func `with few descriptors a check that goes on says so too`() async throws {
+        for command in ["watch --check 127.0.0.1", "wait --works 127.0.0.1"] {
+            let result = try await Command.run(script: "ulimit -n 11 && exec $R \(command)")
+            #expect(result.status == 75 && result.errors.contains("ulimit -n"), "\(command): \(result)")
+        }
+    }
+
+    /// Memory grew with each report that was kept.
+    @Test func `ten thousand targets of a file, with few descriptors and bounded memory`() async throws {
+        let namespace = try await LabThread.detached {
+            let namespace = try LabNamespace()
+            try namespace.ip("link set lo up")
+            return namespace
+        }
+        defer { namespace.close() }
+        let script = """
+            for i in $(seq 0 9999); do echo "tcp://127.1.$((i / 250)).$((i % 250 + 1)):9"; done |
+            (ulimit -n 256; exec $R check --rate 100000 --file -) > "$OUT" & check=$!
+            most=0
+            while peak=$(grep VmHWM /proc/$!/status); do
+                figures=$peak
+                count=$(ls /proc/$!/fd | wc -l)
+                [ "$count" -le "$most" ] || most=$count
+                sleep 0.2
+            done 2>/dev/null
+            wait $check; echo "$?" "$most" $figures
+            """
+        let result = try await Command.run(
+            script: "OUT=$(mktemp); \(script); cut -d' ' -f2 \"$OUT\"; rm \"$OUT\"",
+            in: namespace
+        )
+        let figures = result.lines.first?.split(separator: " ").map(String.init) ?? []
+        let targets = result.lines.dropFirst()
+        #expect(targets.count == 10_000 && Set(targets).count == 10_000)
+        #expect(figures.first == "18" && figures.count == 5, "\(figures) \(result.errors)")
+        #expect(figures.dropFirst().first.flatMap { Int($0) }.map { $0 < 200 } == true, "\(figures)")
+        // 41 MB in a debug build, of which 10,000 reports would be 45 more.
+        #expect(figures.dropLast().last.flatMap { Int($0) }.map { $0 < 70_000 } == true, "\(figures)")
     }
 
     @Test func `it is checked as often as asked`() async throws {

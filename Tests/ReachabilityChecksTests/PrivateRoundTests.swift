@@ -101,15 +101,6 @@ import Testing
         #expect((1...3).contains(count ?? 0), "\(listing)")
     }
 
-    @Test func `a router has an allowance`() {
-        let allowance = RouterAllowance()
-        for moment in [0, 50, 350] { #expect(allowance.take(at: .milliseconds(moment))) }
-        for moment in [1050, 2100, 2999] { #expect(!allowance.take(at: .milliseconds(moment))) }
-        #expect(allowance.take(at: .milliseconds(3000)))
-        #expect(!allowance.take(at: .milliseconds(3040)))
-        #expect(allowance.take(at: .milliseconds(3050)))
-    }
-
     @Test(arguments: AddressFamily.allCases)
     func `the cable is out`(family: AddressFamily) async throws {
         let (verdict, _) = try await check(family) { try $0.gateway.ip("link set g0 down") }

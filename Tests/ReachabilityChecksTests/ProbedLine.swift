@@ -69,13 +69,32 @@ final class ProbedLine: Sendable {
         asNobody: Bool = false
     ) async throws -> (verdict: CheckVerdict, results: [ProbeResult]) {
         if asNobody { try pc.sysctl("net.ipv4.ping_group_range", "1 0") }
-        let (prober, path) = try proberAndPath(family, asNobody: asNobody)
-        let text = Self.direction(family)
-        guard let direction = IPAddress(text) else { throw LabError("no address: \(text)") }
-        let results = await PrivateRound(servers: [], direction: direction) { 7 }.run(prober)
-        var evidence = CheckEvidence(path: path, generation: path.generation)
-        evidence.results = results
-        return (CheckJudge.judge(evidence), results)
+        var options = CheckOptions()
+        options.family = family
+        options.nameServers = []
+        let outcome = try await round(options, engine: pc.engine(asNobody: asNobody))
+        var evidence = outcome.evidence
+        // Nothing is to be said of names.
+        evidence.servers = nil
+        return (CheckJudge.judge(evidence), evidence.results)
+    }
+
+    /// One round about the line.
+    ///
+    /// - Parameter engine: nil for one that a check makes for itself.
+    func round(
+        _ options: CheckOptions,
+        engine: SocketEngine? = nil
+    ) async throws -> (evidence: CheckEvidence, duration: Duration) {
+        var options = options
+        options.networkNamespace = .path(pc.path)
+        let site = try CheckSite(options, gate: ProbeGate(), engine: engine)
+        let nonce = Nonce { 7 }
+        let begun = ContinuousClock.now
+        let outcome = await LineRound(site: site, names: NameBook(site: site, nonce: nonce), nonce: nonce).run()
+        var evidence = CheckEvidence(site)
+        evidence.results = outcome.results
+        return (evidence, .now - begun)
     }
 
     /// What probes of the machine are sent with.
@@ -86,23 +105,13 @@ final class ProbedLine: Sendable {
         asNobody: Bool = false,
         namespace: NetworkNamespace? = nil
     ) throws -> Prober {
-        try proberAndPath(family, asNobody: asNobody, namespace).prober
-    }
-
-    private func proberAndPath(
-        _ family: AddressFamily,
-        asNobody: Bool,
-        _ namespace: NetworkNamespace? = nil
-    ) throws -> (prober: Prober, path: NetworkPath) {
         var options = NetworkReachabilityOptions()
         options.networkNamespace = namespace ?? .path(pc.path)
         let manager = try NetworkReachabilityManager(host: Self.direction(family), options: options)
-        let path = manager.path
-        let prober = Prober(
+        return Prober(
             engine: try pc.engine(asNobody: asNobody),
-            line: LineFacts(path, of: manager),
+            line: LineFacts(manager.path, of: manager),
             binding: ProbeBinding(family: family, namespace: options.networkNamespace)
         )
-        return (prober, path)
     }
 }

@@ -250,6 +250,23 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         await server.close()
     }
 
+    /// Neither is body, and so neither was counted once.
+    @Test(arguments: [
+        "5;" + String(repeating: "x", count: 4_000_000),
+        String(repeating: "1\r\na\r\n", count: 4000) + String(repeating: "0", count: 4_000_000),
+    ])
+    func `a server that goes on and on between chunks is left`(chunks: String) async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let server = try await WebServer(in: world.namespace, .bytes(Array((head + chunks).utf8)))
+        let result = try await world.fetch(server, .portalAPI)
+        #expect(result.outcome == .invalid(.tooLarge), "\(result)")
+        let target = try await world.fetch(server, .target)
+        #expect(result.cost.bytes < 64 * 1024 && target.cost.bytes < 256 * 1024, "\(result.cost) \(target.cost)")
+        await server.close()
+    }
+
     @Test func `what was seen is told`() async throws {
         let world = try await WebWorld()
         defer { world.close() }

@@ -36,16 +36,18 @@ struct Check: AsyncParsableCommand {
     ) async throws(ExitMessage) -> [CheckPlace] {
         let out = ProbesOut()
         let progress = CheckProgress(out, targets: targets.count)
+        let places = Locked<[CheckPlace]>([])
         do throws(CheckError) {
-            let reports = try await NetworkCheck.run(targets, options, rate: arguments.rate, out: out) {
+            try await NetworkCheck.run(targets, options, rate: arguments.rate, out: out) {
                 number,
                 report in
                 progress.clear()
                 output.write(report, number)
                 progress.count(report)
+                places.withLock { $0.append(report.verdict.place) }
             }
             await progress.end()
-            return reports.map(\.verdict.place)
+            return places.withLock(\.self)
         } catch {
             await progress.end()
             throw ExitMessage(error)

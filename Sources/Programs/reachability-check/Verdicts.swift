@@ -13,6 +13,7 @@ struct Verdicts: AsyncParsableCommand {
     @OptionGroup var arguments: CheckArguments
 
     func run() async throws {
+        try await NetworkCheck.begin()
         let signals = EndSignals { _ in 0 }
         StandardOutput.endWhenReaderLeaves()
         let options = try CheckOptions(arguments)
@@ -44,6 +45,7 @@ struct UntilWorks: AsyncParsableCommand {
     @Flag var any = false
 
     func run() async throws {
+        try await NetworkCheck.begin()
         let signals = EndSignals { 128 + $0 }
         let options = try CheckOptions(arguments)
         let json = arguments.json
@@ -76,6 +78,13 @@ struct UntilWorks: AsyncParsableCommand {
         if found >= needed { return }
         let text = "time is up after \(within?.text ?? ""): it does not work; reachability check says where it breaks"
         throw ExitMessage(text, .temporaryFailure)
+    }
+}
+
+extension NetworkCheck {
+    /// Has the runtime open what it needs, while it can still be said that it cannot.
+    fileprivate static func begin() async throws(ExitMessage) {
+        do throws(CheckError) { try await prepare() } catch { throw ExitMessage(error) }
     }
 }
 

@@ -1,37 +1,36 @@
+import NetworkReachability
 import Testing
 
 @testable import ReachabilityChecks
 
 @Suite struct BudgetTests {
     @Test func `fifty probes start at once, and then twenty a second`() {
-        var budget = CheckBudget()
-        #expect((0..<50).allSatisfy { _ in budget.startProbe(at: .seconds(5)) == .zero })
-        let wait = budget.startProbe(at: .seconds(5))
+        var pace = ProbePace(rate: 20, burst: 50)
+        #expect((0..<50).allSatisfy { _ in pace.start(at: .seconds(5)) == .zero })
+        let wait = pace.start(at: .seconds(5))
         #expect(wait == .milliseconds(50))
-        let next = budget.startProbe(at: .seconds(5) + wait)
+        let next = pace.start(at: .seconds(5) + wait)
         #expect(next == .zero)
         var started = 0
-        for step in 0..<10_000 where budget.startProbe(at: .seconds(5) + .milliseconds(50 + step)) == .zero {
+        for step in 0..<10_000 where pace.start(at: .seconds(5) + .milliseconds(50 + step)) == .zero {
             started += 1
         }
         #expect(started == 199 || started == 200)
-        let figures = budget.figures(at: .seconds(20))
-        #expect(figures.probesStarted == 51 + started && figures.probesDelayed == 1 + 10_000 - started)
+        #expect(pace.started == 51 + started && pace.delayed == 1 + 10_000 - started)
         // What was not used for long is no more than the burst.
-        #expect((0..<51).filter { _ in budget.startProbe(at: .seconds(1000)) == .zero }.count == 50)
+        #expect((0..<51).filter { _ in pace.start(at: .seconds(1000)) == .zero }.count == 50)
     }
 
     @Test func `a router is made to send three errors in three seconds`() {
-        var budget = CheckBudget()
+        var routers = RouterPatience<IPAddress>()
         let (one, other) = (Situation.gateway, Situation.hop)
-        #expect((0..<5).map { _ in budget.provoke(one, at: .seconds(1)) } == [true, true, true, false, false])
+        #expect((0..<5).map { _ in routers.provoke(one, at: .seconds(1)) } == [true, true, true, false, false])
         let answers = [
-            budget.provoke(other, at: .seconds(1)), budget.provoke(one, at: .milliseconds(3999)),
-            budget.provoke(one, at: .seconds(4)),
+            routers.provoke(other, at: .seconds(1)), routers.provoke(one, at: .milliseconds(3999)),
+            routers.provoke(one, at: .seconds(4)),
         ]
         #expect(answers == [true, false, true])
-        let figures = budget.figures(at: .seconds(4))
-        #expect(figures.errorsProvoked == 5 && figures.errorsWithheld == 3)
+        #expect(routers.withheld == 3)
     }
 
     @Test func `a day has so many bytes, by purpose and by what they cost`() {

@@ -194,18 +194,6 @@ import Testing
         #expect(notified.isEmpty && world.time == .seconds(1))
         #expect(line.counts.withLock { $0 } == .init(rounds: 1, observations: 0, running: 0, cancelled: 1))
     }
-
-    @Test func `probes wait for their turn`() {
-        let world = VirtualWorld()
-        let line = PlayedLine(world)
-        let session = line.session()
-        let end = world.run {
-            for _ in 0..<150 { try? await session.startProbe() }
-            return world.time
-        }
-        #expect(end == .seconds(5))
-        #expect((0..<4).map { _ in session.mayProvoke(Situation.gateway) } == [true, true, true, false])
-    }
 }
 
 /// The sequence, in real time but never slept.

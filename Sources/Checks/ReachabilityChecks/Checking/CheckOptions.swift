@@ -62,6 +62,9 @@ public struct CheckOptions: Sendable {
     /// When a round ends at the latest; one that finds small packets to pass where large ones are lost takes three seconds more.
     public var timeLimit: Duration = .milliseconds(3400)
 
+    /// Whether bytes cost money: one DNS server, each thing once, one family where one will do.
+    var isThrifty = false
+
     /// Whatever the user did not name.
     public init() {}
 
@@ -76,6 +79,18 @@ public struct CheckOptions: Sendable {
         options.interface = interface
         options.sourceAddress = sourceAddress
         options.family = family
+        return options
+    }
+
+    /// The same where bytes cost money: one anchor, without TLS; the network's own server is asked over TLS, and so is not.
+    ///
+    /// - Parameter turn: which round it is: anchors take turns.
+    func thrifty(_ turn: Int) -> CheckOptions {
+        var options = self
+        let plain = anchors.filter { $0.url.scheme == .http }
+        options.anchors = plain.isEmpty ? [] : [plain[turn % plain.count]]
+        options.portalAPI = nil
+        options.isThrifty = true
         return options
     }
 

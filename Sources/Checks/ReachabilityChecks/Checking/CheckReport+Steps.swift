@@ -102,7 +102,8 @@ extension CheckReport {
 
     private var portal: [CheckStep] {
         let said = probes.first { $0.evidence.portal != nil }
-        let signs = probes.filter(\.looksCaptive)
+        // A page where a name led that nobody has says something only together with others, as the verdict has it.
+        let signs = probes.filter { $0.looksCaptive && ($0.request.subject != .lure || verdict.place == .portal) }
         if signs.isEmpty, said == nil {
             guard probes.contains(where: { $0.request.subject == .nobody }) else { return [] }
             return [step(.portal, true, "nobody answers in place of others")]

@@ -21,12 +21,14 @@ struct CheckRun: Sendable {
     /// Whether a target that answers is all that is to be known.
     private var isEnough: Bool { site.options.anchors.isEmpty && site.options.expectedAddresses.isEmpty }
 
-    /// One report for each target, in their order.
-    func reports() async -> [CheckReport] {
+    /// Tells one report of each target, as soon as there is one; none is kept.
+    func run() async {
         let begun = ContinuousClock.now
         let names = NameBook(site: site, nonce: nonce)
-        let line = SharedLine { await LineRound(site: site, names: names, nonce: nonce).run() }
-        return await withTaskGroup(of: (Int, CheckReport)?.self) { group in
+        // One target has one deadline with its line; of many each has its own.
+        let single = targets.count == 1 ? RoundClock(limit: site.options.timeLimit) : nil
+        let line = SharedLine { await LineRound(site: site, names: names, nonce: nonce, clock: single).run() }
+        await withTaskGroup(of: (Int, CheckReport)?.self) { group in
             // For targets that will not answer, and not before they have had their chance.
             group.addTask {
                 if isEnough, !targets.contains(nil) {
@@ -35,10 +37,10 @@ struct CheckRun: Sendable {
                 _ = await line.outcome()
                 return nil
             }
-            var reports: [Int: CheckReport] = [:]
+            var left = targets.count
             func take(_ numbered: (Int, CheckReport)?) {
                 guard let (number, report) = numbered else { return }
-                reports[number] = report
+                left -= 1
                 tell(number, report)
             }
             for (number, target) in targets.enumerated() {
@@ -46,21 +48,26 @@ struct CheckRun: Sendable {
                 group.addTask {
                     // What is cancelled begins nothing, and is told as it is.
                     try? await Task.sleep(until: begun + .seconds(1) * number / rate, clock: .continuous)
-                    return (number, await report(of: target, names, line))
+                    return (number, await report(of: target, names, line, single))
                 }
             }
-            while reports.count < targets.count, let next = await group.next() { take(next) }
+            while left > 0, let next = await group.next() { take(next) }
             group.cancelAll()
-            return targets.indices.compactMap { reports[$0] }
         }
     }
 
-    private func report(of target: CheckTarget?, _ names: NameBook, _ line: SharedLine) async -> CheckReport {
+    private func report(
+        of target: CheckTarget?,
+        _ names: NameBook,
+        _ line: SharedLine,
+        _ clock: RoundClock?
+    ) async -> CheckReport {
         let begun = ContinuousClock.now
         var evidence = CheckEvidence(site, target)
         if let target {
             let outcome = await site.out.during(target.text) {
-                await TargetRound(site: site, names: names, nonce: nonce, target: target).run()
+                let clock = clock ?? RoundClock(limit: site.options.timeLimit)
+                return await TargetRound(site: site, names: names, nonce: nonce, target: target, clock: clock).run()
             }
             evidence.results = outcome.results
             if let path = outcome.path {
@@ -82,7 +89,7 @@ struct CheckRun: Sendable {
 
 extension InterfaceType {
     /// Whether those at the other end are neighbours with addresses of their own, not whoever a tunnel or a modem leads to.
-    fileprivate var hasNeighbours: Bool {
+    var hasNeighbours: Bool {
         switch self {
         case .ethernet, .wiFi, .wiredVirtual, .loopback: true
         default: false

@@ -24,22 +24,33 @@ struct CheckSite: Sendable {
     let out: ProbesOut
     /// Whom web servers are trusted by, read once.
     private let trust: WebTrust
+    private let gate: ProbeGate
 
     /// Of all that one round finds.
     static let generation: UInt64 = 1
 
     /// Asks the kernel, on the calling thread; sends nothing.
-    init(_ options: CheckOptions, out: ProbesOut = ProbesOut()) throws(CheckError) {
-        self.out = out
+    ///
+    /// - Parameters:
+    ///   - gate: what it shares with other checks.
+    ///   - engine: nil for one of its own.
+    init(
+        _ options: CheckOptions,
+        out: ProbesOut = ProbesOut(),
+        gate: ProbeGate = .process,
+        engine: SocketEngine? = nil
+    ) throws(CheckError) {
+        (self.out, self.gate) = (out, gate)
         trust = WebTrust(policy: options.policy)
         do throws(NetworkReachabilityError) {
             path = try NetworkReachabilityManager(options: options.pathOptions(over: options.addressFamily)).path
         } catch {
             throw .network(error)
         }
-        engine = try Self.engine(in: options.networkNamespace)
+        if let engine { self.engine = engine } else { self.engine = try Self.engine(in: options.networkNamespace) }
         let named = options.nameServers ?? (try? NameServers.configured(in: options.networkNamespace))?.servers
-        servers = named?.filter { options.addressFamily ?? $0.wire.family == $0.wire.family }
+        let usable = named?.filter { options.addressFamily ?? $0.wire.family == $0.wire.family }
+        servers = options.isThrifty ? usable.map { Array($0.prefix(1)) } : usable
         var lines: [Line] = []
         for family in AddressFamily.allCases where options.addressFamily ?? family == family {
             let settings = options.pathOptions(over: family)
@@ -47,12 +58,8 @@ struct CheckSite: Sendable {
                 let manager = try? NetworkReachabilityManager(options: settings), case let path = manager.path,
                 path.status.isReachable
             else { continue }
-            let prober = Prober(
-                engine: engine,
-                line: LineFacts(path, of: manager, generation: Self.generation),
-                binding: Self.binding(options, family),
-                trust: trust
-            )
+            let facts = LineFacts(path, of: manager, generation: Self.generation)
+            let prober = Self.prober(self.engine, facts, options, family, trust, gate)
             lines.append(Line(prober: prober, path: path, direction: direction))
         }
         self.lines = lines
@@ -76,9 +83,22 @@ struct CheckSite: Sendable {
     func prober(to address: IPAddress) throws(NetworkReachabilityError) -> (prober: Prober, path: NetworkPath) {
         let manager = try NetworkReachabilityManager(address: address, options: options.pathOptions(over: nil))
         let path = manager.path
-        let binding = Self.binding(options, address.wire.family)
         let facts = LineFacts(path, of: manager, generation: Self.generation)
-        return (Prober(engine: engine, line: facts, binding: binding, trust: trust), path)
+        return (Self.prober(engine, facts, options, address.wire.family, trust, gate), path)
+    }
+
+    private static func prober(
+        _ engine: SocketEngine,
+        _ facts: LineFacts,
+        _ options: CheckOptions,
+        _ family: AddressFamily,
+        _ trust: WebTrust,
+        _ gate: ProbeGate
+    ) -> Prober {
+        let binding = binding(options, family)
+        var prober = Prober(engine: engine, line: facts, binding: binding, trust: trust, gate: gate)
+        prober.isThrifty = options.isThrifty
+        return prober
     }
 
     /// What has become of a path; nil where the kernel does not say.
@@ -95,13 +115,13 @@ struct CheckSite: Sendable {
         return binding
     }
 
-    private static func engine(in namespace: NetworkNamespace) throws(CheckError) -> SocketEngine {
+    static func engine(in namespace: NetworkNamespace) throws(CheckError) -> SocketEngine {
         do throws(SocketError) {
             return try SocketEngine { () throws(SocketError) in
-                do throws(NetworkReachabilityError) {
-                    try namespace.enter()
+                do throws(SystemError) {
+                    try namespace.enterForSockets()
                 } catch {
-                    throw SocketError(.enterNamespace("\(namespace)"), .notPermitted)
+                    throw SocketError(.enterNamespace("\(namespace)"), error)
                 }
             }
         } catch {

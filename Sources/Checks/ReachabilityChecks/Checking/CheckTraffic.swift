@@ -29,43 +29,53 @@ extension NetworkCheck {
         }
         for line in site.lines {
             if let gateway = line.path.gateway {
-                add("\(gateway)", "an echo, a datagram to a closed port", 5)
-                add("\(gateway)", "a datagram towards \(line.direction) that dies there (hop limit 1)", 2)
+                add("\(gateway)", "an echo, a datagram to a closed port", 2)
+                add("\(gateway)", "a datagram towards \(line.direction) that dies there (hop limit 1)", 1)
             }
-            add("the second router", "a datagram towards \(line.direction) that dies there (hop limit 2)", 3)
+            add("the second router", "a datagram towards \(line.direction) that dies there (hop limit 2)", 2)
             add(
                 "\(Prober.nobody(line.prober.family))",
                 "a SYN to port 80, which nobody has; a GET if somebody answers",
-                1
+                6
             )
+        }
+        if let end = site.lines.lazy.compactMap(\.prober.line.tunnelEnd).first {
+            let way = "the far end of the tunnel, \(end)"
+            add(way, "\(Self.echo), and datagrams towards it that die at the first and second router of the way", 8)
         }
         for server in site.servers ?? [] {
-            add("\(server)", "DNS: ipv4only.arpa and a random name below .invalid; an echo if it is silent", 11)
-            for name in options.expectedAddresses.keys.sorted() { add("\(server)", "DNS: \(name), A and AAAA", 6) }
+            let names = "ipv4only.arpa, A and AAAA, and a random name below .invalid"
+            add("\(server)", "DNS: \(names); over TCP if cut off", 27)
+            add("\(server)", "if it is silent: \(Self.echo), and a SYN to port 53", 4)
+            for name in options.expectedAddresses.keys.sorted() { add("\(server)", "DNS: \(name), A and AAAA", 18) }
+        }
+        if !options.isPrivate {
+            add("the gateway or a neighbour", "GET / of port 80, if DNS gives its address for that random name", 10)
         }
         for anchor in options.anchors {
-            add(
-                anchor.host,
-                "GET \(anchor.url) with a random challenge, over each family; looked up in DNS if it is a name",
-                40
-            )
+            let request = "GET \(anchor.url) with a random challenge, over each family; \(Self.lookup)"
+            add(anchor.host, "\(request); \(Self.echo) if it is silent", 44)
         }
-        if let api = site.options.portalAPI { add(api.host, "GET \(api.url)", 20) }
+        if let api = site.options.portalAPI { add(api.host, "GET \(api.url); \(Self.lookup)", 20) }
         for target in targets.compactMap({ $0 }) {
-            add(target.host, "\(target.content); looked up in DNS if it is a name", 20)
+            add(target.host, "\(target.content); \(Self.lookup)", 40)
         }
         return lines
     }
+
+    private static let lookup = "looked up in DNS if it is a name"
+    /// Also in place of it, for those who may not send one.
+    fileprivate static let echo = "an echo (a datagram to port 33434 without the permission)"
 }
 
 extension CheckTarget {
     fileprivate var content: String {
         switch service {
-        case .any: "echoes, a SYN to port 443 and one to port 80"
-        case .echo: "echoes"
-        case .tcp(let port): "a SYN to port \(port), an echo if nobody answers"
-        case .web(let url): "GET \(url), an echo if nobody answers"
-        case .dns(let name): "DNS: \(name), an echo if nobody answers"
+        case .any: "echoes (datagrams to port 33434 without the permission), a SYN to port 443 and one to port 80"
+        case .echo: "echoes (datagrams to port 33434 without the permission)"
+        case .tcp(let port): "a SYN to port \(port), \(NetworkCheck.echo) if nobody answers"
+        case .web(let url): "GET \(url), \(NetworkCheck.echo) if nobody answers"
+        case .dns(let name): "DNS: \(name), \(NetworkCheck.echo) if nobody answers"
         }
     }
 }

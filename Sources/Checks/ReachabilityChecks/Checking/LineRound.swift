@@ -17,17 +17,21 @@ struct LineRound: Sendable {
     let site: CheckSite
     let names: NameBook
     let nonce: Nonce
+    let clock: RoundClock
     /// Once is enough.
     private let smallSegments = Turn()
-    /// Taken as soon as a router behind the gateway has answered.
-    private let hasHop = Turn()
+    /// Taken as soon as a router behind the gateway has answered, by family.
+    private let hasHop = [AddressFamily.ipv4: Turn(), .ipv6: Turn()]
 
-    init(site: CheckSite, names: NameBook, nonce: Nonce) {
+    /// - Parameter clock: of the round that this is a part of; nil for one of its own.
+    init(site: CheckSite, names: NameBook, nonce: Nonce, clock: RoundClock? = nil) {
         (self.site, self.names, self.nonce) = (site, names, nonce)
+        self.clock = clock ?? RoundClock(limit: site.options.timeLimit)
     }
 
     /// Whether questions are asked that only a round with anchors may ask.
     var isPrivate: Bool { site.options.isPrivate }
+    private var isThrifty: Bool { site.options.isThrifty }
 
     /// Everything that was found, also below a tunnel.
     func run() async -> LineOutcome {
@@ -45,34 +49,34 @@ struct LineRound: Sendable {
 
     private func below() async -> [CheckEvidence] {
         guard let end = site.lines.lazy.compactMap(\.prober.line.tunnelEnd).first else { return [] }
-        return await UnderlayRound(site: site, end: end).run().map { [$0] } ?? []
+        return await UnderlayRound(site: site, end: end, clock: clock).run().map { [$0] } ?? []
     }
 
     private func probe() async -> [ProbeResult] {
         // The kernel says that packets go nowhere.
         if site.lines.isEmpty { return [] }
-        let clock = RoundClock(limit: site.options.timeLimit)
         return await withTaskGroup(of: (Part, [ProbeResult]).self) { group in
             var pending: [Part: Int] = [:]
             func add(_ part: Part, _ work: @escaping @Sendable () async -> [ProbeResult]) {
                 pending[part, default: 0] += 1
                 group.addTask { (part, await site.out.during(part.rawValue, work)) }
             }
-            for line in site.lines {
+            for (index, line) in site.lines.enumerated() {
                 add(.hops) { await hops(line) }
-                add(.interception) { await interception(line) }
+                // Where bytes cost money, one family is enough.
+                if index == 0 || !isThrifty { add(.interception) { await interception(line) } }
             }
             for (index, server) in (site.servers ?? []).enumerated() {
-                add(.names) { await ask(server, isFirst: index == 0, clock) }
+                add(.names) { await ask(server, isFirst: index == 0) }
                 for name in site.options.expectedAddresses.keys.sorted() {
                     add(.names) { await names.questions(to: server, about: name, .expected(name), limit: clock.left) }
                 }
             }
             for anchor in site.options.anchors {
-                add(.anchors) { await prove(anchor, clock) }
+                add(.anchors) { await prove(anchor) }
             }
             if let api = site.options.portalAPI {
-                add(.portal) { await askPortal(api, clock) }
+                add(.portal) { await askPortal(api) }
             }
             var results: [ProbeResult] = []
             for await (part, found) in group {
@@ -101,9 +105,9 @@ struct LineRound: Sendable {
     /// The gateway and the router behind it. Anchors that answer prove both, so these go first.
     private func hops(_ line: CheckSite.Line) async -> [ProbeResult] {
         guard await isNeeded() else { return [] }
-        async let gateway = line.prober.gateway(towards: line.direction)
-        let hop = await line.prober.secondHop(towards: line.direction)
-        if hop.outcome == .answered { _ = hasHop.take() }
+        async let gateway = line.prober.gateway(towards: line.direction, limit: clock.left)
+        let hop = await line.prober.secondHop(towards: line.direction, limit: clock.left)
+        if hop.outcome == .answered { _ = hasHop[line.prober.family]?.take() }
         return await gateway + [hop]
     }
 
@@ -112,11 +116,12 @@ struct LineRound: Sendable {
         guard await isNeeded() else { return [] }
         // A portal over IPv4 is enough of one.
         if line.prober.family == .ipv6, site.lines.count > 1 {
-            do { try await Task.sleep(for: Self.nextFamily) } catch { return [] }
+            guard await clock.hasPassed(Self.nextFamily) else { return [] }
         }
         let nobody = Prober.nobody(line.prober.family)
         guard let url = try? TrustedHTTPURL("http://\(nobody.urlText)/") else { return [] }
-        var result = await line.prober.fetch(.nobody, WebRequest(url, .page), at: nobody, limit: Self.nearby)
+        let limit = clock.left(atMost: Self.nearby)
+        var result = await line.prober.fetch(.nobody, WebRequest(url, .page), at: nobody, limit: limit)
         if result.request.kind == .http { result.request.kind = .interception }
         return [result]
     }
@@ -130,56 +135,65 @@ struct LineRound: Sendable {
 
     private func isNeeded() async -> Bool {
         if isPrivate { return true }
-        do { try await Task.sleep(for: Self.anchorsFirst) } catch { return false }
-        return true
+        return await clock.hasPassed(Self.anchorsFirst)
     }
 
     // MARK: Names
 
     /// What everybody knows, then what nobody has. A server that is silent may still be there: then it is DNS that is broken, not the line.
-    private func ask(_ server: IPAddress, isFirst: Bool, _ clock: RoundClock) async -> [ProbeResult] {
-        guard let prober = try? site.prober(to: server).prober, let known = DNSName("ipv4only.arpa") else { return [] }
+    private func ask(_ server: IPAddress, isFirst: Bool) async -> [ProbeResult] {
+        guard var prober = try? site.prober(to: server).prober, let known = DNSName("ipv4only.arpa") else { return [] }
+        // The others are asked once less often: together they are to cost no more than a round may.
+        if !isFirst { prober.tries = [.zero, .milliseconds(700)] }
+        let asking = prober
         func ask(_ name: DNSName, _ purpose: NamePurpose, _ type: DNSRecordType) async -> ProbeResult {
             let question = DNSQuestion(name, type, identifier: nonce.identifier)
-            return await prober.ask(server, purpose, question, limit: clock.left)
+            return await asking.ask(server, purpose, question, limit: clock.left)
         }
-        async let life = signs(of: server, prober)
+        async let life = signs(of: server, asking)
         let first = await ask(known, .known, .a)
-        guard first.outcome == .answered else { return [first] + (await life) }
+        guard first.outcome == .answered, !clock.isOver, !isThrifty else { return [first] + (await life) }
         // One server tells whether the network answers for addresses of IPv6.
         async let sixth = isFirst ? [ask(known, .known, .aaaa)] : []
         var results = [first]
         if let name = nonce.inventedName {
             let invented = await ask(name, .invented, .a)
-            results += [invented] + (await follow(invented, clock))
+            results += [invented] + (await follow(invented))
         }
         return results + (await sixth)
     }
 
     /// An echo and a SYN, a second later, of a server that is somewhere behind the gateway.
     private func signs(of server: IPAddress, _ prober: Prober) async -> [ProbeResult] {
-        guard prober.line.gateway != nil, prober.line.gateway != server else { return [] }
-        do { try await Task.sleep(for: .seconds(1)) } catch { return [] }
+        guard !isThrifty, prober.line.gateway != nil, prober.line.gateway != server else { return [] }
         // Where nobody behind the gateway answers, it is not about this one.
-        guard hasHop.isTaken else { return [] }
-        async let echo = prober.echo(.server(server, .known), to: server, limit: .seconds(2), tries: [.zero])
-        async let stream = prober.connect(.server(server, .known), to: server, port: 53, limit: Self.nearby)
+        guard await clock.hasPassed(.seconds(1)), hasHop[prober.family]?.isTaken == true else { return [] }
+        let limits = (clock.left(atMost: .seconds(2)), clock.left(atMost: Self.nearby))
+        async let echo = prober.echo(.server(server, .known), to: server, limit: limits.0, tries: [.zero])
+        async let stream = prober.connect(.server(server, .known), to: server, port: 53, limit: limits.1)
         return await [echo, stream]
     }
 
-    /// Looks who is behind an address that a server made up. Not in private: whose address it is, is not known.
-    private func follow(_ invented: ProbeResult, _ clock: RoundClock) async -> [ProbeResult] {
-        guard !isPrivate, let address = invented.evidence.dns?.addresses.first,
-            let prober = try? site.prober(to: address).prober,
+    /// Looks who is behind an address that a server made up, where that is the gateway or a neighbour: a portal is. Whose address it is
+    /// otherwise is not known, and nobody has named it.
+    private func follow(_ invented: ProbeResult) async -> [ProbeResult] {
+        guard !isPrivate, !clock.isOver, let address = invented.evidence.dns?.addresses.first,
+            let (prober, path) = try? site.prober(to: address), isNearby(address, path),
             let url = try? TrustedHTTPURL("http://\(address.urlText)/")
         else { return [] }
         return [await prober.fetch(.lure, WebRequest(url, .page), at: address, limit: clock.left)]
     }
 
+    private func isNearby(_ address: IPAddress, _ path: NetworkPath) -> Bool {
+        if site.lines.contains(where: { $0.path.gateway == address }) { return true }
+        guard path.gateway == nil, let type = path.interface?.type else { return false }
+        return type.hasNeighbours && type != .loopback
+    }
+
     // MARK: The internet
 
     /// Asks an anchor over each family, and once more with small segments where it stalls; its host for an echo where it is silent.
-    private func prove(_ anchor: CheckOptions.Anchor, _ clock: RoundClock) async -> [ProbeResult] {
+    private func prove(_ anchor: CheckOptions.Anchor) async -> [ProbeResult] {
         let entry = await names.addresses(of: anchor.host, limit: clock.left)
         if entry.addresses.isEmpty {
             // Where the name service is broken nothing is known of the anchor; a name that does not exist proves nothing.
@@ -191,10 +205,10 @@ struct LineRound: Sendable {
         }
         return await withTaskGroup(of: [ProbeResult].self) { group in
             for line in site.lines {
-                guard let address = entry.addresses.first(where: { $0.wire.family == line.prober.family }) else {
-                    continue
-                }
-                group.addTask { await prove(anchor, at: address, line.prober, clock) }
+                guard !clock.isOver,
+                    let address = entry.addresses.first(where: { $0.wire.family == line.prober.family })
+                else { continue }
+                group.addTask { await prove(anchor, at: address, line.prober) }
             }
             return await group.reduce(into: []) { $0 += $1 }
         }
@@ -203,19 +217,19 @@ struct LineRound: Sendable {
     private func prove(
         _ anchor: CheckOptions.Anchor,
         at address: IPAddress,
-        _ prober: Prober,
-        _ clock: RoundClock
+        _ prober: Prober
     ) async -> [ProbeResult] {
         let (subject, request) = (
             ProbeSubject.anchor(anchor.host), WebRequest(anchor.url, .anchor(nonce: nonce.challenge))
         )
         return await withTaskGroup(of: [ProbeResult].self) { group in
             group.addTask {
-                await prober.fetchBoth(subject, request, at: address, limit: clock.left) { smallSegments.take() }
+                await prober.fetchBoth(subject, request, at: address, clock) { smallSegments.take() }
             }
             group.addTask {
-                do { try await Task.sleep(for: .seconds(1)) } catch { return [] }
-                return [await prober.echo(subject, to: address, limit: .seconds(2), tries: [.zero])]
+                guard await clock.hasPassed(.seconds(1)) else { return [] }
+                let limit = clock.left(atMost: .seconds(2))
+                return [await prober.echo(subject, to: address, limit: limit, tries: [.zero])]
             }
             var results: [ProbeResult] = []
             for await found in group {
@@ -227,7 +241,7 @@ struct LineRound: Sendable {
     }
 
     /// Over TLS only (RFC 8908, section 4): anybody could say the same without.
-    private func askPortal(_ api: CheckOptions.Anchor, _ clock: RoundClock) async -> [ProbeResult] {
+    private func askPortal(_ api: CheckOptions.Anchor) async -> [ProbeResult] {
         if api.url.scheme == .http {
             return site.lines.prefix(1).map { line in
                 let request = line.prober.request(.portalAPI, .portal, nil, limit: clock.left)
@@ -235,49 +249,8 @@ struct LineRound: Sendable {
             }
         }
         let entry = await names.addresses(of: api.host, limit: clock.left)
-        guard let address = entry.addresses.first, let prober = try? site.prober(to: address).prober else { return [] }
+        guard !clock.isOver, let address = entry.addresses.first, let prober = try? site.prober(to: address).prober
+        else { return [] }
         return [await prober.fetch(.portal, WebRequest(api.url, .portalAPI), at: address, limit: clock.left)]
-    }
-}
-
-extension Prober {
-    /// Asks a web server, and once more with small segments where it takes the connection and then stalls.
-    func fetchBoth(
-        _ subject: ProbeSubject,
-        _ request: WebRequest,
-        at address: IPAddress,
-        limit: Duration,
-        mayRepeat: @Sendable () -> Bool = { true }
-    ) async -> [ProbeResult] {
-        let result = await fetch(subject, request, at: address, limit: limit)
-        guard result.hasStalled, mayRepeat() else { return [result] }
-        return [result, await fetchSmall(subject, request, at: address, limit: RoundClock.smallSegments)]
-    }
-}
-
-extension ProbeResult {
-    /// Whether the connection was made, and then nothing more came.
-    fileprivate var hasStalled: Bool {
-        phases[.connect] != nil
-            && (outcome == .silent || outcome == .invalid(.stalled) || outcome == .invalid(.handshakeSilent))
-    }
-}
-
-extension IPAddress {
-    /// As it stands in a URL.
-    var urlText: String { isIPv6 ? "[\(self)]" : "\(self)" }
-}
-
-/// For whoever comes first.
-private final class Turn: Sendable {
-    private let state = Locked(false)
-
-    var isTaken: Bool { state.withLock { $0 } }
-
-    func take() -> Bool {
-        state.withLock { isTaken in
-            defer { isTaken = true }
-            return !isTaken
-        }
     }
 }

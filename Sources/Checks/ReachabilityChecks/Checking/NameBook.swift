@@ -29,13 +29,36 @@ struct NameBook: Sendable {
         return Entry(addresses: result.evidence.addresses, results: [result])
     }
 
-    /// The first server that has an address is believed, as the C library does.
+    /// How long others are waited for once a server has an address.
+    private static let patience = Duration.milliseconds(300)
+
+    /// The first server that has an address is believed, as the C library does. Those that are silent are not waited for: the target is to
+    /// have its time, too.
     private func ask(_ servers: [IPAddress], for host: String, limit: Duration) async -> Entry {
-        let answers = await withTaskGroup(of: (Int, [ProbeResult]).self) { group in
+        let answers = await withTaskGroup(of: (Int, [ProbeResult])?.self) { group in
             for (index, server) in servers.enumerated() {
                 group.addTask { (index, await questions(to: server, about: host, .target, limit: limit)) }
             }
-            return await group.reduce(into: []) { $0.append($1) }
+            var answers: [(Int, [ProbeResult])] = []
+            var isAnswered = false
+            for await answer in group {
+                guard let answer else {
+                    group.cancelAll()
+                    continue
+                }
+                answers.append((answer.0, answer.1.filter { $0.outcome != .cancelled }))
+                if answers.count == servers.count { break }
+                guard !isAnswered, answer.1.contains(where: { $0.evidence.dns?.addresses.isEmpty == false }) else {
+                    continue
+                }
+                isAnswered = true
+                group.addTask {
+                    try? await Task.sleep(for: Self.patience)
+                    return nil
+                }
+            }
+            group.cancelAll()
+            return answers
         }
         var entry = Entry()
         for (_, results) in answers.sorted(by: { $0.0 < $1.0 }) {

@@ -36,14 +36,21 @@ public struct NetworkCheck: Sendable {
     ///
     /// - Throws: where nothing can be checked at all; a network that is broken is a report.
     public func run() async throws(CheckError) -> CheckReport {
-        let reports = try await Self.run([target], options, nonce: nonce, rate: 1, out: ProbesOut()) { _, _ in }
-        return reports[0]
+        let latest = Locked<CheckReport?>(nil)
+        try await Self.run([target], options, nonce, rate: 1, ProbesOut(), .process) { _, report in
+            latest.withLock { $0 = report }
+        }
+        guard let report = latest.withLock(\.self) else { preconditionFailure("each target has a report") }
+        return report
     }
 
     /// Asks the kernel whether anything can be checked that way, and sends nothing.
     package static func ensureUse(of options: CheckOptions) throws(CheckError) { _ = try CheckSite(options) }
 
-    /// Checks several targets at the same time: the line is asked about once.
+    /// What a program calls before it begins a check that goes on, to be told in time that there are too few descriptors.
+    package static func prepare() async throws(CheckError) { try await Footing.make() }
+
+    /// Checks several targets at the same time: the line is asked about once. Of the reports none is kept.
     ///
     /// - Parameters:
     ///   - targets: nil for the internet.
@@ -55,26 +62,33 @@ public struct NetworkCheck: Sendable {
         _ options: CheckOptions,
         rate: Int = 100,
         out: ProbesOut = ProbesOut(),
-        tell: @escaping @Sendable (Int, CheckReport) -> Void = { _, _ in }
-    ) async throws(CheckError) -> [CheckReport] {
-        try await run(targets, options, nonce: Nonce(), rate: rate, out: out, tell: tell)
+        tell: @escaping @Sendable (Int, CheckReport) -> Void
+    ) async throws(CheckError) {
+        // Targets are paced already, and each has a few probes.
+        try await run(targets, options, Nonce(), rate: rate, out, ProbeGate(), tell: tell)
     }
 
     private static func run(
         _ targets: [CheckTarget?],
         _ options: CheckOptions,
-        nonce: Nonce,
+        _ nonce: Nonce,
         rate: Int,
-        out: ProbesOut,
+        _ out: ProbesOut,
+        _ gate: ProbeGate,
         tell: @escaping @Sendable (Int, CheckReport) -> Void
-    ) async throws(CheckError) -> [CheckReport] {
-        func run() async throws(CheckError) -> [CheckReport] {
-            let site = try CheckSite(options, out: out)
-            return await CheckRun(site: site, targets: targets, nonce: nonce, rate: rate, tell: tell).reports()
+    ) async throws(CheckError) {
+        try await Footing.make()
+        func round(_ tell: @escaping @Sendable (Int, CheckReport) -> Void) async throws(CheckError) {
+            let site = try CheckSite(options, out: out, gate: gate)
+            await CheckRun(site: site, targets: targets, nonce: nonce, rate: rate, tell: tell).run()
         }
-        let reports = try await run()
+        guard targets.count == 1 else { return try await round(tell) }
+        let latest = Locked<CheckReport?>(nil)
+        try await round { _, report in latest.withLock { $0 = report } }
         // The network changed under way, so nothing holds that was found: once more. A large number of targets is not asked twice.
-        guard targets.count == 1, reports.contains(where: \.isVoid), !Task.isCancelled else { return reports }
-        return try await run()
+        if latest.withLock({ $0?.isVoid == true }), !Task.isCancelled {
+            try await round { _, report in latest.withLock { $0 = report } }
+        }
+        if let report = latest.withLock(\.self) { tell(0, report) }
     }
 }

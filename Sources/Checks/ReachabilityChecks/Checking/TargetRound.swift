@@ -21,6 +21,7 @@ struct TargetRound: Sendable {
     let names: NameBook
     let nonce: Nonce
     let target: CheckTarget
+    let clock: RoundClock
 
     /// How long an address may take before the next is tried too (RFC 8305, section 8).
     private static let nextAddress = Duration.milliseconds(250)
@@ -39,8 +40,7 @@ struct TargetRound: Sendable {
     }
 
     func run() async -> Outcome {
-        let clock = RoundClock(limit: site.options.timeLimit)
-        return await withTaskGroup(of: Part.self) { group in
+        await withTaskGroup(of: Part.self) { group in
             group.addTask { .lookedUp(await names.addresses(of: target.host, limit: clock.left)) }
             group.addTask {
                 try? await Task.sleep(for: Self.patience)
@@ -56,8 +56,8 @@ struct TargetRound: Sendable {
                     // The kernel knows that packets go nowhere.
                     open = ways.filter(\.path.status.isReachable)
                     outcome.path = (open.first ?? ways.first)?.path
-                    for (index, way) in open.enumerated() {
-                        for probe in probes(of: way, clock) {
+                    for (index, way) in open.enumerated() where !clock.isOver {
+                        for probe in probes(of: way) {
                             pending += 1
                             group.addTask {
                                 do { try await Task.sleep(for: Self.nextAddress * index) } catch { return .own([]) }
@@ -84,7 +84,7 @@ struct TargetRound: Sendable {
                 if isTime, !hasAsked {
                     hasAsked = true
                     others += 1
-                    group.addTask { .other(await questions(clock)) }
+                    group.addTask { .other(await questions()) }
                 }
                 if answers(outcome.results) || pending == 0 && (others == 0 || isRefused(outcome.results)) {
                     group.cancelAll()
@@ -114,7 +114,7 @@ struct TargetRound: Sendable {
 
     // MARK: What is sent
 
-    private func probes(of way: Way, _ clock: RoundClock) -> [@Sendable () async -> [ProbeResult]] {
+    private func probes(of way: Way) -> [@Sendable () async -> [ProbeResult]] {
         let (prober, address) = (way.prober, way.address)
         switch target.service {
         case .any:
@@ -128,7 +128,7 @@ struct TargetRound: Sendable {
         case .tcp(let port):
             return [{ [await prober.connect(.target, to: address, port: port, limit: clock.left)] }]
         case .web(let url):
-            return [{ await prober.fetchBoth(.target, WebRequest(url, .target), at: address, limit: clock.left) }]
+            return [{ await prober.fetchBoth(.target, WebRequest(url, .target), at: address, clock) }]
         case .dns(let name):
             let question = DNSQuestion(name, .a, identifier: nonce.identifier)
             return [{ [await prober.ask(target: address, question, limit: clock.left)] }]
@@ -143,7 +143,7 @@ struct TargetRound: Sendable {
         }
     }
 
-    private func questions(_ clock: RoundClock) async -> [ProbeResult] {
+    private func questions() async -> [ProbeResult] {
         guard let name = name, site.options.nameServers == nil, !Task.isCancelled else { return [] }
         return await withTaskGroup(of: [ProbeResult].self) { group in
             for server in site.servers ?? [] {
@@ -169,20 +169,36 @@ extension Prober {
     }
 }
 
-/// How much of the time of a round is left.
+/// How much of the time of a round is left: of one round all probes have the same.
 struct RoundClock: Sendable {
+    private let limit: Duration
     private let deadline: ContinuousClock.Instant
 
     init(limit: Duration) {
+        self.limit = limit
         deadline = .now + limit
     }
 
-    /// Never less than what one answer from nearby takes: what begins late is to have a chance.
-    var left: Duration { max(deadline - .now, .milliseconds(300)) }
+    /// With less nothing is begun any more: whoever did not answer in so short a time would not be silent.
+    private static let least = Duration.milliseconds(100)
+
+    /// Whether it is too late to begin anything.
+    var isOver: Bool { deadline - .now < Self.least }
+
+    var left: Duration { max(deadline - .now, .milliseconds(1)) }
 
     /// The same, and no longer than `limit`.
     func left(atMost limit: Duration) -> Duration { min(left, limit) }
 
+    /// Waits for what is begun later.
+    ///
+    /// - Returns: whether it may begin: neither is the task cancelled, nor is it too late.
+    func hasPassed(_ time: Duration) async -> Bool {
+        guard .now + time + Self.least <= deadline else { return false }
+        do { try await Task.sleep(for: time) } catch { return false }
+        return !isOver
+    }
+
     /// So much more time there is for finding out whether small packets pass.
-    static let smallSegments = Duration.milliseconds(2600)
+    var smallSegments: Duration { min(limit, .milliseconds(2600)) }
 }

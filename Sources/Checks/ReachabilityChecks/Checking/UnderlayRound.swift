@@ -5,6 +5,7 @@ import NetworkReachability
 struct UnderlayRound: Sendable {
     let site: CheckSite
     let end: IPAddress
+    let clock: RoundClock
 
     /// What there is to judge the way by; nil where the kernel has none.
     func run() async -> CheckEvidence? {
@@ -15,9 +16,8 @@ struct UnderlayRound: Sendable {
             target: CheckTarget("\(end)", decisive: nil)
         )
         guard path.status.isReachable else { return evidence }
-        let clock = RoundClock(limit: site.options.timeLimit)
-        async let gateway = prober.gateway(towards: end)
-        async let hop = prober.secondHop(towards: end)
+        async let gateway = prober.gateway(towards: end, limit: clock.left)
+        async let hop = prober.secondHop(towards: end, limit: clock.left)
         async let echo = prober.echo(.target, to: end, limit: clock.left)
         evidence.results = await gateway + [hop, echo]
         return evidence

@@ -12,23 +12,17 @@ extension Prober {
         _ subject: ProbeSubject,
         to address: IPAddress,
         port: UInt16,
-        kind: ProbeKind = .tcp,
         limit: Duration = connectLimit
     ) async -> ProbeResult {
-        let request = request(kind, subject, address, port: port, limit: limit)
-        let retries: UInt8 = kind == .interception ? 1 : 2
+        let request = request(.tcp, subject, address, port: port, limit: limit)
+        await gate.pass()
         let outcome = await engine.connect(
-            ConnectRequest(to: endpoint(address, port: port), settings: settings(), retries: retries, limit: limit)
+            ConnectRequest(to: endpoint(address, port: port), settings: settings(), limit: limit)
         )
         return result(request, outcome, about: address)
     }
 
-    /// Tries to connect to an address that nobody has: whoever answers intercepts.
-    package func interception() async -> ProbeResult {
-        await connect(.nobody, to: Self.nobody(family), port: 80, kind: .interception)
-    }
-
-    /// Of TEST-NET-1 (RFC 5737) or the documentation prefix (RFC 3849).
+    /// An address that nobody has: whoever answers intercepts. Of TEST-NET-1 (RFC 5737) or the documentation prefix (RFC 3849).
     static func nobody(_ family: AddressFamily) -> IPAddress {
         IPAddress(
             family == .ipv4

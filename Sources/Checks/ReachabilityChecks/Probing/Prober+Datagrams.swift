@@ -13,13 +13,15 @@ extension Prober {
         static let closedPort: [Duration] = [.milliseconds(50)]
         static let dying: [Duration] = [.milliseconds(350)]
         static let echo: [Duration] = [.zero]
+        /// Where bytes cost money.
+        static let singleHop: [Duration] = [.zero]
     }
     /// So long the kernel takes to find out that a neighbour does not answer, and some more.
-    private static let resolution = Duration.milliseconds(3200)
+    package static let resolution = Duration.milliseconds(3200)
 
     /// Asks the gateway for a sign of life: a datagram to a port where nobody listens, an echo, and a datagram towards `destination` that
     /// dies there. What is not needed any more is not sent; none gets any further.
-    package func gateway(towards destination: IPAddress) async -> [ProbeResult] {
+    package func gateway(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
         guard let gateway = line.gateway else { return [] }
         let isAlive = Locked(false)
         func probe(
@@ -28,21 +30,22 @@ extension Prober {
             _ tries: [Duration],
             hopLimit: UInt8? = nil
         ) async -> ProbeResult {
-            let result = await probeLine(.gateway, destination, content, tries, hopLimit: hopLimit) {
+            let result = await probeLine(.gateway, destination, content, tries, hopLimit: hopLimit, limit: limit) {
                 !isAlive.withLock { $0 }
             }
             if result.isAnsweredByGateway { isAlive.withLock { $0 = true } }
             return result
         }
-        async let closed = probe(gateway, .payload([0]), Tries.closedPort)
+        async let closed = isThrifty ? [] : [probe(gateway, .payload([0]), Tries.closedPort)]
         async let echo = probe(gateway, .echo(size: 16), Tries.echo)
         async let dying = probe(destination, .payload([0]), Tries.dying, hopLimit: 1)
-        return await [closed, echo, dying]
+        return await closed + [echo, dying]
     }
 
     /// Sends a datagram that dies at the second router; where there is none, whoever it was for says so.
-    package func secondHop(towards destination: IPAddress) async -> ProbeResult {
-        var result = await probeLine(.hop, destination, .payload([0]), Tries.hop, hopLimit: 2)
+    package func secondHop(towards destination: IPAddress, limit: Duration = resolution) async -> ProbeResult {
+        let tries = isThrifty ? Tries.singleHop : Tries.hop
+        var result = await probeLine(.hop, destination, .payload([0]), tries, hopLimit: 2, limit: limit)
         switch result.outcome {
         case .unreachable(let error) where error.reason == .hopLimitExceeded: result.evidence.speaker = error.sender
         case .refused(.peer): result.evidence.speaker = destination
@@ -62,6 +65,7 @@ extension Prober {
         tries: [Duration]? = nil
     ) async -> ProbeResult {
         let request = request(.echo, subject, address, limit: limit)
+        await gate.pass()
         let outcome = await engine.send(
             DatagramRequest(
                 to: endpoint(address),
@@ -99,10 +103,14 @@ extension Prober {
         _ destination: IPAddress,
         _ content: DatagramRequest.Content,
         _ tries: [Duration],
-        hopLimit: UInt8? = nil,
+        hopLimit: UInt8?,
+        limit: Duration,
         isNeeded: @escaping @Sendable () -> Bool = { true }
     ) async -> ProbeResult {
-        let request = request(kind, .line, destination, port: Self.closedPort, limit: Self.resolution)
+        let limit = min(limit, Self.resolution)
+        let request = request(kind, .line, destination, port: Self.closedPort, limit: limit)
+        let router = ProbeGate.Router(namespace: binding.namespace, link: line.link, address: line.gateway)
+        await gate.pass()
         let before = line.neighbour()?.state ?? .none
         let isEcho = if case .echo = content { true } else { false }
         let port = isEcho ? 0 : Self.closedPort
@@ -112,8 +120,8 @@ extension Prober {
                 content,
                 settings: settings(hopLimit: hopLimit),
                 tries: tries,
-                limit: Self.resolution,
-                maySend: { [allowance] in isNeeded() && (isEcho || allowance.take()) }
+                limit: limit,
+                maySend: { [gate] in isNeeded() && (isEcho || gate.provoke(router)) }
             )
         )
         var result = result(request, outcome)

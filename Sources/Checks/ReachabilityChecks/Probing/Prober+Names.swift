@@ -4,15 +4,15 @@ import Sockets
 
 /// Questions to single DNS servers, which resolvers would hide the answers of.
 extension Prober {
-    private static let tries: [Duration] = [.zero, .milliseconds(700), .milliseconds(1500)]
+    private static let fewTries: [Duration] = [.zero, .milliseconds(1000)]
     private static let port: UInt16 = 53
     private static let dislikesExtensions: [DNSResponseCode] = [.formatError, .notImplemented]
-    /// So long a question over TCP may take in any case, however late the answer over UDP came.
-    private static let leastStreamLimit = Duration.seconds(1)
+    /// What has less time left is not asked any more.
+    private static let least = Duration.milliseconds(100)
 
     /// Asks one server one question over UDP, and once more over TCP where the answer is cut off (RFC 7766).
     ///
-    /// - Parameter limit: of the question over UDP; with that over TCP it may take a second more.
+    /// - Parameter limit: of all of it.
     package func ask(
         _ server: IPAddress,
         _ purpose: NamePurpose,
@@ -20,12 +20,13 @@ extension Prober {
         limit: Duration = connectLimit
     ) async -> ProbeResult {
         let request = request(.dns, .server(server, purpose), server, port: Self.port, limit: limit)
+        await gate.pass()
         let outcome = await engine.send(
             DatagramRequest(
                 to: endpoint(server, port: Self.port),
                 .payload(question.bytes),
                 settings: settings(),
-                tries: Self.tries,
+                tries: isThrifty ? Self.fewTries : self.tries,
                 limit: limit,
                 accepts: { DNSAnswer($0, to: question) != .mismatched }
             )
@@ -39,14 +40,16 @@ extension Prober {
         } else if case .refused = result.outcome {
             result.outcome = .invalid(.serverClosed)
         }
+        let left = limit - outcome.duration
+        guard left >= Self.least else { return result }
         if result.evidence.dns?.isTruncated == true {
-            await askOverStream(server, question, limit - outcome.duration, &result)
+            await askOverStream(server, question, left, &result)
         } else if question.hasExtensions, let code = result.evidence.dns?.code, Self.dislikesExtensions.contains(code) {
             // Programs ask without, and get answers (RFC 6891, section 7).
             var plain = question
             plain.hasExtensions = false
             let cost = result.cost
-            result = await ask(server, purpose, plain, limit: limit)
+            result = await ask(server, purpose, plain, limit: left)
             result.cost = result.cost + cost
         }
         return result
@@ -63,7 +66,7 @@ extension Prober {
                 to: endpoint(server, port: Self.port),
                 DNSStream.frame(question.bytes) ?? [],
                 settings: settings(),
-                limit: max(limit, Self.leastStreamLimit),
+                limit: limit,
                 isComplete: { DNSStream.isWhole($0) }
             )
         )

@@ -45,6 +45,8 @@ extension ProbeOutcome {
     init(_ error: SocketError) {
         self =
             switch error.kind {
+            // Whatever the reason, it is no word about the network.
+            case .other where error.step.isNamespace: .skipped(.interfaceGone)
             case .notPermitted: .skipped(.notPermitted)
             case .blocked: .blockedHere(error.cause.rawValue)
             case .noDescriptors: .skipped(.noDescriptors)

@@ -9,15 +9,26 @@ package struct Prober: Sendable {
     let line: LineFacts
     let binding: ProbeBinding
     let trust: WebTrust
-    /// Of the gateway, for all copies of this.
-    let allowance = RouterAllowance()
+    /// What it shares with other probers.
+    let gate: ProbeGate
+    /// Whether bytes cost money, so that less is asked.
+    var isThrifty = false
+    /// When a question over UDP is sent.
+    var tries: [Duration] = [.zero, .milliseconds(700), .milliseconds(1500)]
 
     /// - Parameters:
     ///   - engine: of the namespace of `line`.
     ///   - line: what the kernel knows of the path.
     ///   - trust: whom web probes trust; one value for all probers of a check reads the system's roots once.
-    package init(engine: SocketEngine, line: LineFacts, binding: ProbeBinding, trust: WebTrust = WebTrust()) {
-        (self.engine, self.line, self.binding, self.trust) = (engine, line, binding, trust)
+    ///   - gate: what it shares with other probers.
+    package init(
+        engine: SocketEngine,
+        line: LineFacts,
+        binding: ProbeBinding,
+        trust: WebTrust = WebTrust(),
+        gate: ProbeGate = ProbeGate()
+    ) {
+        (self.engine, self.line, self.binding, self.trust, self.gate) = (engine, line, binding, trust, gate)
     }
 
     var family: AddressFamily { binding.family }

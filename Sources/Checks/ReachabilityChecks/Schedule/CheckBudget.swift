@@ -1,7 +1,5 @@
-package import NetworkReachability
-
-/// What checks may send, and what they have sent: probes in a second, errors that routers are made to send, bytes in a day. A value;
-/// time is told.
+/// What a check that goes on may send, and what it has sent: bytes in a day. A value; time is told. How fast probes follow each other is
+/// for ``ProbeGate`` to say.
 package struct CheckBudget: Sendable {
     /// Why a round is run.
     package enum Purpose: String, Hashable, Sendable, CaseIterable, Codable {
@@ -15,16 +13,13 @@ package struct CheckBudget: Sendable {
         case trouble
     }
 
-    /// Bytes in a day, and probes.
+    /// Bytes in a day.
     package struct Limits: Hashable, Sendable {
         package var idle = 250_000
         package var anchors = 1_600_000
         package var trouble = 6_000_000
         package var meteredIdle = 25_000
         package var meteredTrouble = 500_000
-        /// Probes in a second, and how many may start at once.
-        package var rate = 20
-        package var burst = 50
 
         package init() {}
 
@@ -46,13 +41,10 @@ package struct CheckBudget: Sendable {
 
     private let limits: Limits
     private var days: [Account: DailyBytes] = [:]
-    private var pace: ProbePace
-    private var routers = RouterPatience()
     private var total = ProbeCost()
 
     package init(_ limits: Limits = Limits()) {
         self.limits = limits
-        pace = ProbePace(rate: limits.rate, burst: limits.burst)
     }
 
     // MARK: Bytes in a day
@@ -74,22 +66,9 @@ package struct CheckBudget: Sendable {
         days[Account(purpose: purpose, isMetered: isMetered), default: DailyBytes(began: now)].add(cost, at: now)
     }
 
-    // MARK: Probes
-
-    /// Takes leave to start one more probe.
-    ///
-    /// - Returns: how long to wait before asking again; zero where it may start now.
-    package mutating func startProbe(at now: Duration) -> Duration { pace.start(at: now) }
-
-    /// Takes leave to send what a router answers with an error: three in three seconds. A Linux router sends no more, and what it does
-    /// not send would be missed.
-    package mutating func provoke(_ router: IPAddress, at now: Duration) -> Bool { routers.provoke(router, at: now) }
-
     /// For JSON.
     package func figures(at now: Duration) -> Figures {
         var figures = Figures(total: total)
-        (figures.probesStarted, figures.probesDelayed) = (pace.started, pace.delayed)
-        (figures.errorsProvoked, figures.errorsWithheld) = (routers.provoked, routers.withheld)
         for (account, day) in days {
             let name = account.isMetered ? "\(account.purpose.rawValue)Metered" : account.purpose.rawValue
             figures.today[name] = day.spent(at: now)
@@ -102,11 +81,5 @@ package struct CheckBudget: Sendable {
         package var total: ProbeCost
         /// By purpose, in the day that each has begun with its first round.
         package var today: [String: ProbeCost] = [:]
-        package var probesStarted = 0
-        /// How often a probe had to wait.
-        package var probesDelayed = 0
-        package var errorsProvoked = 0
-        /// How often a packet was not sent because its router had been asked enough.
-        package var errorsWithheld = 0
     }
 }

@@ -1,5 +1,4 @@
 import LinuxPrimitives
-package import NetworkReachability
 
 /// Runs a ``CheckSchedule``: gives it the time and what happens, and does what it wants.
 ///
@@ -180,24 +179,6 @@ package final class CheckSession: Sendable {
     }
 
     // MARK: The budget
-
-    /// Waits until one more probe may start: 20 in a second.
-    ///
-    /// - Throws: `CancellationError` when the task is cancelled.
-    package func startProbe() async throws {
-        while true {
-            let now = clock.now
-            let wait = state.withLock { $0.schedule.budget.startProbe(at: now) }
-            if wait == .zero { return }
-            try await clock.sleep(until: now + wait)
-        }
-    }
-
-    /// Whether a packet may be sent that a router answers with an error.
-    package func mayProvoke(_ router: IPAddress) -> Bool {
-        let now = clock.now
-        return state.withLock { $0.schedule.budget.provoke(router, at: now) }
-    }
 
     /// How it stands, and what was sent.
     package var figures: (state: ScheduleState, spent: CheckBudget.Figures) {

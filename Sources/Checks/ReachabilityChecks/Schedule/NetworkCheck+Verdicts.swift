@@ -41,14 +41,11 @@ extension NetworkCheck {
             errands: CheckSession.Errands(
                 events: { sight.events() },
                 runRound: { [self] kind in
-                    await run(
-                        kind,
-                        sight,
-                        turn.withLock { turn in
-                            turn += 1
-                            return turn
-                        }
-                    )
+                    let number = turn.withLock { turn in
+                        turn += 1
+                        return turn
+                    }
+                    return await run(kind, sight, number)
                 },
                 observe: { sight.observe() }
             )
@@ -61,7 +58,7 @@ extension NetworkCheck {
     private func run(_ kind: RoundKind, _ sight: LineSight, _ turn: Int) async -> (CheckVerdict, ProbeCost) {
         do throws(CheckError) {
             if kind == .cheap { return try await probe() }
-            var options = options
+            var options = sight.isMetered ? options.thrifty(turn) : options
             options.announcedPortals = sight.portals.servers
             if kind == .brief, !options.anchors.isEmpty {
                 options.anchors = [options.anchors[turn % options.anchors.count]]
@@ -77,6 +74,7 @@ extension NetworkCheck {
 
     /// One question to a DNS server behind the gateway, else one packet that dies at the second router.
     private func probe() async throws(CheckError) -> (CheckVerdict, ProbeCost) {
+        try await Footing.make()
         let site = try CheckSite(options)
         var evidence = CheckEvidence(site)
         // Only these are asked.
@@ -118,6 +116,9 @@ private final class LineSight: Sendable {
         (self.target, self.options) = (target, options)
         portals = PortalNews(in: options.networkNamespace)
     }
+
+    /// Whether bytes cost money now.
+    var isMetered: Bool { manager(over: options.addressFamily)?.path.isExpensive == true }
 
     /// Ends at once where the kernel cannot be asked.
     func events() -> AsyncStream<ScheduleEvent> {

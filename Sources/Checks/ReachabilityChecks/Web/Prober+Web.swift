@@ -34,8 +34,10 @@ extension Prober {
         let (segment, headers) = family == .ipv4 ? (1200, 40) : (1220, 60)
         var binding = binding
         binding.maximumSegment = UInt16(segment)
-        let prober = Prober(engine: engine, line: line, binding: binding, trust: trust)
-        var result = await prober.visit(.mtu, subject, request, at: address, limit: limit)
+        let prober = Prober(engine: engine, line: line, binding: binding, trust: trust, gate: gate)
+        var trial = request
+        trial.isTrial = true
+        var result = await prober.visit(.mtu, subject, trial, at: address, limit: limit)
         // The kernel still believes in the link's; larger ones than these have not been seen to pass.
         result.evidence.pathMTU = result.outcome == .answered ? segment + headers : nil
         return result
@@ -48,10 +50,27 @@ extension Prober {
         at address: IPAddress,
         limit: Duration
     ) async -> ProbeResult {
-        let port = UInt16(request.url.port)
-        let probe = self.request(kind, subject, address, port: port, limit: limit)
+        let probe = self.request(kind, subject, address, port: UInt16(request.url.port), limit: limit)
+        var result = ProbeResult(probe, generation: line.generation, .cancelled)
+        let begun = SystemClock.monotonic
+        await gate.pass()
+        repeat {
+            let visited = await WebTurns.shared.during { await visit(probe, request, at: address) }
+            guard let visited else { return result }
+            result = visited
+            guard result.outcome == .skipped(.noDescriptors), WebTurns.shared.isInUse else { return result }
+            // Others give theirs back.
+            try? await Task.sleep(for: Self.patience)
+        } while SystemClock.monotonic - begun < limit && !Task.isCancelled
+        return result
+    }
+
+    private static let patience = Duration.milliseconds(50)
+
+    private func visit(_ probe: ProbeRequest, _ request: WebRequest, at address: IPAddress) async -> ProbeResult {
+        let (port, limit) = (UInt16(request.url.port), probe.limit)
         var settings = settings()
-        settings.receiveBuffer = WebLimits.window
+        settings.receiveBuffer = WebLimits.window(request.purpose)
         let connecting = await engine.connect(
             ConnectRequest(
                 to: endpoint(address, port: port),

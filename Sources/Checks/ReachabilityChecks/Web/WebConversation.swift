@@ -14,7 +14,7 @@ final class WebConversation: ChannelInboundHandler {
     typealias OutboundOut = HTTPClientRequestPart
 
     /// What ends it from outside, as an event of the pipeline.
-    enum Stop: Sendable { case timedOut, cancelled }
+    enum Stop: Sendable { case timedOut, cancelled, enough }
 
     private let request: WebRequest
     private let trust: WebTrust
@@ -22,6 +22,7 @@ final class WebConversation: ChannelInboundHandler {
     private let enough: Int
     private let channel: any Channel
     private let ended: EventLoopPromise<WebOutcome>
+    private let byteGuard: ByteGuard
     private let headGuard = HeadGuard()
     private var outcome = WebOutcome()
     private var began = SystemClock.monotonic
@@ -36,6 +37,7 @@ final class WebConversation: ChannelInboundHandler {
         ended: EventLoopPromise<WebOutcome>
     ) {
         (self.request, self.trust, self.channel, self.ended) = (request, trust, channel, ended)
+        byteGuard = ByteGuard(request)
         enough = WebLimits.enough(request.purpose)
         outcome.phase = request.url.scheme == .https ? .tls : .request
     }
@@ -50,6 +52,7 @@ final class WebConversation: ChannelInboundHandler {
         let conversation = WebConversation(request, trust, on: channel, ended: ended)
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(AbortHandler())
+        try pipeline.addHandler(conversation.byteGuard)
         if request.url.scheme == .https { try conversation.secure(pipeline) }
         var limits = NIOHTTPDecoderLimitConfiguration()
         (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (WebLimits.head, WebLimits.head)
@@ -82,7 +85,12 @@ final class WebConversation: ChannelInboundHandler {
         case TLSUserEvent.handshakeCompleted where outcome.phase == .tls:
             pass(to: .request)
             send(context)
-        case let stop as Stop: finish(stop == .timedOut ? .timedOut : .cancelled)
+        case let stop as Stop:
+            switch stop {
+            case .timedOut: finish(.timedOut)
+            case .cancelled: finish(.cancelled)
+            case .enough: finish(.answered)
+            }
         default: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -92,6 +100,7 @@ final class WebConversation: ChannelInboundHandler {
         sent.futureResult.assumeIsolated().whenSuccess { [self] in
             if outcome.phase == .request { pass(to: .firstByte) }
         }
+        byteGuard.expectAnswer()
         context.write(wrapOutboundOut(.head(request.head)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
     }

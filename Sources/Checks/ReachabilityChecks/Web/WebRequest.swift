@@ -17,6 +17,8 @@ package struct WebRequest: Hashable, Sendable {
 
     package var url: TrustedHTTPURL
     package var purpose: Purpose
+    /// Whether it is only to be seen that something gets through, whatever it is.
+    var isTrial = false
 
     package init(_ url: TrustedHTTPURL, _ purpose: Purpose) {
         (self.url, self.purpose) = (url, purpose)
@@ -33,11 +35,30 @@ enum WebLimits {
     /// Of `Location`, in characters: more is for nobody to read.
     static let location = 2048
     /// Of the body of what the portal's own server says; who answers with more has said nothing.
-    static let portal = PortalInformation.maximumLength
+    static let portal = 4 * 1024
+    /// Of everything that comes in, with heads, and with what TLS and the coding of the body add.
+    static func bytes(_ purpose: WebRequest.Purpose) -> Int {
+        switch purpose {
+        // A document of RFC 8908 has a few hundred.
+        case .portalAPI: 16 * 1024
+        case .page, .anchor, .target: 64 * 1024
+        }
+    }
+
+    /// The same once the request is sent: a large record of TLS need not be read to its end to know that it is large.
+    static func bytesAfterwards(_ purpose: WebRequest.Purpose) -> Int {
+        purpose == .portalAPI ? portal + 2 * 1024 : bytes(purpose)
+    }
+
+    /// After how many bytes behind the request it is seen that segments get through.
+    static let trial = 4 * 1024
+    /// How often something may come in.
+    static let reads = 1024
     /// Answers before the answer (1xx).
     static let informational = 16
     /// How much may be on its way: what comes when enough was seen has been sent in vain.
-    static let window: Int32 = 8 * 1024
+    static func window(_ purpose: WebRequest.Purpose) -> Int32 { purpose == .portalAPI ? 4 * 1024 : largestWindow }
+    static let largestWindow: Int32 = 8 * 1024
 
     /// After how much of a body the answer has been seen: more than one segment of it, for large ones may be lost.
     static func enough(_ purpose: WebRequest.Purpose) -> Int {

@@ -12,7 +12,7 @@ struct WebVisit: Sendable {
 
     /// Returns when the event loop has closed its socket. A task that is cancelled has that done at once.
     func outcome(over socket: consuming Descriptor, _ meter: ConnectionMeter) async -> (WebOutcome, TCPInformation?) {
-        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let loop = Footing.loops.next()
         let ended = loop.makePromise(of: WebOutcome.self)
         let channel = channel(over: socket, on: loop, ended: ended)
         channel.whenFailure { ended.fail($0) }
@@ -31,6 +31,8 @@ struct WebVisit: Sendable {
         return (outcome, information)
     }
 
+    private var portions: FixedSizeRecvByteBufferAllocator { .init(capacity: Int(WebLimits.largestWindow)) }
+
     private func channel(
         over socket: consuming Descriptor,
         on loop: any EventLoop,
@@ -40,7 +42,7 @@ struct WebVisit: Sendable {
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             // One read at a time: none follows the one that was enough.
             .channelOption(.maxMessagesPerRead, value: 1)
-            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Int(WebLimits.window)))
+            .channelOption(.recvAllocator, value: portions)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try WebConversation.prepare(channel, for: request, trust: trust, ended: ended)

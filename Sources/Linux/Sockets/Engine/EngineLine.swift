@@ -9,6 +9,12 @@ struct EngineLine {
         jobs[number] = job
     }
 
+    /// Puts a job back that was taken out just now.
+    mutating func putBack(_ number: UInt64, _ job: EngineJob) {
+        head -= 1
+        jobs[number] = job
+    }
+
     /// The first job; nil when none waits.
     mutating func first() -> EngineJob? {
         while head < order.count {

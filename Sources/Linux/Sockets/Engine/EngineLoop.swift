@@ -31,11 +31,14 @@ final class EngineLoop {
     private var pingSockets: [PingSocket.Key: PingSocket] = [:]
     private var pingTokens: [UInt64: PingSocket] = [:]
     private var lastPingToken = EngineLoop.pingTokens
+    /// How many sockets there may be by what the system has given lately: others take descriptors, too.
+    private var room: Int
 
     init(_ inbox: EngineInbox, _ limits: EngineLimits, obstacle: SocketError?) {
         self.inbox = inbox
         self.limits = limits
         self.obstacle = obstacle
+        room = limits.descriptors
     }
 
     /// Works until the inbox is closed, and cancels what is left.
@@ -148,7 +151,9 @@ extension EngineLoop {
         return hasDescriptor || pingSockets[key] != nil
     }
 
-    private var hasDescriptor: Bool { flights.count - echoCount + pingSockets.count < limits.descriptors }
+    private var hasDescriptor: Bool { socketCount < room }
+
+    private var socketCount: Int { flights.count - echoCount + pingSockets.count }
 
     /// Starts what there is room for.
     private func startWaiting() {
@@ -163,8 +168,12 @@ extension EngineLoop {
             flights[number] = Entry(flight: try flight(number, job), moment: nil)
             if job.isEcho { echoCount += 1 }
             advance(number)
+            room = min(limits.descriptors, room + 1)
         } catch {
-            job.refuse(error)
+            // With none of our own in the air nobody here would make room.
+            guard error.kind == .noDescriptors, socketCount > 0 else { return job.refuse(error) }
+            room = socketCount
+            job.isEcho ? echoes.putBack(number, job) : sockets.putBack(number, job)
         }
     }
 

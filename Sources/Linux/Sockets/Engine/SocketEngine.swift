@@ -1,4 +1,3 @@
-import Glibc
 import LinuxPrimitives
 
 /// Sends datagrams and echoes and makes connections, any number at a time, on one thread with one `epoll(7)`, and says what came
@@ -76,13 +75,7 @@ package struct EngineLimits: Hashable, Sendable {
     package var echoes: Int
 
     package init(descriptors: Int? = nil, echoes: Int = 4096) {
-        self.descriptors = max(1, descriptors ?? min(512, Self.openFiles / 4))
+        self.descriptors = max(1, descriptors ?? min(512, OpenFiles.limit / 4))
         self.echoes = min(max(1, echoes), 16_384)
-    }
-
-    private static var openFiles: Int {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
-        return Int(clamping: limit.rlim_cur)
     }
 }

@@ -74,6 +74,11 @@ package struct SocketError: Error, Hashable, Sendable {
     }
 }
 
+extension SocketError.Step {
+    /// Whether not even the place was reached that sockets are to be opened in.
+    package var isNamespace: Bool { if case .enterNamespace = self { true } else { false } }
+}
+
 extension SocketError: CustomStringConvertible {
     /// `cannot open a ping socket: Permission denied; net.ipv4.ping_group_range does not name a group of this process`
     package var description: String {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+package import LinuxPrimitives
 package import Netlink
 
 /// The network namespace to watch: a network of its own, with its own links, addresses and routes.
@@ -47,15 +47,29 @@ public struct NetworkNamespace: Hashable, Sendable {
 
     /// What leads to the namespace from now on; nil for the process's own.
     func makeReference() throws(NetworkReachabilityError) -> NamespaceReference? {
+        do throws(NetlinkError) {
+            return try reference()
+        } catch {
+            throw .namespace(self, error)
+        }
+    }
+
+    private func reference() throws(NetlinkError) -> NamespaceReference? {
         switch place {
-        case .current: return Self.standIn
-        case .file(let path): return NamespaceReference(path: path)
-        case .process(let identifier):
-            do throws(NetlinkError) {
-                return try NamespaceReference(process: identifier)
-            } catch {
-                throw .namespace(self, error)
-            }
+        case .current: Self.standIn
+        case .file(let path): NamespaceReference(path: path)
+        case .process(let identifier): try NamespaceReference(process: identifier)
+        }
+    }
+
+    /// Moves the calling thread into the namespace, for sockets alone: without the files of `/etc/netns`.
+    ///
+    /// - Throws: what the system says.
+    package func enterForSockets() throws(SystemError) {
+        do throws(NetlinkError) {
+            if let reference = try reference() { try NamespaceEntry.enter(reference) }
+        } catch {
+            throw error.cause
         }
     }
 }

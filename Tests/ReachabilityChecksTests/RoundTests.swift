@@ -1,0 +1,198 @@
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import Sockets
+import Testing
+
+@testable import ReachabilityChecks
+
+/// What a whole round may take, send, and leave behind.
+@Suite struct RoundTests {
+    /// A line with both families, and a name server behind the provider.
+    private func withLine(
+        _ behaviour: NameServer.Behaviour = .well,
+        at addresses: [String] = [ProbedLine.world(.ipv4)],
+        breaking: @escaping @Sendable (ProbedLine) throws -> Void = { _ in },
+        _ body: (ProbedLine, CheckOptions) async throws -> Void
+    ) async throws {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        #expect(try await line.carriesPackets(.ipv4, expecting: true))
+        #expect(try await line.carriesPackets(.ipv6, expecting: true))
+        let server = try await LabThread.detached {
+            try NameServer(in: line.provider, at: addresses, zone: Self.zone, behaviour)
+        }
+        defer { server.stop() }
+        try await LabThread.detached { try breaking(line) }
+        var options = CheckOptions()
+        options.networkNamespace = .path(line.pc.path)
+        options.nameServers = addresses.compactMap { IPAddress($0) }
+        try await body(line, options)
+    }
+
+    private static let zone = ["ipv4only.arpa": ["192.0.0.170", "192.0.0.171"]]
+
+    // MARK: Time
+
+    /// Each of them once took as long as it liked.
+    @Test(arguments: [
+        NameServer.Behaviour.well, .silent, .slow(.milliseconds(450)), .truncated(streams: .silent), .old,
+    ])
+    func `a round ends in its time`(behaviour: NameServer.Behaviour) async throws {
+        try await withLine(behaviour, breaking: { try LabRow.forward(behaviour == .silent, in: $0.gateway) }) {
+            line,
+            options in
+            var options = options
+            options.timeLimit = .milliseconds(500)
+            options.anchors = [try CheckOptions.Anchor("http://198.18.0.9/")]
+            let (_, duration) = try await line.round(options)
+            // The gateway was once waited for for 3.2 s; the rest is what busy machines take.
+            #expect(duration < .milliseconds(2800), "\(duration)")
+        }
+    }
+
+    @Test(arguments: [NameServer.Behaviour.old, .truncated(streams: .silent)])
+    func `a question ends in its time, however often it is asked`(behaviour: NameServer.Behaviour) async throws {
+        var slow = behaviour
+        slow.delay = .milliseconds(1800)
+        try await withLine(slow) { line, _ in
+            let question = DNSQuestion(try #require(DNSName("ipv4only.arpa")), .a, identifier: 7)
+            let begun = ContinuousClock.now
+            let prober = try line.prober(.ipv4)
+            let result = await prober.ask(Situation.host, .known, question, limit: .seconds(2))
+            #expect(.now - begun < .milliseconds(2600), "\(result)")
+        }
+    }
+
+    // MARK: Packets
+
+    @Test(arguments: [false, true])
+    func `where bytes cost money twelve packets will do`(hasAnchor: Bool) async throws {
+        let breakings: [@Sendable (ProbedLine) throws -> Void] = [
+            { _ in }, { try LabRow.forward(false, in: $0.gateway) },
+            { try $0.gateway.ip("-4 route del default", "-6 route del default") },
+            { try $0.gateway.ip("addr flush dev g0") },
+        ]
+        for breaking in breakings {
+            let servers = [ProbedLine.world(.ipv4), ProbedLine.world(.ipv6)]
+            try await withLine(at: servers, breaking: breaking) { line, options in
+                var options = options
+                options.anchors = try ["https://192.0.2.9/", "http://203.0.113.7:81/", "http://203.0.113.7:82/"].map {
+                    try CheckOptions.Anchor($0)
+                }
+                options = options.thrifty(1)
+                #expect(options.anchors.map(\.url.port) == [82])
+                if !hasAnchor { options.anchors = [] }
+                let (evidence, _) = try await line.round(options)
+                let cost = evidence.results.reduce(ProbeCost()) { $0 + $1.cost }
+                #expect(hasAnchor ? cost.bytes <= 4096 : cost.packets <= 12, "\(cost) \(evidence.results)")
+                #expect(evidence.servers?.count == 1)
+                #expect(evidence.results.allSatisfy { $0.server.map { $0 == Situation.host } ?? true })
+            }
+        }
+    }
+
+    @Test func `rounds share their probes and the patience of routers`() async throws {
+        try await withLine(breaking: { try LabRow.forward(false, in: $0.gateway) }) { line, options in
+            var options = options
+            options.timeLimit = .milliseconds(1500)
+            let gate = ProbeGate(rate: 1000, burst: 1000)
+            let site = try CheckSite(options, gate: gate)
+            let results = await withTaskGroup(of: [ProbeResult].self) { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        let nonce = Nonce { 7 }
+                        let names = NameBook(site: site, nonce: nonce)
+                        return await LineRound(site: site, names: names, nonce: nonce).run().results
+                    }
+                }
+                return await group.reduce(into: []) { $0 += $1 }
+            }
+            // Of each family: of three rounds as many errors as of one.
+            for family in AddressFamily.allCases {
+                let sent = results.filter {
+                    $0.request.binding.family == family && ($0.kind == .hop || $0.kind == .gateway)
+                        && $0.request.destination?.isIPv6 == (family == .ipv6) && $0.outcome != .skipped(.notNeeded)
+                }
+                let errors = sent.filter { $0.request.limit > .zero && $0.outcome != .answered }
+                #expect(errors.count <= 3, "\(errors)")
+            }
+            #expect(gate.figures.withheld > 0 && gate.figures.started >= 3 * 6)
+        }
+    }
+
+    // MARK: Whom it contacts
+
+    @Test func `an invented address is asked only where it is the gateway or a neighbour`() async throws {
+        for (address, isAsked) in [("203.0.113.7", false), ("10.1.0.1", true), ("10.1.0.77", true)] {
+            try await withLine(.invents(address)) { line, options in
+                var options = options
+                options.addressFamily = .ipv4
+                options.anchors = [try CheckOptions.Anchor("http://198.18.0.9/")]
+                let (evidence, _) = try await line.round(options)
+                let lures = evidence.results.filter { $0.request.subject == .lure }
+                #expect(lures.isEmpty != isAsked, "\(address): \(lures)")
+                #expect(evidence.results.contains { $0.purpose == .invented && $0.outcome == .answered })
+            }
+        }
+    }
+
+    @Test func `a page where an invented name leads is no portal by itself`() async throws {
+        try await withLine { line, options in
+            let site = try CheckSite(options, gate: ProbeGate())
+            let binding = ProbeBinding(family: .ipv4)
+            var evidence = CheckEvidence(site)
+            var anchor = ProbeResult(ProbeRequest(.http, .anchor("a.example"), binding: binding), generation: 1, .answered)
+            anchor.evidence.tls = TLSFacts(isVerified: true)
+            var lure = ProbeResult(ProbeRequest(.http, .lure, binding: binding), generation: 1, .answered)
+            lure.evidence.http = HTTPFacts(status: 200)
+            evidence.results = [anchor, lure]
+            evidence.anchors = ["a.example"]
+            let report = CheckReport(evidence, of: site, begun: .now)
+            #expect(report.verdict.place != .portal)
+            #expect(!report.steps.contains { $0.summary.contains("in place of others") }, "\(report.steps)")
+            // With no proof it is one.
+            evidence.results = [lure]
+            let portal = CheckReport(evidence, of: site, begun: .now)
+            #expect(portal.verdict.place == .portal)
+            #expect(portal.steps.contains { $0.summary.contains("somebody answers in place of others") })
+        }
+    }
+
+    // MARK: Its end
+
+    @Test func `a check that is cancelled ends at once, and leaves no socket`() async throws {
+        try await withLine(.silent, breaking: { try LabRow.forward(false, in: $0.gateway) }) { line, options in
+            let check = NetworkCheck(target: try CheckTarget("https://198.18.0.9/"), options: options)
+            var shortest = Duration.seconds(60)
+            for delay in [50, 300, 700, 1200] {
+                let task = Task { try await check.run() }
+                try await Task.sleep(for: .milliseconds(delay))
+                let begun = ContinuousClock.now
+                task.cancel()
+                _ = try await task.value
+                shortest = min(shortest, .now - begun)
+            }
+            // 10 ms, and what busy machines take.
+            #expect(shortest < .milliseconds(100), "\(shortest)")
+            let sockets = try await line.pc.perform {
+                ["udp", "udp6", "tcp", "tcp6", "icmp", "icmp6"].reduce(0) { count, kind in
+                    let table = TextFile.read("/proc/thread-self/net/\(kind)") ?? ""
+                    return count + max(0, table.split(separator: "\n").count - 1)
+                }
+            }
+            #expect(sockets == 0)
+        }
+    }
+
+    @Test func `why a namespace cannot be entered is told`() async throws {
+        let engine = try CheckSite.engine(in: .path("/nowhere"))
+        let endpoint = SocketEndpoint(WireAddress(ipv4: 0x7f00_0001), port: 9)
+        let outcome = await engine.connect(ConnectRequest(to: endpoint, limit: .seconds(8)))
+        guard case .notSent(let error) = outcome.end else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(error.cause == .noEntry && ProbeOutcome(error) == .skipped(.interfaceGone))
+    }
+}
