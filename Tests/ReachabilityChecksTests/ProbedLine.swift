@@ -70,7 +70,7 @@ final class ProbedLine: Sendable {
     ) async throws -> (verdict: CheckVerdict, results: [ProbeResult]) {
         if asNobody { try pc.sysctl("net.ipv4.ping_group_range", "1 0") }
         var options = CheckOptions()
-        options.family = family
+        options.family = .init(family)
         options.nameServers = []
         let outcome = try await round(options, engine: pc.engine(asNobody: asNobody))
         var evidence = outcome.evidence

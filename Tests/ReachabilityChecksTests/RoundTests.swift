@@ -127,7 +127,7 @@ import Testing
         for (address, isAsked) in [("203.0.113.7", false), ("10.1.0.1", true), ("10.1.0.77", true)] {
             try await withLine(.invents(address)) { line, options in
                 var options = options
-                options.addressFamily = .ipv4
+                options.family = .ipv4
                 options.anchors = [try CheckOptions.Anchor("http://198.18.0.9/")]
                 let (evidence, _) = try await line.round(options)
                 let lures = evidence.results.filter { $0.request.subject == .lure }

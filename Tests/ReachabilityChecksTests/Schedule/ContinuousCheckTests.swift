@@ -22,7 +22,7 @@ import Testing
         var options = CheckOptions()
         options.networkNamespace = .path(line.pc.path)
         options.nameServers = [Situation.host]
-        options.addressFamily = .ipv4
+        options.family = .ipv4
         var notified: [CheckVerdict] = []
         for await verdict in NetworkCheck(options: options).verdicts {
             notified.append(verdict)

@@ -30,13 +30,13 @@ extension RetryRun {
     private func untilCut<Answer: Sendable>(
         _ ask: @escaping @Sendable () async -> Answer
     ) async -> Result<Answer, RetryCoordinator.Refusal> {
-        let bell = Bell()
-        guard let registration = coordinator.beginAttempt(bell) else { return .failure(.init(ending: .shutDown)) }
+        let signal = WakeSignal()
+        guard let registration = coordinator.beginAttempt(signal) else { return .failure(.init(ending: .shutDown)) }
         defer { coordinator.endAttempt(registration) }
         return await withTaskGroup(of: Result<Answer, RetryCoordinator.Refusal>?.self) { group in
             group.addTask { .success(await ask()) }
             group.addTask { [coordinator, target, deadline, clock] in
-                let cut = await coordinator.cut(of: nil, at: target.host, until: deadline, on: clock, bell)
+                let cut = await coordinator.cut(of: nil, at: target.host, until: deadline, on: clock, signal)
                 if case .end(let ending)? = cut { return .failure(.init(ending: ending)) }
                 return nil
             }
