@@ -51,7 +51,7 @@ struct JudgePropertyTests {
         #expect(places.count >= 9, "\(places)")
     }
 
-    /// A gateway or a target that answers moves the place away from this machine, or not at all.
+    /// A gateway, a router, a server, an anchor or a target that answers moves the place away from this machine, or not at all.
     @Test func isNotMovedNearerByLife() {
         var chance = SeededGenerator(seed: 51)
         for _ in 0..<30_000 {
@@ -59,11 +59,19 @@ struct JudgePropertyTests {
             let before = situation.verdict
             // Behind a portal whoever answers in the name of the target is the portal.
             let isProof = situation.evidence.target != nil && !situation.evidence.valid.contains(where: \.looksCaptive)
-            let proofs = [situation.gateway(.answered)] + (isProof ? [situation.target(.tcp, .answered)] : [])
-            for after in proofs.map(\.verdict) {
+            let proofs =
+                [
+                    situation.gateway(.answered), situation.hop(), situation.server(), situation.verified("a"),
+                    situation.verified("d"),
+                ] + (isProof ? [situation.target(.tcp, .answered)] : [])
+            for proof in proofs {
+                let after = proof.verdict
                 if after.place.distance < before.place.distance, before.place != .inconclusive {
                     Issue.record(
-                        "\(before.place) became \(after.place): \(before.text); \(after.text); \(situation.evidence.results)"
+                        """
+                        \(before.place) became \(after.place): \(before.text); \(after.text); \
+                        \(proof.evidence.results.map { ($0.request.binding.family, $0.kind, $0.request.subject, $0.outcome) })
+                        """
                     )
                     return
                 }

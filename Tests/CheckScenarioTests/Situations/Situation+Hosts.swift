@@ -132,6 +132,17 @@ extension Situation {
             right: .works
         ),
         target(
+            "host-answers-plainly",
+            "the target answers by HTTP, and nobody intercepts",
+            facts: [.page(.host, 200), .tcp(.nobody, 80, .silent)],
+            variants: [
+                Variant(line: .ipv4, ask: .plainly, isNobody: true), Variant(line: .dual, ask: .plainly),
+                Variant(line: .ipv6, ask: .anchors),
+            ],
+            "http://host.example/",
+            right: .works
+        ),
+        target(
             "host-is-server",
             "the target is a name at a server, which has it",
             facts: [.name(.secondResolver, .addresses(1))],

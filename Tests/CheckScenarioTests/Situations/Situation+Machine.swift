@@ -1,3 +1,5 @@
+import NetworkLab
+
 /// What is wrong with this machine and its link.
 extension Situation {
     static let machine = [
@@ -42,7 +44,7 @@ extension Situation {
             id: "firewall-drops",
             title: "the firewall of this machine drops all that leaves",
             row: 4,
-            steps: [.rule(.pc, "output", neighbours), .rule(.pc, "output", "oifname p0 drop")],
+            steps: [.rule(.pc, "output", talkOfNeighbours), .rule(.pc, "output", "oifname p0 drop")],
             facts: [.noEcho(.gateway), .name(.resolver, .unsent), .tcp(.anchor, 80, .silent)],
             right: .place("thisMachine", "firewall", "blockedHere")
         ),
@@ -51,7 +53,7 @@ extension Situation {
             title: "the firewall of this machine rejects all that leaves",
             row: 5,
             steps: [
-                .rule(.pc, "output", neighbours), .rule(.pc, "output", "oifname p0 reject with icmpx admin-prohibited"),
+                .rule(.pc, "output", talkOfNeighbours), .rule(.pc, "output", "oifname p0 reject with icmpx admin-prohibited"),
             ],
             facts: [.noEcho(.gateway), .tcp(.anchor, 80, .unreachable)],
             right: .place("thisMachine", "firewall", "blockedHere")
@@ -78,9 +80,20 @@ extension Situation {
         Situation(
             id: "firewall-drops-answers",
             title: "the firewall of this machine drops all that comes in",
-            steps: [.rule(.pc, "input", neighbours), .rule(.pc, "input", "iifname p0 drop")],
+            steps: [.rule(.pc, "input", talkOfNeighbours), .rule(.pc, "input", "iifname p0 drop")],
             facts: [.noEcho(.gateway), .tcp(.anchor, 80, .silent), .name(.resolver, .silent)],
             right: .place("thisMachine")
+        ),
+        Situation(
+            id: "mark-not-permitted",
+            title: "nobody may send a packet with a mark",
+            facts: [.echo(.gateway), .page(.anchor, 204)],
+            variants: [
+                Variant(line: .ipv4, ask: .privately, isNobody: true), Variant(line: .dual, ask: .plainly, isNobody: true),
+            ],
+            arguments: ["--mark", "7"],
+            mostPackets: 20,
+            right: LabThread.canBecomeNobody ? .place("inconclusive", "notPermitted") : .works
         ),
         Situation(
             id: "clock-late",
@@ -117,5 +130,5 @@ extension Situation {
     ]
 
     /// The talk of neighbours passes firewalls: as ARP does, which they do not see.
-    private static let neighbours = "icmpv6 type { 133-136 } accept"
+    static let talkOfNeighbours = "icmpv6 type { 133-136 } accept"
 }

@@ -26,11 +26,15 @@ struct CheckRun: Sendable {
         let begun = ContinuousClock.now
         let names = NameBook(site: site, nonce: nonce)
         let line = SharedLine { await LineRound(site: site, names: names, nonce: nonce).run() }
+        let nobody = SharedLine { LineOutcome(results: await InterceptionRound(site: site).run()) }
+        // How many targets have not answered yet.
+        let waiting = Locked(0)
         return await withTaskGroup(of: (Int, CheckReport)?.self) { group in
             // For targets that will not answer, and not before they have had their chance.
             group.addTask {
                 if isEnough, !targets.contains(nil) {
                     do { try await Task.sleep(for: Self.targetsFirst) } catch { return nil }
+                    guard waiting.withLock({ $0 > 0 }) else { return nil }
                 }
                 _ = await line.outcome()
                 return nil
@@ -46,7 +50,7 @@ struct CheckRun: Sendable {
                 group.addTask {
                     // What is cancelled begins nothing, and is told as it is.
                     try? await Task.sleep(until: begun + .seconds(1) * number / rate, clock: .continuous)
-                    return (number, await report(of: target, names, line))
+                    return (number, await report(of: target, names, line, nobody, waiting))
                 }
             }
             while reports.count < targets.count, let next = await group.next() { take(next) }
@@ -55,26 +59,34 @@ struct CheckRun: Sendable {
         }
     }
 
-    private func report(of target: CheckTarget?, _ names: NameBook, _ line: SharedLine) async -> CheckReport {
+    private func report(
+        of target: CheckTarget?,
+        _ names: NameBook,
+        _ line: SharedLine,
+        _ nobody: SharedLine,
+        _ waiting: Locked<Int>
+    ) async -> CheckReport {
         let begun = ContinuousClock.now
         var evidence = CheckEvidence(site, target)
         if let target {
+            waiting.withLock { $0 += 1 }
+            defer { waiting.withLock { $0 -= 1 } }
             let outcome = await site.out.during(target.text) {
                 await TargetRound(site: site, names: names, nonce: nonce, target: target).run()
             }
             evidence.results = outcome.results
             if let path = outcome.path {
                 evidence.path = path
+                evidence.sharesLine = site.lines.contains { $0.leads(as: path) }
                 evidence.isOnLink = path.gateway == nil && path.interface.map { $0.type.hasNeighbours } ?? false
             }
             if site.options.resolution(of: target.host) != nil { evidence.target?.name = nil }
         }
-        if !isEnough || target == nil || TargetStage.answers(evidence) == nil {
-            let outcome = await line.outcome()
-            evidence.results += outcome.results
-            evidence.dropped = outcome.dropped
-            evidence.isReversePathFiltered = outcome.isReversePathFiltered
-            evidence.underlay = outcome.underlay
+        let isAlone = isEnough && target != nil && TargetStage.answers(evidence) != nil
+        if !isAlone { evidence.take(await line.outcome()) }
+        if TargetStage.isDoubtful(evidence) {
+            // Where somebody answers for everybody, that is all there is to know.
+            evidence.results += await nobody.outcome().results
         }
         return CheckReport(evidence, of: site, begun: begun)
     }
@@ -90,7 +102,22 @@ extension InterfaceType {
     }
 }
 
+extension CheckSite.Line {
+    /// Whether packets of a path take the same way.
+    fileprivate func leads(as other: NetworkPath) -> Bool {
+        path.interface?.index == other.interface?.index && path.gateway == other.gateway
+    }
+}
+
 extension CheckEvidence {
+    /// Adds what was found of the line.
+    fileprivate mutating func take(_ line: LineOutcome) {
+        results += line.results
+        dropped = line.dropped
+        isReversePathFiltered = line.isReversePathFiltered
+        underlay = line.underlay
+    }
+
     /// What is known before anything is sent.
     init(_ site: CheckSite, _ target: CheckTarget? = nil) {
         self.init(path: site.path, generation: CheckSite.generation, target: target)

@@ -10,6 +10,7 @@ struct LineRound: Sendable {
         case hops = "gateway and second hop"
         case names = "DNS servers"
         case anchors
+        case secureAnchors = "anchors over TLS"
         case interception = "whether somebody intercepts"
         case portal
     }
@@ -18,7 +19,7 @@ struct LineRound: Sendable {
     let names: NameBook
     let nonce: Nonce
     /// Once is enough.
-    private let smallSegments = Turn()
+    let smallSegments = Turn()
     /// Taken as soon as a router behind the gateway has answered.
     private let hasHop = Turn()
 
@@ -33,11 +34,14 @@ struct LineRound: Sendable {
     func run() async -> LineOutcome {
         let before = PacketCounters(in: site.options.networkNamespace)
         async let underlay = below()
-        let results = await probe()
+        let noise = PacketNoise(in: site.options.networkNamespace)
+        async let _ = noise.listen()
+        let (begun, results) = (ContinuousClock.now, await probe())
         let after = PacketCounters(in: site.options.networkNamespace)
+        let dropped = noise.removed(from: after.dropped(since: before), in: .now - begun)
         return LineOutcome(
             results: results,
-            dropped: after.dropped(since: before),
+            dropped: dropped,
             isReversePathFiltered: after.isFiltered(since: before),
             underlay: await underlay
         )
@@ -69,7 +73,7 @@ struct LineRound: Sendable {
                 }
             }
             for anchor in site.options.anchors {
-                add(.anchors) { await prove(anchor, clock) }
+                add(anchor.url.scheme == .https ? .secureAnchors : .anchors) { await prove(anchor, clock) }
             }
             if let api = site.options.portalAPI {
                 add(.portal) { await askPortal(api, clock) }
@@ -78,10 +82,15 @@ struct LineRound: Sendable {
             for await (part, found) in group {
                 pending[part, default: 1] -= 1
                 results += found
-                let vital: [Part] = isPrivate ? [.names, .interception, .portal] : [.names, .anchors, .portal]
+                let vital: [Part] =
+                    isPrivate ? [.names, .interception, .portal] : [.names, .anchors, .secureAnchors, .portal]
                 if vital.allSatisfy({ pending[$0, default: 0] == 0 }), works(results) { group.cancelAll() }
-                // Nobody else can be asked about anything.
-                if results.contains(where: { $0.request.subject == .nobody && $0.looksCaptive }) { group.cancelAll() }
+                // Nobody else can be asked about anything. Only a certificate would show that just this address is taken.
+                if pending[.secureAnchors, default: 0] == 0,
+                    results.contains(where: { $0.request.subject == .nobody && $0.looksCaptive })
+                {
+                    group.cancelAll()
+                }
             }
             return results
         }
@@ -114,15 +123,9 @@ struct LineRound: Sendable {
         if line.prober.family == .ipv6, site.lines.count > 1 {
             do { try await Task.sleep(for: Self.nextFamily) } catch { return [] }
         }
-        let nobody = Prober.nobody(line.prober.family)
-        guard let url = try? TrustedHTTPURL("http://\(nobody.urlText)/") else { return [] }
-        var result = await line.prober.fetch(.nobody, WebRequest(url, .page), at: nobody, limit: Self.nearby)
-        if result.request.kind == .http { result.request.kind = .interception }
-        return [result]
+        return [await InterceptionRound.page(line.prober)]
     }
 
-    /// So long whoever intercepts may take, who is on the way: less than a second SYN.
-    private static let nearby = Duration.milliseconds(900)
     /// How long the first family may take before the second is asked too.
     private static let nextFamily = Duration.milliseconds(100)
     /// How long anchors may take before everything else is asked too.
@@ -163,7 +166,7 @@ struct LineRound: Sendable {
         // Where nobody behind the gateway answers, it is not about this one.
         guard hasHop.isTaken else { return [] }
         async let echo = prober.echo(.server(server, .known), to: server, limit: .seconds(2), tries: [.zero])
-        async let stream = prober.connect(.server(server, .known), to: server, port: 53, limit: Self.nearby)
+        async let stream = prober.connect(.server(server, .known), to: server, port: 53, limit: InterceptionRound.nearby)
         return await [echo, stream]
     }
 
@@ -175,92 +178,6 @@ struct LineRound: Sendable {
         else { return [] }
         return [await prober.fetch(.lure, WebRequest(url, .page), at: address, limit: clock.left)]
     }
-
-    // MARK: The internet
-
-    /// Asks an anchor over each family, and once more with small segments where it stalls; its host for an echo where it is silent.
-    private func prove(_ anchor: CheckOptions.Anchor, _ clock: RoundClock) async -> [ProbeResult] {
-        let entry = await names.addresses(of: anchor.host, limit: clock.left)
-        if entry.addresses.isEmpty {
-            // Where the name service is broken nothing is known of the anchor; a name that does not exist proves nothing.
-            guard entry.isDenied else { return [] }
-            return site.lines.map { line in
-                let request = line.prober.request(.resolve, .anchor(anchor.host), nil, limit: clock.left)
-                return ProbeResult(request, generation: line.prober.line.generation, .invalid(.nameNotFound))
-            }
-        }
-        return await withTaskGroup(of: [ProbeResult].self) { group in
-            for line in site.lines {
-                guard let address = entry.addresses.first(where: { $0.wire.family == line.prober.family }) else {
-                    continue
-                }
-                group.addTask { await prove(anchor, at: address, line.prober, clock) }
-            }
-            return await group.reduce(into: []) { $0 += $1 }
-        }
-    }
-
-    private func prove(
-        _ anchor: CheckOptions.Anchor,
-        at address: IPAddress,
-        _ prober: Prober,
-        _ clock: RoundClock
-    ) async -> [ProbeResult] {
-        let (subject, request) = (
-            ProbeSubject.anchor(anchor.host), WebRequest(anchor.url, .anchor(nonce: nonce.challenge))
-        )
-        return await withTaskGroup(of: [ProbeResult].self) { group in
-            group.addTask {
-                await prober.fetchBoth(subject, request, at: address, limit: clock.left) { smallSegments.take() }
-            }
-            group.addTask {
-                do { try await Task.sleep(for: .seconds(1)) } catch { return [] }
-                return [await prober.echo(subject, to: address, limit: .seconds(2), tries: [.zero])]
-            }
-            var results: [ProbeResult] = []
-            for await found in group {
-                results += found
-                if found.contains(where: { !$0.isEcho && $0.peerSpoke }) { group.cancelAll() }
-            }
-            return results.filter { $0.outcome != .cancelled }
-        }
-    }
-
-    /// Over TLS only (RFC 8908, section 4): anybody could say the same without.
-    private func askPortal(_ api: CheckOptions.Anchor, _ clock: RoundClock) async -> [ProbeResult] {
-        if api.url.scheme == .http {
-            return site.lines.prefix(1).map { line in
-                let request = line.prober.request(.portalAPI, .portal, nil, limit: clock.left)
-                return ProbeResult(request, generation: line.prober.line.generation, .invalid(.notTLS))
-            }
-        }
-        let entry = await names.addresses(of: api.host, limit: clock.left)
-        guard let address = entry.addresses.first, let prober = try? site.prober(to: address).prober else { return [] }
-        return [await prober.fetch(.portal, WebRequest(api.url, .portalAPI), at: address, limit: clock.left)]
-    }
-}
-
-extension Prober {
-    /// Asks a web server, and once more with small segments where it takes the connection and then stalls.
-    func fetchBoth(
-        _ subject: ProbeSubject,
-        _ request: WebRequest,
-        at address: IPAddress,
-        limit: Duration,
-        mayRepeat: @Sendable () -> Bool = { true }
-    ) async -> [ProbeResult] {
-        let result = await fetch(subject, request, at: address, limit: limit)
-        guard result.hasStalled, mayRepeat() else { return [result] }
-        return [result, await fetchSmall(subject, request, at: address, limit: RoundClock.smallSegments)]
-    }
-}
-
-extension ProbeResult {
-    /// Whether the connection was made, and then nothing more came.
-    fileprivate var hasStalled: Bool {
-        phases[.connect] != nil
-            && (outcome == .silent || outcome == .invalid(.stalled) || outcome == .invalid(.handshakeSilent))
-    }
 }
 
 extension IPAddress {
@@ -269,7 +186,7 @@ extension IPAddress {
 }
 
 /// For whoever comes first.
-private final class Turn: Sendable {
+final class Turn: Sendable {
     private let state = Locked(false)
 
     var isTaken: Bool { state.withLock { $0 } }

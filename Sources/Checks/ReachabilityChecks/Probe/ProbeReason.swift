@@ -118,6 +118,7 @@ extension ProbeReason {
     package static let upstreamAnswers = ProbeReason("upstreamAnswers")
     package static let captive = ProbeReason("captive")
     package static let portalByDNS = ProbeReason("portalByDNS")
+    package static let anchorsProveNothing = ProbeReason("anchorsProveNothing")
     package static let anchorsDisagree = ProbeReason("anchorsDisagree")
     package static let notEnoughEvidence = ProbeReason("notEnoughEvidence")
     package static let ipv4Broken = ProbeReason("ipv4Broken")

@@ -20,10 +20,10 @@ package enum CheckJudge {
         let anchors = evidence.valid.filter(\.isAnchor)
         let isBelieved = anchors.isEmpty || anchors.contains(where: \.peerSpoke)
         let hasSpoken =
-            [.inconclusive, .upstream].contains(line.place) && isBelieved
-            && evidence.valid.contains { $0.isTarget && $0.peerSpoke }
+            (line.isOpen || [.inconclusive, .upstream].contains(line.place)) && isBelieved
+            && evidence.target != nil && evidence.valid.contains { $0.isTarget && $0.peerSpoke }
         if line.place != .works && line.place != .degraded && !hasSpoken {
-            return CheckVerdict(line, notes: notes)
+            return CheckVerdict(line.isOpen ? NamesStage.judge(evidence) ?? line : line, notes: notes)
         }
         // The line is good: what is wrong lies behind it.
         let finding = NamesStage.judge(evidence) ?? TargetStage.fails(evidence) ?? NamesStage.degraded(evidence, line)
@@ -43,6 +43,7 @@ package enum CheckJudge {
             ?? SegmentStage.judge(view)
             ?? GatewayStage.judge(view)
             ?? UpstreamStage.word(view)
+            ?? AnchorStage.unproven(view)
             ?? UpstreamStage.silence(view)
     }
 }

@@ -6,7 +6,7 @@ enum TargetStage {
     /// Whoever answers is reachable, whatever else is found.
     static func answers(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
-        let captive = Set(evidence.valid.filter(\.looksCaptive).map(\.request.binding.family))
+        let captive = captiveFamilies(evidence)
         let answers = evidence.valid.filter { result in
             guard result.isTarget, result.ran else { return false }
             // A portal answers in the name of others, but not with their certificate.
@@ -20,6 +20,28 @@ enum TargetStage {
         // Who answers at an address that the name should not have is somebody else.
         if let name = target.name, let finding = NamesStage.unexpected(evidence, about: name) { return finding }
         return Finding(.works, .targetAnswers, .proven, "\(target.text) answers", answers)
+    }
+
+    /// Whether what answers may be somebody on the way who answers for everybody: a connection, a page or an echo show nothing else, and
+    /// nobody has looked yet.
+    static func isDoubtful(_ evidence: CheckEvidence) -> Bool {
+        guard evidence.sharesLine, let target = evidence.target, [nil, .tcp, .http].contains(target.decisive),
+            let finding = answers(evidence), finding.place == .works
+        else { return false }
+        let families = Set(finding.evidence.filter { !$0.isVerified }.map(\.request.binding.family))
+        let known = Set(
+            evidence.valid.filter { $0.ran && ($0.request.subject == .nobody || $0.isAnchor && $0.isVerified) }
+                .map(\.request.binding.family)
+        )
+        return finding.evidence.allSatisfy { !$0.isVerified } && !families.isSubset(of: known)
+    }
+
+    /// Those over which somebody answers for everybody, and no anchor shows that others are let pass.
+    private static func captiveFamilies(_ evidence: CheckEvidence) -> Set<AddressFamily> {
+        guard evidence.sharesLine else { return [] }
+        let captive = evidence.valid.filter(\.looksCaptive).map(\.request.binding.family)
+        let proven = evidence.valid.filter { $0.isAnchor && $0.isVerified }.map(\.request.binding.family)
+        return Set(captive).subtracting(proven)
     }
 
     /// The line is good, so the fault is the target's.
