@@ -23,7 +23,9 @@ package enum CheckJudge {
             (line.isOpen || [.inconclusive, .upstream].contains(line.place)) && isBelieved
             && evidence.target != nil && evidence.valid.contains { $0.isTarget && $0.peerSpoke }
         if line.place != .works && line.place != .degraded && !hasSpoken {
-            return CheckVerdict(line.isOpen ? NamesStage.judge(evidence) ?? line : line, notes: notes)
+            // Of two faults the nearer one is told.
+            let finding = TargetStage.refusedHere(evidence) ?? (line.isOpen ? NamesStage.judge(evidence) : nil)
+            return CheckVerdict(finding ?? line, notes: notes)
         }
         // The line is good: what is wrong lies behind it.
         let finding = NamesStage.judge(evidence) ?? TargetStage.fails(evidence) ?? NamesStage.degraded(evidence, line)

@@ -48,7 +48,7 @@ enum TargetStage {
     static func fails(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
         let results = evidence.valid.filter { $0.isTarget && $0.ran }
-        if let finding = refusedHere(target, results) ?? SegmentStage.finding(results) ?? ofTLS(target, results)
+        if let finding = refusedHere(evidence) ?? SegmentStage.finding(results) ?? ofTLS(target, results)
             ?? ofNames(target, results) ?? ofService(target, results) ?? ofHost(target, results)
         {
             return finding
@@ -66,7 +66,10 @@ enum TargetStage {
         return Finding(.inconclusive, .notEnoughEvidence, .suspected, "\(target.text) could not be asked", results)
     }
 
-    private static func refusedHere(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
+    /// This machine's packet filter does not let packets to the target out.
+    static func refusedHere(_ evidence: CheckEvidence) -> Finding? {
+        guard let target = evidence.target else { return nil }
+        let results = evidence.valid.filter { $0.isTarget && $0.ran }
         let refused = results.filter(\.isRefusedHere)
         guard !refused.isEmpty, !results.contains(where: \.peerSpoke) else { return nil }
         let text = "this machine's packet filter refuses what it sends to \(target.text)"
