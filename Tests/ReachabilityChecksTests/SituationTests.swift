@@ -67,6 +67,26 @@ struct SituationTests {
                 NeighbourFacts(before: .reachable, after: .reachable, age: .seconds(1), isContested: true)
             )
         ),
+        row(
+            8,
+            "our address is another's too, and there is no other",
+            .link,
+            .addressConflict,
+            Situation(reason: .noSourceAddress).changed { $0.evidence.duplicates = [Situation.host] }
+        ),
+        row(
+            8,
+            "our address is another's too, and packets leave with one of the link",
+            .link,
+            .addressConflict,
+            dead.gateway(.answered).changed {
+                $0.evidence.duplicates = [Situation.host]
+                $0.evidence.path.source = Situation.address("fe80::2")
+            }
+        ),
+        row(8, "one of our addresses is another's too", .works, .internetProven, none.allWell.changed {
+            $0.evidence.duplicates = [Situation.host]
+        }),
     ]
 
     static let line = [
@@ -445,6 +465,24 @@ struct SituationTests {
         #expect(captive.verdict.place == .portal, "\(captive.verdict)")
         #expect(captive.verified().verdict.reason == .targetAnswers)
         #expect(captive.changed { $0.evidence.sharesLine = false }.verdict.reason == .targetAnswers)
+    }
+
+    @Test func notesWhatDecidesNothing() {
+        let differing = Situation(Self.web).allWell.asked(.target, addresses: ["192.0.2.9"])
+            .asked(.target, .answered, Situation.gateway, addresses: ["192.0.2.10"])
+            .adding(.http, .target, .answered) { $0.evidence.http = HTTPFacts(status: 302, location: "https://b/") }
+        #expect(differing.verdict.place == .works)
+        #expect(Set(["redirected", "answersDiffer"]).isSubset(of: differing.verdict.notes), "\(differing.verdict.notes)")
+        let bad = differing.changed { $0.evidence.results.removeLast() }.handshake(.target, .wrongName).verdict
+        #expect(bad.place == .dns && bad.reason == .wrongAnswer, "\(bad)")
+    }
+
+    @Test func knowsTwoStationsFromOneThatWasExchanged() {
+        let witness = HardwareWitness()
+        for address: [UInt8] in [[], [2, 1], [2, 1], [2, 2], []] { witness.note(address) }
+        #expect(!witness.isContested)
+        witness.note([2, 1])
+        #expect(witness.isContested)
     }
 
     @Test func takesNoiseFromWhatWasDropped() {

@@ -125,6 +125,7 @@ extension CheckEvidence {
         for line in site.lines { gateways[line.prober.family] = line.path.gateway }
         anchors = Set(site.options.anchors.map(\.host))
         servers = site.servers
+        duplicates = site.duplicates
         expectations = site.options.expectedAddresses
     }
 }

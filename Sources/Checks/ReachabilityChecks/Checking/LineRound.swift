@@ -36,7 +36,8 @@ struct LineRound: Sendable {
         async let underlay = below()
         let noise = PacketNoise(in: site.options.networkNamespace)
         async let _ = noise.listen()
-        let (begun, results) = (ContinuousClock.now, await probe())
+        let begun = ContinuousClock.now
+        let results = await watched(probe)
         let after = PacketCounters(in: site.options.networkNamespace)
         let dropped = noise.removed(from: after.dropped(since: before), in: .now - begun)
         return LineOutcome(
@@ -45,6 +46,22 @@ struct LineRound: Sendable {
             isReversePathFiltered: after.isFiltered(since: before),
             underlay: await underlay
         )
+    }
+
+    /// What was found, with whether two stations answered for a gateway meanwhile.
+    private func watched(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
+        let lines = site.lines.map { (prober: $0.prober, witness: HardwareWitness()) }
+        async let _ = withTaskGroup(of: Void.self) { group in
+            for (prober, witness) in lines { group.addTask { await witness.watch(prober.line) } }
+        }
+        var results = await probe()
+        for (prober, witness) in lines where witness.isContested {
+            for index in results.indices
+            where results[index].kind == .gateway && results[index].request.binding.family == prober.family {
+                results[index].evidence.neighbour?.isContested = true
+            }
+        }
+        return results
     }
 
     private func below() async -> [CheckEvidence] {

@@ -27,6 +27,8 @@ package struct CheckEvidence: Sendable {
     package var dropped: [AddressFamily: Int] = [:]
     /// Whether the reverse path filter was what dropped some (`rp_filter` of `ip-sysctl`).
     package var isReversePathFiltered = false
+    /// Addresses of this machine that another one has too.
+    package var duplicates: [IPAddress] = []
     /// For a tunnel: the way to its far end, judged by itself. At most one.
     package var underlay: [CheckEvidence] = []
 

@@ -6,7 +6,9 @@ package enum CheckJudge {
     /// One verdict, whatever the evidence.
     package static func judge(_ evidence: CheckEvidence) -> CheckVerdict {
         let notes = Notes.of(evidence)
-        if let finding = KernelStage.judge(evidence) ?? TargetStage.answers(evidence) {
+        if let finding = KernelStage.judge(evidence) ?? TargetStage.answers(evidence)
+            ?? KernelStage.conflict(evidence)
+        {
             return CheckVerdict(finding, notes: notes)
         }
         if evidence.isOnLink, let finding = NeighbourStage.judge(evidence) {

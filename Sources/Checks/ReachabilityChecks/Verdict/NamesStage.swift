@@ -73,20 +73,20 @@ enum NamesStage {
             return Finding(.dns, reason, .likely, text, [service])
         }
         // Servers may differ with good reason; that the target is not what it should be as well is too much.
-        let mistaken = evidence.valid.contains { $0.isTarget && $0.evidence.tls?.isVerified == false }
-        let answers = results.filter { $0.evidence.dns?.addresses.isEmpty == false }
-        for one in answers where mistaken {
+        guard evidence.valid.contains(where: { $0.isTarget && $0.evidence.tls?.isVerified == false }),
+            let pair = difference(evidence)
+        else { return nil }
+        return Finding(.dns, .wrongAnswer, .likely, "DNS servers give different addresses of \(name)", pair)
+    }
+
+    /// The answers of two servers that have no address of the target in common.
+    static func difference(_ evidence: CheckEvidence) -> [ProbeResult]? {
+        let answers = evidence.valid.filter { $0.purpose == .target && $0.evidence.dns?.addresses.isEmpty == false }
+        for one in answers {
             for other in answers where one.server != other.server && one.evidence.dns?.type == other.evidence.dns?.type
             {
                 let (first, second) = (one.evidence.dns?.addresses ?? [], other.evidence.dns?.addresses ?? [])
-                guard Set(first).isDisjoint(with: second) else { continue }
-                return Finding(
-                    .dns,
-                    .wrongAnswer,
-                    .likely,
-                    "DNS servers give different addresses of \(name)",
-                    [one, other]
-                )
+                if Set(first).isDisjoint(with: second) { return [one, other] }
             }
         }
         return nil

@@ -14,6 +14,12 @@ enum Notes {
             notes.append("anchorsIll")
         }
         if results.contains(where: \.looksCaptive) { notes.append("captive") }
+        if !evidence.duplicates.isEmpty { notes.append(ProbeReason.addressConflict.rawValue) }
+        let redirects = results.contains {
+            $0.isTarget && $0.evidence.http.map { 300..<400 ~= $0.status && $0.location != nil } == true
+        }
+        if redirects { notes.append(ProbeReason.redirected.rawValue) }
+        if NamesStage.difference(evidence) != nil { notes.append(ProbeReason.answersDiffer.rawValue) }
         if evidence.isHandicapped { notes.append(ProbeReason.notPermitted.rawValue) }
         return notes
     }
