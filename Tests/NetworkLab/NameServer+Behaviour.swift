@@ -80,7 +80,9 @@ extension NameServer.Behaviour {
     package static let alone = NameServer.Behaviour(.code(0)).changed { $0.isAlone = true }
 
     /// The same as `well`, behind a few bytes that anybody may have sent.
-    package static func preceded(by datagrams: [UInt8]...) -> NameServer.Behaviour { well.changed { $0.preface = datagrams } }
+    package static func preceded(by datagrams: [UInt8]...) -> NameServer.Behaviour {
+        well.changed { $0.preface = datagrams }
+    }
 
     package static func truncated(streams: Port) -> NameServer.Behaviour {
         well.changed { ($0.isTruncated, $0.streams) = (true, streams) }

@@ -84,9 +84,15 @@ struct SituationTests {
                 $0.evidence.path.source = Situation.address("fe80::2")
             }
         ),
-        row(8, "one of our addresses is another's too", .works, .internetProven, none.allWell.changed {
-            $0.evidence.duplicates = [Situation.host]
-        }),
+        row(
+            8,
+            "one of our addresses is another's too",
+            .works,
+            .internetProven,
+            none.allWell.changed {
+                $0.evidence.duplicates = [Situation.host]
+            }
+        ),
     ]
 
     static let line = [
@@ -444,7 +450,9 @@ struct SituationTests {
     @Test func saysWhatIsNotPermitted() {
         let marked = Self.none.gateway(.skipped(.notPermitted)).server(.skipped(.notPermitted))
             .adding(.interception, .nobody, .skipped(.notPermitted))
-            .changed { for index in $0.evidence.results.indices { $0.evidence.results[index].request.binding.mark = 7 } }
+            .changed {
+                for index in $0.evidence.results.indices { $0.evidence.results[index].request.binding.mark = 7 }
+            }
         let verdict = marked.verdict
         #expect(verdict.place == .inconclusive && verdict.reason == .notPermitted, "\(verdict)")
         #expect(verdict.text.contains("mark 7") && verdict.text.contains("CAP_NET_ADMIN"))
@@ -457,7 +465,9 @@ struct SituationTests {
         #expect(!TargetStage.isDoubtful(open.adding(.interception, .nobody, .silent).evidence))
         #expect(!TargetStage.isDoubtful(open.verified().evidence))
         #expect(!TargetStage.isDoubtful(open.changed { $0.evidence.sharesLine = false }.evidence))
-        let secure = Situation(Self.web).adding(.http, .target, .answered) { $0.evidence.tls = TLSFacts(isVerified: true) }
+        let secure = Situation(Self.web).adding(.http, .target, .answered) {
+            $0.evidence.tls = TLSFacts(isVerified: true)
+        }
         #expect(!TargetStage.isDoubtful(secure.evidence))
         #expect(!TargetStage.isDoubtful(Situation(Self.port).target(.tcp, .silent).evidence))
         // Whoever answers for everybody answers for the target, unless an anchor shows that others are let pass.
@@ -472,7 +482,10 @@ struct SituationTests {
             .asked(.target, .answered, Situation.gateway, addresses: ["192.0.2.10"])
             .adding(.http, .target, .answered) { $0.evidence.http = HTTPFacts(status: 302, location: "https://b/") }
         #expect(differing.verdict.place == .works)
-        #expect(Set(["redirected", "answersDiffer"]).isSubset(of: differing.verdict.notes), "\(differing.verdict.notes)")
+        #expect(
+            Set(["redirected", "answersDiffer"]).isSubset(of: differing.verdict.notes),
+            "\(differing.verdict.notes)"
+        )
         let bad = differing.changed { $0.evidence.results.removeLast() }.handshake(.target, .wrongName).verdict
         #expect(bad.place == .dns && bad.reason == .wrongAnswer, "\(bad)")
     }

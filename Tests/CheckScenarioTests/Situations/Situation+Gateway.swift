@@ -38,6 +38,11 @@ extension Situation {
             "the gateway is dead, and believed to be well; strangers send what this machine's firewall drops",
             neighbour("02:00:00:00:01:01", "reachable")
         ),
+        noisy(
+            "gateway-silent-in-noise",
+            "the gateway is dead, which the kernel does not look for; strangers send what this machine's firewall drops",
+            neighbour("02:00:00:00:01:01", "permanent")
+        ),
         Situation(
             id: "gateway-exchanged",
             title: "the gateway has another link-layer address than the kernel believes",
@@ -103,7 +108,7 @@ extension Situation {
             title: title,
             row: 10,
             steps: [
-                .deaf(.router, "r0"), .rule(.pc, "input", "ct state established,related accept"),
+                .knownStation, .deaf(.router, "r0"), .rule(.pc, "input", "ct state established,related accept"),
                 .rule(.pc, "input", talkOfNeighbours), .rule(.pc, "input", "iifname p0 drop"),
             ],
             facts: [.noEcho(.gateway), .noEcho(.provider)],

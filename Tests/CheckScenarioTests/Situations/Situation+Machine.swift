@@ -53,7 +53,8 @@ extension Situation {
             title: "the firewall of this machine rejects all that leaves",
             row: 5,
             steps: [
-                .rule(.pc, "output", talkOfNeighbours), .rule(.pc, "output", "oifname p0 reject with icmpx admin-prohibited"),
+                .rule(.pc, "output", talkOfNeighbours),
+                .rule(.pc, "output", "oifname p0 reject with icmpx admin-prohibited"),
             ],
             facts: [.noEcho(.gateway), .tcp(.anchor, 80, .unreachable)],
             right: .place("thisMachine", "firewall", "blockedHere")
@@ -89,7 +90,8 @@ extension Situation {
             title: "nobody may send a packet with a mark",
             facts: [.echo(.gateway), .page(.anchor, 204)],
             variants: [
-                Variant(line: .ipv4, ask: .privately, isNobody: true), Variant(line: .dual, ask: .plainly, isNobody: true),
+                Variant(line: .ipv4, ask: .privately, isNobody: true),
+                Variant(line: .dual, ask: .plainly, isNobody: true),
             ],
             arguments: ["--mark", "7"],
             mostPackets: 20,

@@ -85,7 +85,8 @@ extension Situation {
         ),
         Situation(
             id: "transparent-proxy-redirects",
-            title: "a proxy in the way answers 302 for an address that nobody has; the anchor's certificate takes a second",
+            title:
+                "a proxy in the way answers 302 for an address that nobody has; the anchor's certificate takes a second",
             row: 29,
             steps: Step.redirect(
                 .router,

@@ -66,7 +66,9 @@ extension CheckReport {
         var steps: [CheckStep] = []
         var seen: [IPAddress] = []
         for result in probes where result.kind == .dns {
-            guard let server = result.server, let purpose = result.purpose, result.outcome != .cancelled else { continue }
+            guard let server = result.server, let purpose = result.purpose, result.outcome != .cancelled else {
+                continue
+            }
             let fault = NamesStage.fault(result)
             switch purpose {
             case .known:

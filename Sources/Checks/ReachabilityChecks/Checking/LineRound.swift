@@ -183,7 +183,12 @@ struct LineRound: Sendable {
         // Where nobody behind the gateway answers, it is not about this one.
         guard hasHop.isTaken else { return [] }
         async let echo = prober.echo(.server(server, .known), to: server, limit: .seconds(2), tries: [.zero])
-        async let stream = prober.connect(.server(server, .known), to: server, port: 53, limit: InterceptionRound.nearby)
+        async let stream = prober.connect(
+            .server(server, .known),
+            to: server,
+            port: 53,
+            limit: InterceptionRound.nearby
+        )
         return await [echo, stream]
     }
 

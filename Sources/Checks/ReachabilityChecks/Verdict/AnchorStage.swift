@@ -25,10 +25,13 @@ enum AnchorStage {
 
     /// The certificate of a single host may be its own fault, or this machine's clock, or somebody's in between.
     private static func certificate(_ anchors: [ProbeResult]) -> Finding? {
-        let results = anchors.filter { if case .invalid(let reason) = $0.outcome { faults.contains(reason) } else { false } }
+        let results = anchors.filter {
+            if case .invalid(let reason) = $0.outcome { faults.contains(reason) } else { false }
+        }
         guard let first = results.first, case .invalid(let reason) = first.outcome else { return nil }
         if reason == .notYetValid {
-            let text = "the certificate of the anchor \(first.anchorHost) is not valid yet: is this machine's clock late?"
+            let text =
+                "the certificate of the anchor \(first.anchorHost) is not valid yet: is this machine's clock late?"
             return Finding(.thisMachine, .clockWrong, .suspected, text, results)
         }
         let text = "TLS with the anchor \(first.anchorHost) fails: \(reason.rawValue)"

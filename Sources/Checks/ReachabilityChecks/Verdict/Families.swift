@@ -24,7 +24,9 @@ enum Families {
 
     /// Nothing was sent, and why.
     private static func unasked(_ evidence: CheckEvidence) -> Finding {
-        let skipped = evidence.valid.filter { if case .skipped(let reason) = $0.outcome { reason != .notNeeded } else { false } }
+        let skipped = evidence.valid.filter {
+            if case .skipped(let reason) = $0.outcome { reason != .notNeeded } else { false }
+        }
         guard let first = skipped.first, case .skipped(let reason) = first.outcome else {
             return Finding(.inconclusive, .notEnoughEvidence, .suspected, "nothing could be asked")
         }
