@@ -71,7 +71,14 @@ struct CheckLine: Sendable, Decodable {
         let bytes: Int
     }
 
+    struct Step: Sendable, Decodable {
+        let kind: String
+        let state: String
+        let summary: String
+    }
+
     let schema: Int
+    let steps: [Step]
     let target: String
     let place: String
     let reason: String?

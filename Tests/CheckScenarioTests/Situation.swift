@@ -73,7 +73,8 @@ struct Situation: Sendable {
     static let fourAnchors = twoAnchors + ["https://anchor.example/204", "http://second.example/204"]
 
     static let all = [
-        well, machine, link, gateway, upstream, segments, portal, nameService, trust, hosts, services, families,
+        well, machine, link, gateway, upstream, segments, portal, nameService, trust, anchors, hosts, services,
+        families,
         unusual, tunnels, pairs,
     ].flatMap(\.self)
 }

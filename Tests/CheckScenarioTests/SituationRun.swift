@@ -129,6 +129,9 @@ struct SituationRun: Sendable {
         #expect(line.schema == 1)
         let limit = (situation.isRepeated ? 7000 : 3500) * Self.patience
         #expect(line.milliseconds ?? .max <= limit, "it takes too long: \(said)")
+        // Nobody has answered who was not asked.
+        let untrue = line.steps.filter { ["dns", "portal"].contains($0.kind) && $0.state == "ok" }
+        #expect(line.cost.packets > 0 || untrue.isEmpty, said)
         try known(Shortcomings.costs.contains(situation.id) ? "it costs too much" : nil) {
             #expect(line.cost.packets <= budget, "more than it may send: \(said)")
             #expect(sent["sent"] ?? 0 <= budget, "more than it may send, by the router's count: \(said)")

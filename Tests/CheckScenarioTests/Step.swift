@@ -7,6 +7,8 @@ struct Step: Sendable {
         case nft(String)
         /// A kernel parameter.
         case sysctl(String, String)
+        /// A command of bash(1), which must not last.
+        case shell(String)
     }
 
     let station: Station
@@ -47,6 +49,21 @@ struct Step: Sendable {
 
     /// No rule of the table `lab` is left.
     static func mend(_ station: Station) -> Step { Step(station: station, command: .nft("flush table inet lab")) }
+
+    /// The pc's link-layer address, for `noise`. What the kernel knew of neighbours is lost by that.
+    static let knownStation = ip(.pc, "link set p0 address 02:00:00:00:01:02")
+
+    /// Ten datagrams in a second to the pc, where nobody wants them, for eight seconds. The router need not hear anything for that.
+    static let noise: [Step] =
+        Step.ip(
+            .router,
+            "neigh replace 192.168.1.2 lladdr 02:00:00:00:01:02 dev r0 nud permanent",
+            "neigh replace 3fff:1::2 lladdr 02:00:00:00:01:02 dev r0 nud permanent"
+        )
+        + [("192.168.1.2", Family.ipv4), ("3fff:1::2", .ipv6)].map { address, family in
+            let send = "for i in {1..80}; do echo > /dev/udp/\(address)/9; sleep 0.1; done"
+            return Step(station: .router, command: .shell("(\(send)) > /dev/null 2>&1 < /dev/null &"), family: family)
+        }
 
     static func sysctl(_ station: Station, _ name: String, _ value: String) -> Step {
         Step(station: station, command: .sysctl(name, value))

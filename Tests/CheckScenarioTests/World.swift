@@ -51,6 +51,7 @@ final class World: Sendable {
             if !rules.isEmpty { try nft(station, rules.joined(separator: "\n")) }
             // What belongs to a device is there only now.
             for case .sysctl(let name, let value) in mine { try self[station].sysctl(name, value) }
+            for case .shell(let text) in mine { _ = try self[station].run("bash", ["-c", text]) }
         }
     }
 

@@ -44,6 +44,7 @@ struct NameMessage {
         _ addresses: [String] = [],
         code: UInt8 = 0,
         extendedErrors: [UInt16] = [],
+        isAlone: Bool = false,
         flaw: Flaw = .none
     ) -> [UInt8] {
         let records = addresses.compactMap { WireAddress($0)?.bytes }.filter { $0.count == (type == 28 ? 16 : 4) }
@@ -51,7 +52,7 @@ struct NameMessage {
         let isMalformed = flaw == .malformed
         // QR, RD and RA, and TC where that is to be said.
         var bytes = words(flaw == .wrongIdentifier ? ~identifier : identifier)
-        bytes += [flaw == .truncated ? 0x83 : 0x81, 0x80 | code & 15]
+        bytes += [flaw == .truncated ? 0x83 : 0x81, (isAlone ? 0 : 0x80) | code & 15]
         bytes += words(1, isMalformed ? 1 : UInt16(found.count), 0, hasExtensions ? 1 : 0)
         bytes += flaw == .wrongQuestion ? [5] + Array("other".utf8) + question : question
         for address in isMalformed ? [[192, 0]] : found {

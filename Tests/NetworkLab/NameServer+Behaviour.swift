@@ -39,6 +39,10 @@ extension NameServer {
         package var delay = Duration.zero
         /// It does not understand questions with EDNS (FORMERR).
         package var dislikesExtensions = false
+        /// It asks nobody else, and says so (no RA).
+        package var isAlone = false
+        /// What comes before each answer over UDP, as from a stranger who guesses.
+        package var preface: [[UInt8]] = []
         /// Questions for IPv6 addresses are not answered.
         package var isDeafToIPv6 = false
 
@@ -69,6 +73,16 @@ extension NameServer.Behaviour {
     package static let streamsAlone = well.changed { $0.datagrams = .silent }
     package static let old = well.changed { $0.dislikesExtensions = true }
     package static let deafToIPv6 = well.changed { $0.isDeafToIPv6 = true }
+
+    /// It knows no name at all.
+    package static let ignorant = NameServer.Behaviour(.code(3))
+    /// It has no records, and asks nobody for any.
+    package static let alone = NameServer.Behaviour(.code(0)).changed { $0.isAlone = true }
+
+    /// The same as `well`, behind a few bytes that anybody may have sent.
+    package static func preceded(by datagrams: [UInt8]...) -> NameServer.Behaviour {
+        well.changed { $0.preface = datagrams }
+    }
 
     package static func truncated(streams: Port) -> NameServer.Behaviour {
         well.changed { ($0.isTruncated, $0.streams) = (true, streams) }

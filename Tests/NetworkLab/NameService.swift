@@ -87,10 +87,12 @@ final class NameService {
         }
         // An ICMP error that waits is told once, and is no end.
         guard count >= 0 else { return errno == ECONNREFUSED }
-        answer(Array(bytes.prefix(count)), isStream: false) { answer in
-            _ = withUnsafePointer(to: sender) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    sendto(socket.number, answer, answer.count, CInt(MSG_DONTWAIT), $0, length)
+        answer(Array(bytes.prefix(count)), isStream: false) { [self] answer in
+            for message in state.withLock({ $0.behaviour.preface }) + [answer] {
+                _ = withUnsafePointer(to: sender) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        sendto(socket.number, message, message.count, CInt(MSG_DONTWAIT), $0, length)
+                    }
                 }
             }
         }
@@ -156,7 +158,7 @@ extension NameServer.State {
         case .zone: message.answer(found ?? [], code: found == nil ? 3 : 0)
         case .invented(let addresses): message.answer(found ?? addresses)
         case .portal(let addresses): message.answer(addresses)
-        case .code(let code): message.answer(code: code)
+        case .code(let code): message.answer(code: code, isAlone: behaviour.isAlone)
         case .blocked(let reason): message.answer(code: 3, extendedErrors: [reason])
         case .malformed: message.answer(flaw: .malformed)
         case .wrongIdentifier: message.answer(found ?? [], flaw: .wrongIdentifier)

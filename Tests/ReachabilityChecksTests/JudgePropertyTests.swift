@@ -51,7 +51,7 @@ struct JudgePropertyTests {
         #expect(places.count >= 9, "\(places)")
     }
 
-    /// A gateway or a target that answers moves the place away from this machine, or not at all.
+    /// A gateway, a router, a server, an anchor or a target that answers moves the place away from this machine, or not at all.
     @Test func isNotMovedNearerByLife() {
         var chance = SeededGenerator(seed: 51)
         for _ in 0..<30_000 {
@@ -59,11 +59,23 @@ struct JudgePropertyTests {
             let before = situation.verdict
             // Behind a portal whoever answers in the name of the target is the portal.
             let isProof = situation.evidence.target != nil && !situation.evidence.valid.contains(where: \.looksCaptive)
-            let proofs = [situation.gateway(.answered)] + (isProof ? [situation.target(.tcp, .answered)] : [])
-            for after in proofs.map(\.verdict) {
+            // A certificate shows that there is no portal; what is wrong then was there all the time.
+            let anchors = before.place == .portal ? [] : [situation.verified("a"), situation.verified("d")]
+            // Of two families the one that gets further is told; a proof may change which one that is.
+            let isSingle = situation.evidence.results.allSatisfy { $0.request.binding.family == .ipv4 }
+            let proofs =
+                [situation.gateway(.answered)] + (isSingle ? [situation.hop(), situation.server()] + anchors : [])
+                + (isProof ? [situation.target(.tcp, .answered)] : [])
+            for proof in proofs {
+                let after = proof.verdict
+                // That datagrams are answered is what tells a filter of connections from a line that is cut (row 6).
+                if after.reason == .tcpFiltered { continue }
                 if after.place.distance < before.place.distance, before.place != .inconclusive {
                     Issue.record(
-                        "\(before.place) became \(after.place): \(before.text); \(after.text); \(situation.evidence.results)"
+                        """
+                        \(before.place) became \(after.place): \(before.text); \(after.text); \
+                        \(proof.evidence.results.map { ($0.request.binding.family, $0.kind, $0.request.subject, $0.outcome) })
+                        """
                     )
                     return
                 }

@@ -45,6 +45,9 @@ import Testing
         Case("speaks nonsense", .malformed, .malformedAnswer),
         Case("answers with another number", .wrongIdentifier, .mismatchedAnswer),
         Case("answers about another name", .wrongQuestion, .mismatchedAnswer),
+        Case("comes behind a stranger", .preceded(by: [0], [1, 2, 3]), .answered, .works, .internetProven),
+        Case("knows no name", .ignorant, .answered, .dns, .knownAnswerDiffers),
+        Case("asks nobody else", .alone, .answered, .dns, .notRecursive),
         Case("truncates, and has no TCP", .truncated(streams: .closed), .truncatedWithoutTCP),
         Case("truncates, and is silent over TCP", .truncated(streams: .silent), .truncatedWithoutTCP),
     ]
@@ -81,6 +84,22 @@ import Testing
             let invented = try await line.ask(.invented, "0123456789.invalid")
             let verdict = line.judge([known, invented])
             #expect(verdict.place == .dns && verdict.reason == .inventsAnswers, "\(verdict)")
+        }
+    }
+
+    /// Our number is 77, with the bit of a response.
+    @Test func `a bad answer with the right number does not keep the good one away`() async throws {
+        try await AskedLine.run(.ipv4, .preceded(by: [0, 77, 0x80], [0, 77, 0x81, 0x80, 0, 1])) { line in
+            let result = try await line.ask(.known, "ipv4only.arpa")
+            #expect(result.outcome == .answered, "\(result)")
+        }
+    }
+
+    @Test func `what everybody knows has another address`() async throws {
+        try await AskedLine.run(.ipv4, zone: ["ipv4only.arpa": ["10.9.9.9"]]) { line in
+            let known = try await line.ask(.known, "ipv4only.arpa")
+            let verdict = line.judge([known])
+            #expect(verdict.place == .dns && verdict.reason == .knownAnswerDiffers, "\(verdict)")
         }
     }
 

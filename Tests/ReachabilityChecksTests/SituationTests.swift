@@ -67,6 +67,32 @@ struct SituationTests {
                 NeighbourFacts(before: .reachable, after: .reachable, age: .seconds(1), isContested: true)
             )
         ),
+        row(
+            8,
+            "our address is another's too, and there is no other",
+            .link,
+            .addressConflict,
+            Situation(reason: .noSourceAddress).changed { $0.evidence.duplicates = [Situation.host] }
+        ),
+        row(
+            8,
+            "our address is another's too, and packets leave with one of the link",
+            .link,
+            .addressConflict,
+            dead.gateway(.answered).changed {
+                $0.evidence.duplicates = [Situation.host]
+                $0.evidence.path.source = Situation.address("fe80::2")
+            }
+        ),
+        row(
+            8,
+            "one of our addresses is another's too",
+            .works,
+            .internetProven,
+            none.allWell.changed {
+                $0.evidence.duplicates = [Situation.host]
+            }
+        ),
     ]
 
     static let line = [
@@ -218,6 +244,25 @@ struct SituationTests {
         row(33, "REFUSED", .dns, .serverRefused, alive.hop().server(code: .refused).verified()),
         row(33, "malformed", .dns, .malformedAnswer, alive.server(.invalid(.malformedAnswer)).verified()),
         row(33, "wrong number", .dns, .mismatchedAnswer, alive.server(.invalid(.mismatchedAnswer)).verified()),
+        row(33, "knows no name", .dns, .knownAnswerDiffers, alive.hop().server(code: .nameError)),
+        row(33, "no data", .dns, .knownAnswerDiffers, alive.hop().asked(.known).verified()),
+        row(33, "other addresses", .dns, .knownAnswerDiffers, alive.asked(.known, addresses: ["10.9.9.9"]).verified()),
+        row(
+            33,
+            "asks nobody else",
+            .dns,
+            .notRecursive,
+            alive.hop().asked(.known).changed {
+                $0.evidence.results[$0.evidence.results.count - 1].evidence.dns?.isRecursive = false
+            }
+        ),
+        row(
+            39,
+            "one server knows no name",
+            .degraded,
+            .knownAnswerDiffers,
+            none.allWell.server(.answered, Situation.host, code: .nameError)
+        ),
         row(34, "truncated", .dns, .truncatedWithoutTCP, alive.server(.invalid(.truncatedWithoutTCP)).verified()),
         row(35, "invented", .dns, .inventsAnswers, none.allWell.asked(.invented, addresses: ["192.0.2.9"])),
         row(
@@ -315,7 +360,77 @@ struct SituationTests {
         row(50, "nothing proves the internet", .works, .upstreamAnswers, alive.hop().server()),
     ]
 
-    @Test(arguments: kernel + line + portals + names + targets)
+    private static func anchor(_ reason: ProbeReason) -> Situation {
+        alive.hop().server().handshake(.anchor("a"), reason)
+    }
+
+    /// Packets get through, and the only anchor proves nothing.
+    static let anchors = [
+        row(31, "anchor of a stranger", .tls, .untrusted, anchor(.untrusted)),
+        row(31, "anchor expired", .tls, .expired, anchor(.expired)),
+        row(7, "anchor not valid yet", .thisMachine, .clockWrong, anchor(.notYetValid)),
+        row(
+            46,
+            "anchor without the page",
+            .inconclusive,
+            .anchorsProveNothing,
+            alive.hop().server().adding(.http, .anchor("a"), .invalid(.statusNotExpected)) {
+                $0.phases[.connect] = .zero
+                $0.evidence.http = HTTPFacts(status: 404, challenge: .missing)
+            }
+        ),
+        row(
+            46,
+            "anchor's port closed",
+            .inconclusive,
+            .anchorsProveNothing,
+            alive.hop().server().anchor(.refused(.peer))
+        ),
+        row(46, "anchor silent", .inconclusive, .anchorsProveNothing, alive.hop().server().anchor(.silent)),
+        row(
+            18,
+            "DNS alone passes",
+            .upstream,
+            .filtered,
+            alive.hop().server().anchor(.silent).anchor(.silent, "b.example")
+        ),
+        row(
+            37,
+            "no such anchor",
+            .dns,
+            .nameNotFound,
+            alive.hop().server().anchor(.invalid(.nameNotFound), "a.example", .resolve)
+        ),
+        row(
+            33,
+            "no such anchor, for the server knows no name",
+            .dns,
+            .knownAnswerDiffers,
+            alive.hop().server(code: .nameError).anchor(.invalid(.nameNotFound), "a.example", .resolve)
+        ),
+        row(
+            31,
+            "anchor of a stranger, and a target that says no",
+            .service,
+            .refused,
+            Situation(port).gateway(.answered).hop().server().handshake(.anchor("a"), .untrusted)
+                .target(.tcp, .refused(.peer))
+        ),
+    ]
+
+    /// What the packet filter drops may be what nobody has asked for.
+    static let noise = [
+        row(4, "answers dropped", .thisMachine, .firewall, noisy(.reachable)),
+        row(9, "strangers dropped, and the gateway is dead", .gateway, .neighbourFailed, noisy(.failed)),
+        row(9, "strangers dropped, and the gateway is looked for", .gateway, .neighbourFailed, noisy(.incomplete)),
+    ]
+
+    private static func noisy(_ state: NeighbourFacts.State) -> Situation {
+        dead.gateway(.silent, NeighbourFacts(before: .none, after: state, age: .milliseconds(3100)))
+            .changed { $0.evidence.dropped = [.ipv4: 4] }
+    }
+
+    @Test(arguments: kernel + line + portals + names + targets + anchors + noise)
     func hasItsPlace(row: Row) {
         let verdict = row.situation.verdict
         #expect(verdict.place == row.place && verdict.reason == row.reason, "\(verdict)")
@@ -330,6 +445,64 @@ struct SituationTests {
     @Test func lacksPermissionWithoutChangingThePlace() {
         let skipped = Self.dead.gateway(.silent).anchor(.skipped(.notPermitted), "a.example", .echo)
         #expect(skipped.verdict.place == .gateway && skipped.verdict.confidence == .suspected)
+    }
+
+    @Test func saysWhatIsNotPermitted() {
+        let marked = Self.none.gateway(.skipped(.notPermitted)).server(.skipped(.notPermitted))
+            .adding(.interception, .nobody, .skipped(.notPermitted))
+            .changed {
+                for index in $0.evidence.results.indices { $0.evidence.results[index].request.binding.mark = 7 }
+            }
+        let verdict = marked.verdict
+        #expect(verdict.place == .inconclusive && verdict.reason == .notPermitted, "\(verdict)")
+        #expect(verdict.text.contains("mark 7") && verdict.text.contains("CAP_NET_ADMIN"))
+    }
+
+    @Test func doubtsWhoAnswersForTheTarget() {
+        let open = Situation(Self.port).target(.tcp, .answered)
+        #expect(TargetStage.isDoubtful(open.evidence))
+        // Somebody has looked, or it cannot be.
+        #expect(!TargetStage.isDoubtful(open.adding(.interception, .nobody, .silent).evidence))
+        #expect(!TargetStage.isDoubtful(open.verified().evidence))
+        #expect(!TargetStage.isDoubtful(open.changed { $0.evidence.sharesLine = false }.evidence))
+        let secure = Situation(Self.web).adding(.http, .target, .answered) {
+            $0.evidence.tls = TLSFacts(isVerified: true)
+        }
+        #expect(!TargetStage.isDoubtful(secure.evidence))
+        #expect(!TargetStage.isDoubtful(Situation(Self.port).target(.tcp, .silent).evidence))
+        // Whoever answers for everybody answers for the target, unless an anchor shows that others are let pass.
+        let captive = open.page(.nobody, 302, location: "http://p/")
+        #expect(captive.verdict.place == .portal, "\(captive.verdict)")
+        #expect(captive.verified().verdict.reason == .targetAnswers)
+        #expect(captive.changed { $0.evidence.sharesLine = false }.verdict.reason == .targetAnswers)
+    }
+
+    @Test func notesWhatDecidesNothing() {
+        let differing = Situation(Self.web).allWell.asked(.target, addresses: ["192.0.2.9"])
+            .asked(.target, .answered, Situation.gateway, addresses: ["192.0.2.10"])
+            .adding(.http, .target, .answered) { $0.evidence.http = HTTPFacts(status: 302, location: "https://b/") }
+        #expect(differing.verdict.place == .works)
+        #expect(
+            Set(["redirected", "answersDiffer"]).isSubset(of: differing.verdict.notes),
+            "\(differing.verdict.notes)"
+        )
+        let bad = differing.changed { $0.evidence.results.removeLast() }.handshake(.target, .wrongName).verdict
+        #expect(bad.place == .dns && bad.reason == .wrongAnswer, "\(bad)")
+    }
+
+    @Test func knowsTwoStationsFromOneThatWasExchanged() {
+        let witness = HardwareWitness()
+        for address: [UInt8] in [[], [2, 1], [2, 1], [2, 2], []] { witness.note(address) }
+        #expect(!witness.isContested)
+        witness.note([2, 1])
+        #expect(witness.isContested)
+    }
+
+    @Test func takesNoiseFromWhatWasDropped() {
+        let noise = PacketNoise(in: .current, heard: [.ipv4: 2])
+        let rest = noise.removed(from: [.ipv4: 11, .ipv6: 3], in: .seconds(3))
+        #expect(rest == [.ipv4: 1, .ipv6: 3])
+        #expect(noise.removed(from: [.ipv4: 5], in: .seconds(3)) == [.ipv4: 0])
     }
 
     @Test func leavesOutWhatIsVoid() {

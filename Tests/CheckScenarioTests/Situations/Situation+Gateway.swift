@@ -28,6 +28,21 @@ extension Situation {
             late: neighbour("02:00:00:00:01:01", "stale"),
             right: .place("gateway", "neighbourFailed", "silent")
         ),
+        noisy(
+            "gateway-dead-in-noise",
+            "the gateway is dead; strangers send what this machine's firewall drops",
+            [.ip(.pc, "neigh flush all")]
+        ),
+        noisy(
+            "gateway-just-died-in-noise",
+            "the gateway is dead, and believed to be well; strangers send what this machine's firewall drops",
+            neighbour("02:00:00:00:01:01", "reachable")
+        ),
+        noisy(
+            "gateway-silent-in-noise",
+            "the gateway is dead, which the kernel does not look for; strangers send what this machine's firewall drops",
+            neighbour("02:00:00:00:01:01", "permanent")
+        ),
         Situation(
             id: "gateway-exchanged",
             title: "the gateway has another link-layer address than the kernel believes",
@@ -86,6 +101,22 @@ extension Situation {
             right: .place("gateway", "neighbourFailed", "silent")
         ),
     ]
+
+    private static func noisy(_ id: String, _ title: String, _ late: [Step]) -> Situation {
+        Situation(
+            id: id,
+            title: title,
+            row: 10,
+            steps: [
+                .knownStation, .deaf(.router, "r0"), .rule(.pc, "input", "ct state established,related accept"),
+                .rule(.pc, "input", talkOfNeighbours), .rule(.pc, "input", "iifname p0 drop"),
+            ],
+            facts: [.noEcho(.gateway), .noEcho(.provider)],
+            late: late + Step.noise,
+            variants: Variant.both,
+            right: .place("gateway", "neighbourFailed", "silent")
+        )
+    }
 
     /// What the kernel of the pc knows of its gateway.
     private static func neighbour(_ address: String, _ state: String) -> [Step] {

@@ -132,6 +132,17 @@ extension Situation {
             right: .works
         ),
         target(
+            "host-answers-plainly",
+            "the target answers by HTTP, and nobody intercepts",
+            facts: [.page(.host, 200), .tcp(.nobody, 80, .silent)],
+            variants: [
+                Variant(line: .ipv4, ask: .plainly, isNobody: true), Variant(line: .dual, ask: .plainly),
+                Variant(line: .ipv6, ask: .anchors),
+            ],
+            "http://host.example/",
+            right: .works
+        ),
+        target(
             "host-is-server",
             "the target is a name at a server, which has it",
             facts: [.name(.secondResolver, .addresses(1))],
@@ -158,7 +169,7 @@ extension Situation {
             facts: [.tcp(.host, 80, .open), .page(.host, nil), .echo(.host)],
             variants: Variant.onlyIPv4,
             "http://host.example/",
-            right: .place("service", "stalled", "silent", "timedOut")
+            right: .place("service", "stalled", "silent")
         ),
         target(
             "service-hangs-in-tls",
@@ -167,7 +178,7 @@ extension Situation {
             sites: Site.anchors() + Site.hosts(.silentRequest),
             facts: [.chain(.host, "host.example", isGood: true)],
             variants: Variant.onlyIPv6,
-            right: .place("service", "stalled", "silent", "timedOut")
+            right: .place("service", "stalled", "silent")
         ),
         target(
             "service-closes",

@@ -1,3 +1,5 @@
+import NetworkLab
+
 /// What is wrong with this machine and its link.
 extension Situation {
     static let machine = [
@@ -42,7 +44,7 @@ extension Situation {
             id: "firewall-drops",
             title: "the firewall of this machine drops all that leaves",
             row: 4,
-            steps: [.rule(.pc, "output", neighbours), .rule(.pc, "output", "oifname p0 drop")],
+            steps: [.rule(.pc, "output", talkOfNeighbours), .rule(.pc, "output", "oifname p0 drop")],
             facts: [.noEcho(.gateway), .name(.resolver, .unsent), .tcp(.anchor, 80, .silent)],
             right: .place("thisMachine", "firewall", "blockedHere")
         ),
@@ -51,7 +53,8 @@ extension Situation {
             title: "the firewall of this machine rejects all that leaves",
             row: 5,
             steps: [
-                .rule(.pc, "output", neighbours), .rule(.pc, "output", "oifname p0 reject with icmpx admin-prohibited"),
+                .rule(.pc, "output", talkOfNeighbours),
+                .rule(.pc, "output", "oifname p0 reject with icmpx admin-prohibited"),
             ],
             facts: [.noEcho(.gateway), .tcp(.anchor, 80, .unreachable)],
             right: .place("thisMachine", "firewall", "blockedHere")
@@ -78,9 +81,21 @@ extension Situation {
         Situation(
             id: "firewall-drops-answers",
             title: "the firewall of this machine drops all that comes in",
-            steps: [.rule(.pc, "input", neighbours), .rule(.pc, "input", "iifname p0 drop")],
+            steps: [.rule(.pc, "input", talkOfNeighbours), .rule(.pc, "input", "iifname p0 drop")],
             facts: [.noEcho(.gateway), .tcp(.anchor, 80, .silent), .name(.resolver, .silent)],
             right: .place("thisMachine")
+        ),
+        Situation(
+            id: "mark-not-permitted",
+            title: "nobody may send a packet with a mark",
+            facts: [.echo(.gateway), .page(.anchor, 204)],
+            variants: [
+                Variant(line: .ipv4, ask: .privately, isNobody: true),
+                Variant(line: .dual, ask: .plainly, isNobody: true),
+            ],
+            arguments: ["--mark", "7"],
+            mostPackets: 20,
+            right: LabThread.canBecomeNobody ? .place("inconclusive", "notPermitted") : .works
         ),
         Situation(
             id: "clock-late",
@@ -114,8 +129,46 @@ extension Situation {
             mostPackets: 0,
             right: Right(places: ["link", "thisMachine"])
         ),
+        Situation(
+            id: "address-of-two",
+            title: "another machine has this machine's address, as the kernel has found out",
+            row: 8,
+            steps: [.ip(.router, "addr add 3fff:1::2/64 dev r0 nodad")],
+            facts: [.echo(.gateway), .page(.anchor, 204)],
+            late: [
+                Step(
+                    station: .pc,
+                    command: .shell(
+                        """
+                        ip -6 addr flush dev p0 scope global
+                        echo 1 > /proc/sys/net/ipv6/conf/p0/accept_dad
+                        ip addr add 3fff:1::2/64 dev p0
+                        for i in {1..50}; do ip addr show dev p0 | grep -q dadfailed && break; sleep 0.1; done
+                        """
+                    )
+                )
+            ],
+            variants: [Variant(line: .ipv6, ask: .privately, isNobody: true), Variant(line: .ipv6, ask: .anchors)],
+            right: .place("link", "addressConflict")
+        ),
+        Situation(
+            id: "gateway-of-two",
+            title: "two stations have the gateway's address in turn, and neither routes",
+            row: 8,
+            steps: [.rule(.router, "forward", "drop")],
+            facts: [.echo(.gateway), .noEcho(.provider)],
+            late: ["192.168.1.1", "fe80::1"].map { gateway in
+                let turn = ["02:00:00:00:01:01", "02:00:00:00:0b:ad"].map {
+                    "ip neigh replace \(gateway) lladdr \($0) dev p0 nud reachable; sleep 0.5"
+                }.joined(separator: "; ")
+                let turns = "(for i in 1 2 3 4 5; do \(turn); done) > /dev/null 2>&1 < /dev/null &"
+                return Step(station: .pc, command: .shell(turns), family: gateway.contains(":") ? .ipv6 : .ipv4)
+            },
+            variants: Variant.both,
+            right: .place("link", "addressConflict")
+        ),
     ]
 
     /// The talk of neighbours passes firewalls: as ARP does, which they do not see.
-    private static let neighbours = "icmpv6 type { 133-136 } accept"
+    static let talkOfNeighbours = "icmpv6 type { 133-136 } accept"
 }

@@ -124,6 +124,50 @@ extension Situation {
             .addresses(1),
             right: .place("degraded")
         ),
+        server(
+            "names-ignorant",
+            "the name server says NXDOMAIN to everything",
+            .ignorant,
+            .code(3),
+            variants: told,
+            right: .place("dns", "knownAnswerDiffers")
+        ),
+        server(
+            "names-alone",
+            "the name server asks nobody else, and has no records",
+            .alone,
+            .addresses(0),
+            variants: told,
+            right: .place("dns", "notRecursive")
+        ),
+        server(
+            "names-behind-stranger",
+            "a byte of a stranger comes before each answer",
+            row: nil,
+            .preceded(by: [0]),
+            .nonsense,
+            variants: told,
+            right: .works
+        ),
+        Situation(
+            id: "names-differ",
+            title: "the name server has another address for what everybody knows",
+            row: 33,
+            zone: ["ipv4only.arpa": ["10.9.9.9"]],
+            facts: [.name(.resolver, "ipv4only.arpa", .addresses(1)).only(.ipv4), .page(.anchor, 204)],
+            variants: told,
+            right: .place("dns", "knownAnswerDiffers")
+        ),
+        Situation(
+            id: "second-name-server-ignorant",
+            title: "of two name servers the second says NXDOMAIN to everything",
+            row: 39,
+            secondNames: .ignorant,
+            resolvers: [.resolver, .secondResolver],
+            facts: [.name(.resolver, .addresses(1)), .name(.secondResolver, .code(3)), .page(.anchor, 204)],
+            variants: told,
+            right: .place("degraded", "knownAnswerDiffers")
+        ),
         Situation(
             id: "names-invented",
             title: "names that do not exist get an address",
@@ -142,7 +186,7 @@ extension Situation {
             arguments: [
                 "--expect-address", "host.example=198.51.100.99", "--expect-address", "host.example=3fff:b::99",
             ],
-            right: .place("dns", "wrongAnswer", "knownAnswerDiffers")
+            right: .place("dns", "wrongAnswer")
         ),
         Situation(
             id: "name-is-right",

@@ -38,6 +38,27 @@ extension Situation {
         )
     }
 
+    /// What captive portals answer for is not the target.
+    private static func captive(_ id: String, target: String, _ variants: [Variant]) -> Situation {
+        Situation(
+            id: id,
+            title: "a portal answers in place of the target \(target)",
+            row: 22,
+            steps: captured,
+            sites: Site.usual + [Site(.router, 80, .redirect(to: login))],
+            facts: [.page(.host, 302), .page(.nobody, 302), .tcp(.anchor, 443, .silent)],
+            variants: variants,
+            arguments: [target],
+            hasTarget: true,
+            right: .place("portal")
+        )
+    }
+
+    private static let asked = [
+        Variant(line: .ipv4, ask: .plainly, isNobody: true), Variant(line: .ipv6, ask: .plainly),
+        Variant(line: .dual, ask: .plainly), Variant(line: .ipv4, ask: .anchors),
+    ]
+
     /// An API of RFC 8908 at the router, which is named to the command.
     private static func announced(
         _ id: String,
@@ -71,6 +92,20 @@ extension Situation {
         captive("portal-page", "a portal shows its page", row: 22, .page("<html>please log in</html>"), 200),
         captive("portal-511", "a portal answers 511", row: 22, .authenticationRequired, 511),
         captive("portal-fakes-204", "a portal fakes the answer of an anchor", row: 23, .faked, 204),
+        captive("portal-for-page", target: "http://host.example/", asked),
+        captive("portal-for-port", target: "host.example:80", asked),
+        captive("portal-for-address", target: "203.0.113.80", [asked[0], asked[3]]),
+        Situation(
+            id: "portal-and-neighbour",
+            title: "behind a portal, the target is the router",
+            steps: captured,
+            sites: Site.usual + [Site(.router, 80, .page("router"))],
+            facts: [.page(.nobody, 200), .page(.other("192.168.1.1"), 200)],
+            variants: [asked[0], asked[3]],
+            arguments: ["http://192.168.1.1/"],
+            hasTarget: true,
+            right: .works
+        ),
         Situation(
             id: "portal-allows-anchor",
             title: "a portal lets one of the anchors pass",

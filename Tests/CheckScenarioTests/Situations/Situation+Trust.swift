@@ -18,6 +18,82 @@ extension Situation {
         )
     }
 
+    /// There is one anchor, and its certificate is bad; names are answered, so packets get there.
+    private static func anchor(_ id: String, _ title: String, _ identity: WebIdentity, _ right: Right) -> Situation {
+        anchor(
+            id,
+            title,
+            sites: Site.anchors(.anchor, identity) + Site.hosts(),
+            facts: [.chain(.anchor, "anchor.example", isGood: false), .tcp(.anchor, 443, .open)],
+            right
+        )
+    }
+
+    private static func anchor(
+        _ id: String,
+        _ title: String,
+        sites: [Site],
+        facts: [Fact],
+        _ right: Right,
+        url: String = "https://anchor.example/204"
+    ) -> Situation {
+        Situation(
+            id: id,
+            title: title,
+            sites: sites,
+            facts: [.echo(.provider), .name(.resolver, .addresses(1))] + facts,
+            variants: Variant.anchored,
+            anchors: [url],
+            right: right
+        )
+    }
+
+    /// Whoever proves nothing is not silent.
+    static let anchors = [
+        anchor(
+            "anchor-untrusted",
+            "the only anchor's certificate is of an authority that nobody knows",
+            Site.strange,
+            .place("tls", "untrusted")
+        ),
+        anchor(
+            "anchor-expired",
+            "the only anchor's certificate has expired",
+            .expired(for: "anchor.example"),
+            .place("tls", "expired")
+        ),
+        anchor(
+            "anchor-early",
+            "the only anchor's certificate is not valid yet",
+            Site.future,
+            .place("thisMachine", "clockWrong")
+        ),
+        anchor(
+            "anchor-404",
+            "the only anchor answers 404 by HTTP",
+            sites: Site.anchors(.answer(404)) + Site.hosts(),
+            facts: [.page(.anchor, 404)],
+            .place("inconclusive", "anchorsProveNothing"),
+            url: "http://anchor.example/204"
+        ),
+        anchor(
+            "anchor-closed",
+            "nobody listens at the only anchor's port",
+            sites: Site.usual,
+            facts: [.tcp(.anchor, 8443, .refused)],
+            .place("inconclusive", "anchorsProveNothing"),
+            url: "https://anchor.example:8443/204"
+        ),
+        anchor(
+            "anchor-unknown",
+            "the only anchor's name does not exist",
+            sites: Site.usual,
+            facts: [.name(.resolver, "nothere.example", .code(3))],
+            .place("dns", "nameNotFound"),
+            url: "https://nothere.example/204"
+        ),
+    ]
+
     static let trust = [
         certificate(
             "certificate-expired",

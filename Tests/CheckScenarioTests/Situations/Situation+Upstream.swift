@@ -156,7 +156,7 @@ extension Situation {
             arguments: ["http://host.example/"],
             hasTarget: true,
             isRepeated: true,
-            right: .place("upstream", "pathMTU", "stalledLargeSegmentsOnly")
+            right: .place("upstream", "pathMTU")
         ),
         Situation(
             id: "large-answers-lost-in-tls",
@@ -169,7 +169,7 @@ extension Situation {
             arguments: ["https://host.example/"],
             hasTarget: true,
             isRepeated: true,
-            right: .place("upstream", "pathMTU", "stalledLargeSegmentsOnly")
+            right: .place("upstream", "pathMTU")
         ),
     ]
 

@@ -84,6 +84,30 @@ extension Situation {
             right: .works
         ),
         Situation(
+            id: "transparent-proxy-redirects",
+            title:
+                "a proxy in the way answers 302 for an address that nobody has; the anchor's certificate takes a second",
+            row: 29,
+            steps: Step.redirect(
+                .router,
+                "ip daddr 192.0.2.1 tcp dport 80 dnat to 192.168.1.1:3128",
+                "ip6 daddr 2001:db8::1 tcp dport 80 dnat to [3fff:1::1]:3128"
+            ),
+            sites: Site.usual + [Site(.router, 3128, .redirect(to: "http://proxy.example/"))],
+            facts: [.page(.nobody, 302), .chain(.anchor, "anchor.example", isGood: true)],
+            // The first SYN is lost.
+            late: [
+                .rule(
+                    .provider,
+                    "forward",
+                    "tcp dport 443 tcp flags & (syn | ack) == syn limit rate 1/hour burst 1 packets drop"
+                )
+            ],
+            variants: Variant.anchored,
+            anchors: ["https://anchor.example/204"],
+            right: .works
+        ),
+        Situation(
             id: "anchors-dead",
             title: "the target answers, the anchors do not",
             row: 45,

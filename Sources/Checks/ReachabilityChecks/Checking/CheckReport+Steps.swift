@@ -66,13 +66,16 @@ extension CheckReport {
         var steps: [CheckStep] = []
         var seen: [IPAddress] = []
         for result in probes where result.kind == .dns {
-            guard let server = result.server, let purpose = result.purpose else { continue }
+            guard let server = result.server, let purpose = result.purpose, result.outcome != .cancelled else {
+                continue
+            }
             let fault = NamesStage.fault(result)
             switch purpose {
             case .known:
                 if seen.contains(server) { continue }
                 seen.append(server)
-                steps.append(step(.dns, fault == nil, "\(server) \(fault?.rawValue ?? "answers")\(result.time)"))
+                let words = fault?.rawValue ?? result.words
+                steps.append(step(.dns, fault == nil && result.ran, "\(server) \(words)\(result.time)"))
             case .invented:
                 guard let address = result.evidence.dns?.addresses.first else { continue }
                 steps.append(step(.dns, false, "\(server) gives \(address) for a name that nobody has"))
@@ -105,8 +108,10 @@ extension CheckReport {
         // A page where a name led that nobody has says something only together with others, as the verdict has it.
         let signs = probes.filter { $0.looksCaptive && ($0.request.subject != .lure || verdict.place == .portal) }
         if signs.isEmpty, said == nil {
-            guard probes.contains(where: { $0.request.subject == .nobody }) else { return [] }
-            return [step(.portal, true, "nobody answers in place of others")]
+            let asked = probes.filter { $0.request.subject == .nobody && $0.outcome != .cancelled }
+            guard let first = asked.first else { return [] }
+            let isSilent = asked.contains(where: \.ran)
+            return [step(.portal, isSilent, isSilent ? "nobody answers in place of others" : first.words)]
         }
         let captive = said?.evidence.portal?.isCaptive == true
         let url = said?.evidence.portal?.userPortalURL ?? signs.lazy.compactMap(\.evidence.http?.location).first

@@ -28,11 +28,15 @@ struct CheckRun: Sendable {
         // One target has one deadline with its line; of many each has its own.
         let single = targets.count == 1 ? RoundClock(limit: site.options.timeLimit) : nil
         let line = SharedLine { await LineRound(site: site, names: names, nonce: nonce, clock: single).run() }
+        let nobody = SharedLine { LineOutcome(results: await InterceptionRound(site: site, clock: single).run()) }
+        // How many targets have not answered yet.
+        let waiting = Locked(0)
         await withTaskGroup(of: (Int, CheckReport)?.self) { group in
             // For targets that will not answer, and not before they have had their chance.
             group.addTask {
                 if isEnough, !targets.contains(nil) {
                     do { try await Task.sleep(for: Self.targetsFirst) } catch { return nil }
+                    guard waiting.withLock({ $0 > 0 }) else { return nil }
                 }
                 _ = await line.outcome()
                 return nil
@@ -48,7 +52,7 @@ struct CheckRun: Sendable {
                 group.addTask {
                     // What is cancelled begins nothing, and is told as it is.
                     try? await Task.sleep(until: begun + .seconds(1) * number / rate, clock: .continuous)
-                    return (number, await report(of: target, names, line, single))
+                    return (number, await report(of: target, names, line, nobody, waiting, single))
                 }
             }
             while left > 0, let next = await group.next() { take(next) }
@@ -60,11 +64,15 @@ struct CheckRun: Sendable {
         of target: CheckTarget?,
         _ names: NameBook,
         _ line: SharedLine,
+        _ nobody: SharedLine,
+        _ waiting: Locked<Int>,
         _ clock: RoundClock?
     ) async -> CheckReport {
         let begun = ContinuousClock.now
         var evidence = CheckEvidence(site, target)
         if let target {
+            waiting.withLock { $0 += 1 }
+            defer { waiting.withLock { $0 -= 1 } }
             let outcome = await site.out.during(target.text) {
                 let clock = clock ?? RoundClock(limit: site.options.timeLimit)
                 return await TargetRound(site: site, names: names, nonce: nonce, target: target, clock: clock).run()
@@ -72,16 +80,16 @@ struct CheckRun: Sendable {
             evidence.results = outcome.results
             if let path = outcome.path {
                 evidence.path = path
+                evidence.sharesLine = site.lines.contains { $0.leads(as: path) }
                 evidence.isOnLink = path.gateway == nil && path.interface.map { $0.type.hasNeighbours } ?? false
             }
             if site.options.resolution(of: target.host) != nil { evidence.target?.name = nil }
         }
-        if !isEnough || target == nil || TargetStage.answers(evidence) == nil {
-            let outcome = await line.outcome()
-            evidence.results += outcome.results
-            evidence.dropped = outcome.dropped
-            evidence.isReversePathFiltered = outcome.isReversePathFiltered
-            evidence.underlay = outcome.underlay
+        let isAlone = isEnough && target != nil && TargetStage.answers(evidence) != nil
+        if !isAlone { evidence.take(await line.outcome()) }
+        if TargetStage.isDoubtful(evidence) {
+            // Where somebody answers for everybody, that is all there is to know.
+            evidence.results += await nobody.outcome().results
         }
         return CheckReport(evidence, of: site, begun: begun)
     }
@@ -97,7 +105,22 @@ extension InterfaceType {
     }
 }
 
+extension CheckSite.Line {
+    /// Whether packets of a path take the same way.
+    fileprivate func leads(as other: NetworkPath) -> Bool {
+        path.interface?.index == other.interface?.index && path.gateway == other.gateway
+    }
+}
+
 extension CheckEvidence {
+    /// Adds what was found of the line.
+    fileprivate mutating func take(_ line: LineOutcome) {
+        results += line.results
+        dropped = line.dropped
+        isReversePathFiltered = line.isReversePathFiltered
+        underlay = line.underlay
+    }
+
     /// What is known before anything is sent.
     init(_ site: CheckSite, _ target: CheckTarget? = nil) {
         self.init(path: site.path, generation: CheckSite.generation, target: target)
@@ -105,6 +128,7 @@ extension CheckEvidence {
         for line in site.lines { gateways[line.prober.family] = line.path.gateway }
         anchors = Set(site.options.anchors.map(\.host))
         servers = site.servers
+        duplicates = site.duplicates
         expectations = site.options.expectedAddresses
     }
 }

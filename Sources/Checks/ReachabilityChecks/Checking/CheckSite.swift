@@ -20,6 +20,8 @@ struct CheckSite: Sendable {
     let lines: [Line]
     /// The DNS servers; nil where that could not be read.
     let servers: [IPAddress]?
+    /// Addresses of the interface that packets leave by which another machine has too (RFC 4862).
+    let duplicates: [IPAddress]
     /// What is waited for.
     let out: ProbesOut
     /// Whom web servers are trusted by, read once.
@@ -43,7 +45,9 @@ struct CheckSite: Sendable {
         (self.out, self.gate) = (out, gate)
         trust = WebTrust(policy: options.policy)
         do throws(NetworkReachabilityError) {
-            path = try NetworkReachabilityManager(options: options.pathOptions(over: options.addressFamily)).path
+            let manager = try NetworkReachabilityManager(options: options.pathOptions(over: options.addressFamily))
+            path = manager.path
+            duplicates = Self.duplicates(manager, on: path.interface?.index)
         } catch {
             throw .network(error)
         }
@@ -105,6 +109,16 @@ struct CheckSite: Sendable {
     func pathNow(to path: NetworkPath, isTarget: Bool) -> NetworkPath? {
         if isTarget, let address = path.destination { return try? prober(to: address).path }
         return try? NetworkReachabilityManager(options: options.pathOptions(over: options.addressFamily)).path
+    }
+
+    /// On all interfaces, where the kernel names none.
+    private static func duplicates(_ manager: NetworkReachabilityManager, on link: UInt32?) -> [IPAddress] {
+        let addresses = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
+            try judge.answers.addresses()
+        }
+        return (addresses ?? []).filter { address in
+            address.flags.contains(.detectionFailed) && link.map { address.interface == $0 } ?? true
+        }.map { IPAddress($0.address) }
     }
 
     private static func binding(_ options: CheckOptions, _ family: AddressFamily) -> ProbeBinding {

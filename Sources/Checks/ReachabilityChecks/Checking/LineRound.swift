@@ -10,6 +10,7 @@ struct LineRound: Sendable {
         case hops = "gateway and second hop"
         case names = "DNS servers"
         case anchors
+        case secureAnchors = "anchors over TLS"
         case interception = "whether somebody intercepts"
         case portal
     }
@@ -19,7 +20,7 @@ struct LineRound: Sendable {
     let nonce: Nonce
     let clock: RoundClock
     /// Once is enough.
-    private let smallSegments = Turn()
+    let smallSegments = Turn()
     /// Taken as soon as a router behind the gateway has answered, by family.
     private let hasHop = [AddressFamily.ipv4: Turn(), .ipv6: Turn()]
 
@@ -37,14 +38,34 @@ struct LineRound: Sendable {
     func run() async -> LineOutcome {
         let before = PacketCounters(in: site.options.networkNamespace)
         async let underlay = below()
-        let results = await probe()
+        let noise = PacketNoise(in: site.options.networkNamespace)
+        async let _ = noise.listen()
+        let begun = ContinuousClock.now
+        let results = await watched(probe)
         let after = PacketCounters(in: site.options.networkNamespace)
+        let dropped = noise.removed(from: after.dropped(since: before), in: .now - begun)
         return LineOutcome(
             results: results,
-            dropped: after.dropped(since: before),
+            dropped: dropped,
             isReversePathFiltered: after.isFiltered(since: before),
             underlay: await underlay
         )
+    }
+
+    /// What was found, with whether two stations answered for a gateway meanwhile.
+    private func watched(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
+        let lines = site.lines.map { (prober: $0.prober, witness: HardwareWitness()) }
+        async let _ = withTaskGroup(of: Void.self) { group in
+            for (prober, witness) in lines { group.addTask { await witness.watch(prober.line) } }
+        }
+        var results = await probe()
+        for (prober, witness) in lines where witness.isContested {
+            for index in results.indices
+            where results[index].kind == .gateway && results[index].request.binding.family == prober.family {
+                results[index].evidence.neighbour?.isContested = true
+            }
+        }
+        return results
     }
 
     private func below() async -> [CheckEvidence] {
@@ -73,7 +94,7 @@ struct LineRound: Sendable {
                 }
             }
             for anchor in site.options.anchors {
-                add(.anchors) { await prove(anchor) }
+                add(anchor.url.scheme == .https ? .secureAnchors : .anchors) { await prove(anchor) }
             }
             if let api = site.options.portalAPI {
                 add(.portal) { await askPortal(api) }
@@ -82,10 +103,15 @@ struct LineRound: Sendable {
             for await (part, found) in group {
                 pending[part, default: 1] -= 1
                 results += found
-                let vital: [Part] = isPrivate ? [.names, .interception, .portal] : [.names, .anchors, .portal]
+                let vital: [Part] =
+                    isPrivate ? [.names, .interception, .portal] : [.names, .anchors, .secureAnchors, .portal]
                 if vital.allSatisfy({ pending[$0, default: 0] == 0 }), works(results) { group.cancelAll() }
-                // Nobody else can be asked about anything.
-                if results.contains(where: { $0.request.subject == .nobody && $0.looksCaptive }) { group.cancelAll() }
+                // Nobody else can be asked about anything. Only a certificate would show that just this address is taken.
+                if pending[.secureAnchors, default: 0] == 0,
+                    results.contains(where: { $0.request.subject == .nobody && $0.looksCaptive })
+                {
+                    group.cancelAll()
+                }
             }
             return results
         }
@@ -118,16 +144,9 @@ struct LineRound: Sendable {
         if line.prober.family == .ipv6, site.lines.count > 1 {
             guard await clock.hasPassed(Self.nextFamily) else { return [] }
         }
-        let nobody = Prober.nobody(line.prober.family)
-        guard let url = try? TrustedHTTPURL("http://\(nobody.urlText)/") else { return [] }
-        let limit = clock.left(atMost: Self.nearby)
-        var result = await line.prober.fetch(.nobody, WebRequest(url, .page), at: nobody, limit: limit)
-        if result.request.kind == .http { result.request.kind = .interception }
-        return [result]
+        return [await InterceptionRound.page(line.prober, limit: clock.left(atMost: InterceptionRound.nearby))]
     }
 
-    /// So long whoever intercepts may take, who is on the way: less than a second SYN.
-    private static let nearby = Duration.milliseconds(900)
     /// How long the first family may take before the second is asked too.
     private static let nextFamily = Duration.milliseconds(100)
     /// How long anchors may take before everything else is asked too.
@@ -168,7 +187,7 @@ struct LineRound: Sendable {
         guard !isThrifty, prober.line.gateway != nil, prober.line.gateway != server else { return [] }
         // Where nobody behind the gateway answers, it is not about this one.
         guard await clock.hasPassed(.seconds(1)), hasHop[prober.family]?.isTaken == true else { return [] }
-        let limits = (clock.left(atMost: .seconds(2)), clock.left(atMost: Self.nearby))
+        let limits = (clock.left(atMost: .seconds(2)), clock.left(atMost: InterceptionRound.nearby))
         async let echo = prober.echo(.server(server, .known), to: server, limit: limits.0, tries: [.zero])
         async let stream = prober.connect(.server(server, .known), to: server, port: 53, limit: limits.1)
         return await [echo, stream]
@@ -188,69 +207,5 @@ struct LineRound: Sendable {
         if site.lines.contains(where: { $0.path.gateway == address }) { return true }
         guard path.gateway == nil, let type = path.interface?.type else { return false }
         return type.hasNeighbours && type != .loopback
-    }
-
-    // MARK: The internet
-
-    /// Asks an anchor over each family, and once more with small segments where it stalls; its host for an echo where it is silent.
-    private func prove(_ anchor: CheckOptions.Anchor) async -> [ProbeResult] {
-        let entry = await names.addresses(of: anchor.host, limit: clock.left)
-        if entry.addresses.isEmpty {
-            // Where the name service is broken nothing is known of the anchor; a name that does not exist proves nothing.
-            guard entry.isDenied else { return [] }
-            return site.lines.map { line in
-                let request = line.prober.request(.resolve, .anchor(anchor.host), nil, limit: clock.left)
-                return ProbeResult(request, generation: line.prober.line.generation, .invalid(.nameNotFound))
-            }
-        }
-        return await withTaskGroup(of: [ProbeResult].self) { group in
-            for line in site.lines {
-                guard !clock.isOver,
-                    let address = entry.addresses.first(where: { $0.wire.family == line.prober.family })
-                else { continue }
-                group.addTask { await prove(anchor, at: address, line.prober) }
-            }
-            return await group.reduce(into: []) { $0 += $1 }
-        }
-    }
-
-    private func prove(
-        _ anchor: CheckOptions.Anchor,
-        at address: IPAddress,
-        _ prober: Prober
-    ) async -> [ProbeResult] {
-        let (subject, request) = (
-            ProbeSubject.anchor(anchor.host), WebRequest(anchor.url, .anchor(nonce: nonce.challenge))
-        )
-        return await withTaskGroup(of: [ProbeResult].self) { group in
-            group.addTask {
-                await prober.fetchBoth(subject, request, at: address, clock) { smallSegments.take() }
-            }
-            group.addTask {
-                guard await clock.hasPassed(.seconds(1)) else { return [] }
-                let limit = clock.left(atMost: .seconds(2))
-                return [await prober.echo(subject, to: address, limit: limit, tries: [.zero])]
-            }
-            var results: [ProbeResult] = []
-            for await found in group {
-                results += found
-                if found.contains(where: { !$0.isEcho && $0.peerSpoke }) { group.cancelAll() }
-            }
-            return results.filter { $0.outcome != .cancelled }
-        }
-    }
-
-    /// Over TLS only (RFC 8908, section 4): anybody could say the same without.
-    private func askPortal(_ api: CheckOptions.Anchor) async -> [ProbeResult] {
-        if api.url.scheme == .http {
-            return site.lines.prefix(1).map { line in
-                let request = line.prober.request(.portalAPI, .portal, nil, limit: clock.left)
-                return ProbeResult(request, generation: line.prober.line.generation, .invalid(.notTLS))
-            }
-        }
-        let entry = await names.addresses(of: api.host, limit: clock.left)
-        guard !clock.isOver, let address = entry.addresses.first, let prober = try? site.prober(to: address).prober
-        else { return [] }
-        return [await prober.fetch(.portal, WebRequest(api.url, .portalAPI), at: address, limit: clock.left)]
     }
 }

@@ -11,9 +11,15 @@ struct NameBook: Sendable {
         var addresses: [IPAddress] = []
         /// The probes that found them, or did not.
         var results: [ProbeResult] = []
-        /// Whether the name service says that there is no such name.
+        /// Whether the name service, or a server that was asked itself, says that there is no such name.
         var isDenied: Bool {
-            results.contains { $0.outcome == .invalid(.nameNotFound) || $0.outcome == .invalid(.noData) }
+            results.contains { result in
+                if result.outcome == .answered, let facts = result.evidence.dns {
+                    // A name may have no address of one family.
+                    return facts.code == .nameError || facts.addresses.isEmpty && facts.type == .a
+                }
+                return result.outcome == .invalid(.nameNotFound) || result.outcome == .invalid(.noData)
+            }
         }
     }
 

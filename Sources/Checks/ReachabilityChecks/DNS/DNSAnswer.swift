@@ -8,6 +8,10 @@ package enum DNSAnswer: Hashable, Sendable {
     case malformed(DNSFault)
 
     package init(_ bytes: [UInt8], to question: DNSQuestion) {
+        guard Self.isMeant(bytes, for: question) else {
+            self = .mismatched
+            return
+        }
         do throws(DNSFault) {
             let message = try DNSMessage(bytes)
             // A server that does not understand the question need not repeat it.
@@ -19,6 +23,21 @@ package enum DNSAnswer: Hashable, Sendable {
             }
         } catch {
             self = .malformed(error)
+        }
+    }
+
+    /// Whether bytes are a response with the question's number, which nobody else knows. What is not may be of any stranger, and is not read
+    /// any further.
+    package static func isMeant(_ bytes: [UInt8], for question: DNSQuestion) -> Bool {
+        bytes.count >= 3 && bytes[0] == UInt8(question.identifier >> 8) && bytes[1] == UInt8(question.identifier & 0xff)
+            && bytes[2] & 0x80 != 0
+    }
+
+    /// Whether it can be read, and answers the question: then no other is waited for.
+    package var isReadable: Bool {
+        switch self {
+        case .whole, .truncated: true
+        case .mismatched, .malformed: false
         }
     }
 

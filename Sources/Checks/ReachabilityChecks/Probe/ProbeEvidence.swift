@@ -1,3 +1,4 @@
+import LinuxPrimitives
 package import NetworkReachability
 
 /// Everything a probe saw besides its outcome; nil where it did not look, or there was nothing.
@@ -83,6 +84,8 @@ package struct DNSFacts: Hashable, Sendable {
     /// EDE (RFC 8914).
     package var extendedErrors: [UInt16]
     package var isTruncated: Bool
+    /// Whether the server asks others for what it does not know (RA).
+    package var isRecursive = true
 
     package init(
         _ type: DNSRecordType,
@@ -97,6 +100,9 @@ package struct DNSFacts: Hashable, Sendable {
         self.extendedErrors = extendedErrors
         self.isTruncated = isTruncated
     }
+
+    /// The addresses of `ipv4only.arpa` (RFC 7050).
+    package static let everybodyKnows = Set([0xc000_00aa, 0xc000_00ab].map { IPAddress(WireAddress(ipv4: $0)) })
 
     /// Whether a filter made this answer: EDE 15 to 18.
     package var isBlocked: Bool { extendedErrors.contains { (15...18).contains($0) } }

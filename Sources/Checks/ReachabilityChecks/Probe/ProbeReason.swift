@@ -72,15 +72,12 @@ extension ProbeReason {
     package static let silent = ProbeReason("silent")
     package static let neighbourFailed = ProbeReason("neighbourFailed")
     package static let reset = ProbeReason("reset")
-    package static let timedOut = ProbeReason("timedOut")
     package static let noRoute = ProbeReason("noRoute")
     package static let silentBeyond = ProbeReason("silentBeyond")
     package static let filtered = ProbeReason("filtered")
     package static let portFiltered = ProbeReason("portFiltered")
     package static let pathMTU = ProbeReason("pathMTU")
     package static let stalled = ProbeReason("stalled")
-    package static let stalledLargeSegmentsOnly = ProbeReason("stalledLargeSegmentsOnly")
-    package static let tooSlow = ProbeReason("tooSlow")
 }
 
 /// What TLS and HTTP say.
@@ -96,20 +93,16 @@ extension ProbeReason {
     package static let notYetValid = ProbeReason("notYetValid")
     package static let pinMismatch = ProbeReason("pinMismatch")
     package static let noPolicy = ProbeReason("noPolicy")
-    package static let locallyAddedAuthority = ProbeReason("locallyAddedAuthority")
     package static let clientCertificateRequired = ProbeReason("clientCertificateRequired")
     package static let intercepted = ProbeReason("intercepted")
     package static let closedWithoutAnswer = ProbeReason("closedWithoutAnswer")
     package static let notHTTP = ProbeReason("notHTTP")
     package static let statusNotExpected = ProbeReason("statusNotExpected")
     package static let bodyNotExpected = ProbeReason("bodyNotExpected")
-    package static let headerNotExpected = ProbeReason("headerNotExpected")
     package static let challengeWrong = ProbeReason("challengeWrong")
     package static let redirected = ProbeReason("redirected")
     package static let networkAuthenticationRequired = ProbeReason("networkAuthenticationRequired")
     package static let tooLarge = ProbeReason("tooLarge")
-    package static let proxyRefused = ProbeReason("proxyRefused")
-    package static let retryAfter = ProbeReason("retryAfter")
 }
 
 /// What a whole check finds.
@@ -119,6 +112,7 @@ extension ProbeReason {
     package static let upstreamAnswers = ProbeReason("upstreamAnswers")
     package static let captive = ProbeReason("captive")
     package static let portalByDNS = ProbeReason("portalByDNS")
+    package static let anchorsProveNothing = ProbeReason("anchorsProveNothing")
     package static let anchorsDisagree = ProbeReason("anchorsDisagree")
     package static let notEnoughEvidence = ProbeReason("notEnoughEvidence")
     package static let ipv4Broken = ProbeReason("ipv4Broken")

@@ -48,12 +48,18 @@ package struct LineFacts: Sendable {
 
     /// The gateway's entry in the neighbour table, with the time since it was confirmed; nil where there is none.
     func neighbour() -> (state: NeighbourFacts.State, sinceConfirmed: Duration?)? {
+        entry.map { (NeighbourFacts.State($0.state), $0.sinceConfirmed) }
+    }
+
+    /// The gateway's link-layer address; nil where there is no entry.
+    var gatewayHardware: [UInt8]? { entry?.hardwareAddress }
+
+    private var entry: Neighbour? {
         guard let gateway, link != 0 else { return nil }
         let found = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
             try judge.answers.neighbour(gateway.wire, on: link)
         }
-        guard let neighbour = found ?? nil else { return nil }
-        return (NeighbourFacts.State(neighbour.state), neighbour.sinceConfirmed)
+        return found ?? nil
     }
 }
 

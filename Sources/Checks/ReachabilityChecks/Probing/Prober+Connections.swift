@@ -12,12 +12,14 @@ extension Prober {
         _ subject: ProbeSubject,
         to address: IPAddress,
         port: UInt16,
+        kind: ProbeKind = .tcp,
         limit: Duration = connectLimit
     ) async -> ProbeResult {
-        let request = request(.tcp, subject, address, port: port, limit: limit)
+        let request = request(kind, subject, address, port: port, limit: limit)
         await gate.pass()
+        let retries: UInt8 = kind == .interception ? 1 : 2
         let outcome = await engine.connect(
-            ConnectRequest(to: endpoint(address, port: port), settings: settings(), limit: limit)
+            ConnectRequest(to: endpoint(address, port: port), settings: settings(), retries: retries, limit: limit)
         )
         return result(request, outcome, about: address)
     }

@@ -9,6 +9,8 @@ extension Prober {
     private static let dislikesExtensions: [DNSResponseCode] = [.formatError, .notImplemented]
     /// What has less time left is not asked any more.
     private static let least = Duration.milliseconds(100)
+    /// How many responses with the right number are read: who sends more of them than this that are no answer, will not send one.
+    private static let readingLimit = 64
 
     /// Asks one server one question over UDP, and once more over TCP where the answer is cut off (RFC 7766).
     ///
@@ -21,6 +23,7 @@ extension Prober {
     ) async -> ProbeResult {
         let request = request(.dns, .server(server, purpose), server, port: Self.port, limit: limit)
         await gate.pass()
+        let readings = Locked(0)
         let outcome = await engine.send(
             DatagramRequest(
                 to: endpoint(server, port: Self.port),
@@ -28,7 +31,14 @@ extension Prober {
                 settings: settings(),
                 tries: isThrifty ? Self.fewTries : self.tries,
                 limit: limit,
-                accepts: { DNSAnswer($0, to: question) != .mismatched }
+                accepts: { bytes in
+                    guard DNSAnswer.isMeant(bytes, for: question) else { return false }
+                    let count = readings.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    return count <= Self.readingLimit && DNSAnswer(bytes, to: question).isReadable
+                }
             )
         )
         var result = result(request, outcome)
@@ -36,7 +46,10 @@ extension Prober {
             take(DNSAnswer(answer.payload, to: question), to: question, into: &result)
         } else if result.outcome == .silent {
             result.evidence.dns = DNSFacts(question.type)
-            if !outcome.answers.isEmpty { result.outcome = .invalid(.mismatchedAnswer) }
+            // Somebody may have come before the server did; only now is it known that nothing better comes.
+            let answers = outcome.answers.map { DNSAnswer($0.payload, to: question) }
+            let isMalformed = answers.contains { if case .malformed = $0 { true } else { false } }
+            if !answers.isEmpty { result.outcome = .invalid(isMalformed ? .malformedAnswer : .mismatchedAnswer) }
         } else if case .refused = result.outcome {
             result.outcome = .invalid(.serverClosed)
         }
@@ -98,6 +111,7 @@ extension Prober {
             var facts = DNSFacts(question.type, code: message.code, extendedErrors: message.extendedErrors)
             facts.addresses = message.addresses(of: question.name).map { IPAddress($0) }
             facts.isTruncated = answer.isTruncated
+            facts.isRecursive = message.flags.contains(.recursionAvailable)
             result.evidence.dns = facts
             switch message.code {
             case .noError, .nameError: break

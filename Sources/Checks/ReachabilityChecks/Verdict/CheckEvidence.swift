@@ -12,6 +12,8 @@ package struct CheckEvidence: Sendable {
     package var gateways: [AddressFamily: IPAddress] = [:]
     /// Whether the target is a neighbour: then nothing beyond the link matters to it.
     package var isOnLink = false
+    /// Whether packets to the target take the way that the line was asked about: whoever intercepts there may answer in its name.
+    package var sharesLine = true
     /// Nil for the internet.
     package var target: CheckTarget?
     /// The hosts of the anchors that were to be asked.
@@ -25,6 +27,8 @@ package struct CheckEvidence: Sendable {
     package var dropped: [AddressFamily: Int] = [:]
     /// Whether the reverse path filter was what dropped some (`rp_filter` of `ip-sysctl`).
     package var isReversePathFiltered = false
+    /// Addresses of this machine that another one has too.
+    package var duplicates: [IPAddress] = []
     /// For a tunnel: the way to its far end, judged by itself. At most one.
     package var underlay: [CheckEvidence] = []
 

@@ -6,7 +6,9 @@ package enum CheckJudge {
     /// One verdict, whatever the evidence.
     package static func judge(_ evidence: CheckEvidence) -> CheckVerdict {
         let notes = Notes.of(evidence)
-        if let finding = KernelStage.judge(evidence) ?? TargetStage.answers(evidence) {
+        if let finding = KernelStage.judge(evidence) ?? TargetStage.answers(evidence)
+            ?? KernelStage.conflict(evidence)
+        {
             return CheckVerdict(finding, notes: notes)
         }
         if evidence.isOnLink, let finding = NeighbourStage.judge(evidence) {
@@ -20,10 +22,12 @@ package enum CheckJudge {
         let anchors = evidence.valid.filter(\.isAnchor)
         let isBelieved = anchors.isEmpty || anchors.contains(where: \.peerSpoke)
         let hasSpoken =
-            [.inconclusive, .upstream].contains(line.place) && isBelieved
-            && evidence.valid.contains { $0.isTarget && $0.peerSpoke }
+            (line.isOpen || [.inconclusive, .upstream].contains(line.place)) && isBelieved
+            && evidence.target != nil && evidence.valid.contains { $0.isTarget && $0.peerSpoke }
         if line.place != .works && line.place != .degraded && !hasSpoken {
-            return CheckVerdict(line, notes: notes)
+            // Of two faults the nearer one is told.
+            let finding = TargetStage.refusedHere(evidence) ?? (line.isOpen ? NamesStage.judge(evidence) : nil)
+            return CheckVerdict(finding ?? line, notes: notes)
         }
         // The line is good: what is wrong lies behind it.
         let finding = NamesStage.judge(evidence) ?? TargetStage.fails(evidence) ?? NamesStage.degraded(evidence, line)
@@ -43,6 +47,7 @@ package enum CheckJudge {
             ?? SegmentStage.judge(view)
             ?? GatewayStage.judge(view)
             ?? UpstreamStage.word(view)
+            ?? AnchorStage.unproven(view)
             ?? UpstreamStage.silence(view)
     }
 }
@@ -93,6 +98,12 @@ private enum Notes {
             notes.append("anchorsIll")
         }
         if results.contains(where: \.looksCaptive) { notes.append("captive") }
+        if !evidence.duplicates.isEmpty { notes.append(ProbeReason.addressConflict.rawValue) }
+        let redirects = results.contains {
+            $0.isTarget && $0.evidence.http.map { 300..<400 ~= $0.status && $0.location != nil } == true
+        }
+        if redirects { notes.append(ProbeReason.redirected.rawValue) }
+        if NamesStage.difference(evidence) != nil { notes.append(ProbeReason.answersDiffer.rawValue) }
         if evidence.isHandicapped { notes.append(ProbeReason.notPermitted.rawValue) }
         return notes
     }

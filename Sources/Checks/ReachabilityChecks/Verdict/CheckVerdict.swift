@@ -32,6 +32,8 @@ struct Finding: Hashable, Sendable {
     var confidence: CheckConfidence
     var text: String
     var evidence: [ProbeResult]
+    /// Whether packets get further than where it breaks: what else is known decides first.
+    var isOpen = false
 
     init(
         _ place: CheckPlace,

@@ -8,7 +8,7 @@ enum Families {
             CheckJudge.judge(FamilyView(family, evidence)).map { (family, $0) }
         }
         guard let best = findings.max(by: { $0.1.place.distance < $1.1.place.distance }) else {
-            return Finding(.inconclusive, .notEnoughEvidence, .suspected, "nothing could be asked")
+            return unasked(evidence)
         }
         let worst = findings.first { $0.0 != best.0 }
         guard best.1.place == .works, let worst, worst.1.place != .works, worst.1.place != .inconclusive,
@@ -20,6 +20,28 @@ enum Families {
             worst.0 == .ipv4 ? ("IPv4", .ipv4Broken) : ("IPv6", .ipv6Broken)
         let text = "\(name) is broken, and the other family works; \(worst.1.place.rawValue): \(worst.1.text)"
         return Finding(.degraded, reason, worst.1.confidence, text, worst.1.evidence)
+    }
+
+    /// Nothing was sent, and why.
+    private static func unasked(_ evidence: CheckEvidence) -> Finding {
+        let skipped = evidence.valid.filter {
+            if case .skipped(let reason) = $0.outcome { reason != .notNeeded } else { false }
+        }
+        guard let first = skipped.first, case .skipped(let reason) = first.outcome else {
+            return Finding(.inconclusive, .notEnoughEvidence, .suspected, "nothing could be asked")
+        }
+        let cause =
+            switch (reason, first.request.binding.mark) {
+            case (.notPermitted, let mark?): "a packet with the mark \(mark) needs CAP_NET_ADMIN or CAP_NET_RAW"
+            case (.notPermitted, nil): "this user may not send what is needed"
+            case (.noDescriptors, _): "no descriptor is free for a socket"
+            case (.bindFailed, _): "the source address is none of this machine"
+            case (.interfaceGone, _): "the interface is not there any more"
+            case (.overBudget, _): "there is no room to send"
+            case (.reversePathFilter, _), (.notNeeded, _): reason.rawValue
+            }
+        let text = "nothing could be asked: \(cause)"
+        return Finding(.inconclusive, ProbeReason(rawValue: reason.rawValue), .suspected, text, skipped)
     }
 
     /// A target is reached over the families it has addresses of; one without any might be over each that packets may take.

@@ -5,7 +5,7 @@ enum KernelStage {
     static func judge(_ evidence: CheckEvidence) -> Finding? {
         guard evidence.path.status == .notReachable || evidence.path.status == .unknown,
             let reason = evidence.path.reason
-        else { return conflict(evidence) }
+        else { return nil }
         let place: CheckPlace =
             switch reason {
             case .noCarrier, .linkDown, .dormant: .link
@@ -18,13 +18,24 @@ enum KernelStage {
             return evidence.valid.isEmpty
                 ? Finding(.dns, ProbeReason(reason), .likely, "the name service does not know the name") : nil
         }
+        if place == .thisMachine, let finding = duplicate(evidence) { return finding }
         let suffix = evidence.path.interface.map { " on \($0)" } ?? ""
         return Finding(place, ProbeReason(reason), .proven, "\(reason)\(suffix), says the kernel")
     }
 
-    private static func conflict(_ evidence: CheckEvidence) -> Finding? {
+    /// Two stations have one address: ours, so that it may not be used, or the gateway's, so that packets go now to one and now to the
+    /// other.
+    static func conflict(_ evidence: CheckEvidence) -> Finding? {
+        // Without an address of its own a machine sends from one that is good on the link alone.
+        if evidence.path.source?.isLinkLocal == true, let finding = duplicate(evidence) { return finding }
         let contested = evidence.valid.filter { $0.evidence.neighbour?.isContested == true }
         guard !contested.isEmpty else { return nil }
         return Finding(.link, .addressConflict, .proven, "two stations on the link use one address", contested)
+    }
+
+    private static func duplicate(_ evidence: CheckEvidence) -> Finding? {
+        guard let address = evidence.duplicates.first else { return nil }
+        let text = "another machine on the link has this machine's address \(address)"
+        return Finding(.link, .addressConflict, .proven, text)
     }
 }

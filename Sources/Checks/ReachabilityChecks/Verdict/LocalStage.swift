@@ -12,7 +12,9 @@ enum LocalStage {
     /// Packets came in, and none got to a program: the packet filter drops answers.
     static func dropsAnswers(_ view: FamilyView) -> Finding? {
         guard let dropped = view.evidence.dropped[view.family], dropped >= 2, !view.results.isEmpty,
-            !view.results.contains(where: \.peerSpoke), !view.results.contains(where: { $0.error != nil })
+            !view.results.contains(where: \.peerSpoke), !view.results.contains(where: { $0.error != nil }),
+            // What strangers send is dropped too. The packet filter does not see what neighbours ask each other by ARP.
+            !view.results.contains(where: { [.incomplete, .failed].contains($0.evidence.neighbour?.after) })
         else { return nil }
         if view.evidence.isReversePathFiltered {
             let text = "packets come in by another interface than those to their senders leave by: rp_filter drops them"

@@ -16,24 +16,22 @@ enum NamesStage {
         // Whether a server that answers for A has nothing to say to AAAA is no fault of all names.
         let known = asked.filter { $0.purpose == .known && $0.evidence.dns?.type != .aaaa }
         if !known.isEmpty, !isKnown, known.allSatisfy({ fault($0, among: asked) != nil }) {
-            let reasons = known.compactMap { fault($0) }
+            let reasons = known.compactMap { fault($0, among: asked) }
             // A word says more than silence does.
             let reason = reasons.first { $0 != .serverSilent } ?? .serverSilent
+            if reason == .knownAnswerDiffers, let finding = invents(asked) { return finding }
             let confidence = reason == .serverSilent ? evidence.silence : .proven
             let all = known.count > 1 ? "all DNS servers fail" : "the DNS server fails"
             return Finding(.dns, reason, confidence, "\(all): \(reason.rawValue)", known)
         }
+        return invents(asked) ?? ofTarget(evidence, asked.filter { $0.purpose == .target })
+    }
+
+    private static func invents(_ asked: [ProbeResult]) -> Finding? {
         let invented = asked.filter { $0.purpose == .invented && $0.evidence.dns?.addresses.isEmpty == false }
-        if !invented.isEmpty {
-            return Finding(
-                .dns,
-                .inventsAnswers,
-                .proven,
-                "a DNS server gives addresses for names that nobody has",
-                invented
-            )
-        }
-        return ofTarget(evidence, asked.filter { $0.purpose == .target })
+        guard !invented.isEmpty else { return nil }
+        let text = "a DNS server gives addresses for names that nobody has"
+        return Finding(.dns, .inventsAnswers, .proven, text, invented)
     }
 
     /// A name whose addresses the user knows: an error of any server, or other addresses.
@@ -75,20 +73,20 @@ enum NamesStage {
             return Finding(.dns, reason, .likely, text, [service])
         }
         // Servers may differ with good reason; that the target is not what it should be as well is too much.
-        let mistaken = evidence.valid.contains { $0.isTarget && $0.evidence.tls?.isVerified == false }
-        let answers = results.filter { $0.evidence.dns?.addresses.isEmpty == false }
-        for one in answers where mistaken {
+        guard evidence.valid.contains(where: { $0.isTarget && $0.evidence.tls?.isVerified == false }),
+            let pair = difference(evidence)
+        else { return nil }
+        return Finding(.dns, .wrongAnswer, .likely, "DNS servers give different addresses of \(name)", pair)
+    }
+
+    /// The answers of two servers that have no address of the target in common.
+    static func difference(_ evidence: CheckEvidence) -> [ProbeResult]? {
+        let answers = evidence.valid.filter { $0.purpose == .target && $0.evidence.dns?.addresses.isEmpty == false }
+        for one in answers {
             for other in answers where one.server != other.server && one.evidence.dns?.type == other.evidence.dns?.type
             {
                 let (first, second) = (one.evidence.dns?.addresses ?? [], other.evidence.dns?.addresses ?? [])
-                guard Set(first).isDisjoint(with: second) else { continue }
-                return Finding(
-                    .dns,
-                    .wrongAnswer,
-                    .likely,
-                    "DNS servers give different addresses of \(name)",
-                    [one, other]
-                )
+                if Set(first).isDisjoint(with: second) { return [one, other] }
             }
         }
         return nil
@@ -131,7 +129,7 @@ enum NamesStage {
         case .unreachable(let error): error.speaker == .peer ? .serverClosed : .serverUnreachable
         case .invalid(let reason): reason
         case .blockedHere: .blockedHere
-        case .answered: failure(result.evidence.dns?.code)
+        case .answered: failure(result.evidence.dns?.code) ?? mistake(result)
         case .skipped, .cancelled: nil
         }
     }
@@ -150,6 +148,15 @@ enum NamesStage {
         case .formatError, .notImplemented: .serverFailed
         default: nil
         }
+    }
+
+    /// A server that answers, and does not know what everybody knows, is none that can be asked for names.
+    private static func mistake(_ result: ProbeResult) -> ProbeReason? {
+        guard result.purpose == .known, let facts = result.evidence.dns, facts.type == .a, !facts.isTruncated,
+            facts.addresses.isEmpty || DNSFacts.everybodyKnows.isDisjoint(with: facts.addresses)
+        else { return nil }
+        if facts.isBlocked { return .blockedByPolicy }
+        return facts.addresses.isEmpty && !facts.isRecursive ? .notRecursive : .knownAnswerDiffers
     }
 
     private static func denial(_ result: ProbeResult) -> ProbeReason? {

@@ -9,8 +9,8 @@ enum PortalStage {
             let left = said.evidence.portal?.secondsRemaining.map { ", \($0) s left" } ?? ""
             return Finding(.portal, .captive, .proven, "the network says that it is captive\(url)\(left)", [said])
         }
-        // No portal can show the certificate of another host.
-        guard !view.isVerified else { return nil }
+        // No portal can show the certificate of another host; but it may let a few hosts pass.
+        guard !view.isVerified || view.standing == .failed else { return nil }
         let signs = view.results.filter(\.looksCaptive)
         let network = signs.filter { $0.request.subject == .nobody || $0.request.subject == .lure }
         if signs.isEmpty, view.standing != .proven, let finding = byNames(view) { return finding }
@@ -45,7 +45,7 @@ enum PortalStage {
     /// The same server's answer for a name that nobody has, with an address that it also gives, wrongly, for one that everybody knows.
     private static func twin(of known: ProbeResult, among answers: [ProbeResult]) -> ProbeResult? {
         let addresses = Set(known.evidence.dns?.addresses ?? [])
-        guard known.purpose == .known, !addresses.isEmpty, addresses.isDisjoint(with: everybodyKnows) else {
+        guard known.purpose == .known, !addresses.isEmpty, addresses.isDisjoint(with: DNSFacts.everybodyKnows) else {
             return nil
         }
         return answers.first { answer in
@@ -53,9 +53,6 @@ enum PortalStage {
                 && !addresses.isDisjoint(with: answer.evidence.dns?.addresses ?? [])
         }
     }
-
-    /// The addresses of `ipv4only.arpa` (RFC 7050).
-    private static let everybodyKnows = Set([0xc000_00aa, 0xc000_00ab].map { IPAddress(WireAddress(ipv4: $0)) })
 
     private static func finding(
         _ reason: ProbeReason,

@@ -15,8 +15,7 @@ extension ProbeResult {
     var peerSpoke: Bool {
         switch outcome {
         case .answered, .invalid(.serverFailed), .invalid(.serverRefused), .refused(.peer): true
-        case .invalid(let reason):
-            reason != .timedOut && (phases[.connect] != nil || evidence.tls != nil || kind == .dns)
+        case .invalid: phases[.connect] != nil || evidence.tls != nil || kind == .dns
         case .unreachable(let error): error.speaker == .peer
         case .silent: phases[.connect] != nil
         case .refused, .blockedHere, .skipped, .cancelled: false

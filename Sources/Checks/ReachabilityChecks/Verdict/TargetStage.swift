@@ -6,7 +6,7 @@ enum TargetStage {
     /// Whoever answers is reachable, whatever else is found.
     static func answers(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
-        let captive = Set(evidence.valid.filter(\.looksCaptive).map(\.request.binding.family))
+        let captive = captiveFamilies(evidence)
         let answers = evidence.valid.filter { result in
             guard result.isTarget, result.ran else { return false }
             // A portal answers in the name of others, but not with their certificate.
@@ -22,11 +22,33 @@ enum TargetStage {
         return Finding(.works, .targetAnswers, .proven, "\(target.text) answers", answers)
     }
 
+    /// Whether what answers may be somebody on the way who answers for everybody: a connection, a page or an echo show nothing else, and
+    /// nobody has looked yet.
+    static func isDoubtful(_ evidence: CheckEvidence) -> Bool {
+        guard evidence.sharesLine, let target = evidence.target, [nil, .tcp, .http].contains(target.decisive),
+            let finding = answers(evidence), finding.place == .works
+        else { return false }
+        let families = Set(finding.evidence.filter { !$0.isVerified }.map(\.request.binding.family))
+        let known = Set(
+            evidence.valid.filter { $0.ran && ($0.request.subject == .nobody || $0.isAnchor && $0.isVerified) }
+                .map(\.request.binding.family)
+        )
+        return finding.evidence.allSatisfy { !$0.isVerified } && !families.isSubset(of: known)
+    }
+
+    /// Those over which somebody answers for everybody, and no anchor shows that others are let pass.
+    private static func captiveFamilies(_ evidence: CheckEvidence) -> Set<AddressFamily> {
+        guard evidence.sharesLine else { return [] }
+        let captive = evidence.valid.filter(\.looksCaptive).map(\.request.binding.family)
+        let proven = evidence.valid.filter { $0.isAnchor && $0.isVerified }.map(\.request.binding.family)
+        return Set(captive).subtracting(proven)
+    }
+
     /// The line is good, so the fault is the target's.
     static func fails(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
         let results = evidence.valid.filter { $0.isTarget && $0.ran }
-        if let finding = refusedHere(target, results) ?? SegmentStage.finding(results) ?? ofTLS(target, results)
+        if let finding = refusedHere(evidence) ?? SegmentStage.finding(results) ?? ofTLS(target, results)
             ?? ofNames(target, results) ?? ofService(target, results) ?? ofHost(target, results)
         {
             return finding
@@ -44,7 +66,10 @@ enum TargetStage {
         return Finding(.inconclusive, .notEnoughEvidence, .suspected, "\(target.text) could not be asked", results)
     }
 
-    private static func refusedHere(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
+    /// This machine's packet filter does not let packets to the target out.
+    static func refusedHere(_ evidence: CheckEvidence) -> Finding? {
+        guard let target = evidence.target else { return nil }
+        let results = evidence.valid.filter { $0.isTarget && $0.ran }
         let refused = results.filter(\.isRefusedHere)
         guard !refused.isEmpty, !results.contains(where: \.peerSpoke) else { return nil }
         let text = "this machine's packet filter refuses what it sends to \(target.text)"

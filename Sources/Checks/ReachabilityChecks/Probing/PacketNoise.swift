@@ -1,0 +1,40 @@
+import LinuxPrimitives
+import NetworkReachability
+
+/// What the packet filter drops that nobody here has asked for: counted late in a round, when nothing was sent for a while, so that it is
+/// not taken for answers. Thread-safe.
+final class PacketNoise: Sendable {
+    /// After the last question of a round has had its answer, and before SYNs are sent a third time.
+    private static let begin = Duration.milliseconds(2350)
+    private static let length = Duration.milliseconds(600)
+
+    private let namespace: NetworkNamespace
+    private let heard = Locked<[AddressFamily: Int]>([:])
+
+    init(in namespace: NetworkNamespace, heard: [AddressFamily: Int] = [:]) {
+        self.namespace = namespace
+        self.heard.withLock { $0 = heard }
+    }
+
+    /// Counts, once; a task that is cancelled before has heard nothing.
+    func listen() async {
+        do {
+            try await Task.sleep(for: Self.begin)
+            let before = PacketCounters(in: namespace)
+            try await Task.sleep(for: Self.length)
+            let dropped = PacketCounters(in: namespace).dropped(since: before)
+            heard.withLock { $0 = dropped }
+        } catch {
+            return
+        }
+    }
+
+    /// What is left of the packets that were dropped in a time, if noise came all the time as it came while it was counted.
+    func removed(from dropped: [AddressFamily: Int], in time: Duration) -> [AddressFamily: Int] {
+        let heard = heard.withLock(\.self)
+        return dropped.reduce(into: [:]) { rest, entry in
+            let noise = Double(heard[entry.key] ?? 0) * (time / Self.length)
+            rest[entry.key] = max(0, entry.value - Int(noise.rounded(.up)))
+        }
+    }
+}
