@@ -54,7 +54,7 @@ bench: build ## Measure the command beside programs in C (see Benchmarks/README.
 
 soak: build ## Random network trouble for half an hour, a million damaged inputs for each parser of checks, all situations with their times.
 	@Benchmarks/soak
-	@CHECK_MUTATIONS=1000000 Scripts/test -- --filter 'DNSTests|PortalTests|ErrorQueueMessageTests|WebFuzzTests'
+	@CHECK_MUTATIONS=1000000 Scripts/test -- --filter 'DNSTests|PortalTests|RouterOptionsTests|ErrorQueueMessageTests|WebFuzzTests'
 	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.

@@ -1,6 +1,7 @@
 import Glibc
 import LinuxPrimitives
 import NetworkLab
+import TestSupport
 import Testing
 
 @testable import Netlink
@@ -56,6 +57,20 @@ import Testing
         let first = try #require(options.first)
         #expect(first.interface == interface)
         #expect(first.bytes == [37, 4] + Self.portal)
+    }
+
+    @Test func `damaged messages never trap`() {
+        let body: [UInt8] = [10, 0, 32, 0, 1, 0, 0, 0, 134, 0, 0, 0, 0, 0, 0, 0, 37, 4] + Self.portal
+        var chance = SeededGenerator(seed: 37)
+        for _ in 0..<MutationCount.value {
+            var bytes = body
+            for _ in 0..<3 {
+                bytes[.random(in: 0..<bytes.count, using: &chance)] = .random(in: 0...255, using: &chance)
+            }
+            bytes.removeLast(.random(in: 0...bytes.count, using: &chance))
+            let found = bytes.withUnsafeBytes { RouterOptions(body: $0) }
+            #expect(found?.bytes.count ?? 0 <= body.count)
+        }
     }
 
     @Test func `what is cut off is left out`() {
