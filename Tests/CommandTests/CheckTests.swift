@@ -56,8 +56,10 @@ import Testing
         )
         let anchored = try await Command.run(arguments + ["--anchor", "http://192.0.2.81/204"], in: uplink.namespace)
         for words in [
-            "198.51.100.53: if it is silent: an echo (a datagram to port 33434 without the permission), and a SYN to port 53",
-            "192.0.2.81: GET http://192.0.2.81/204 with a random challenge", "the gateway or a neighbour: GET / of port 80",
+            "198.51.100.53: if it is silent: an echo (a datagram to port 33434 without the permission)",
+            "the permission), and a SYN to port 53",
+            "192.0.2.81: GET http://192.0.2.81/204 with a random challenge",
+            "the gateway or a neighbour: GET / of port 80",
             "; over TCP if cut off",
         ] {
             #expect(anchored.output.contains(words), "\(words): \(anchored.output)")
