@@ -59,10 +59,11 @@ import Testing
         #expect(first.bytes == [37, 4] + Self.portal)
     }
 
-    @Test func `damaged messages never trap`() {
+    @Test func `damaged messages never trap`() async {
         let body: [UInt8] = [10, 0, 32, 0, 1, 0, 0, 0, 134, 0, 0, 0, 0, 0, 0, 0, 37, 4] + Self.portal
         var chance = SeededGenerator(seed: 37)
-        for _ in 0..<MutationCount.value {
+        for round in 0..<MutationCount.value {
+            await takeTurns(in: round)
             var bytes = body
             for _ in 0..<3 {
                 bytes[.random(in: 0..<bytes.count, using: &chance)] = .random(in: 0...255, using: &chance)

@@ -1,4 +1,5 @@
 import LinuxPrimitives
+import TestSupport
 import Testing
 
 @testable import ReachabilityChecks
@@ -118,10 +119,11 @@ struct DNSTests {
         #expect(DNSStream.frame([UInt8](repeating: 0, count: 65_536)) == nil)
     }
 
-    @Test func survivesDamage() throws {
+    @Test func survivesDamage() async throws {
         var mutation = Mutation(seed: 17)
         let question = DNSQuestion(try name("ipv4only.arpa"), .a, identifier: 0x1234)
-        for _ in 0..<Mutation.count {
+        for round in 0..<Mutation.count {
+            await takeTurns(in: round)
             let bytes = mutation.damaged(mutation.pick([Self.known, Self.alias, Self.absent]))
             if case .whole(let message) = DNSAnswer(bytes, to: question) {
                 // Each record takes at least eleven bytes.

@@ -39,10 +39,11 @@ struct JudgePropertyTests {
         return situation
     }
 
-    @Test func hasOnePlaceForAnything() {
+    @Test func hasOnePlaceForAnything() async {
         var chance = SeededGenerator(seed: 50)
         var places: Set<CheckPlace> = []
-        for _ in 0..<100_000 {
+        for round in 0..<100_000 {
+            await takeTurns(in: round)
             let situation = Self.random(&chance)
             let verdict = situation.verdict
             places.insert(verdict.place)
@@ -52,9 +53,10 @@ struct JudgePropertyTests {
     }
 
     /// A gateway, a router, a server, an anchor or a target that answers moves the place away from this machine, or not at all.
-    @Test func isNotMovedNearerByLife() {
+    @Test func isNotMovedNearerByLife() async {
         var chance = SeededGenerator(seed: 51)
-        for _ in 0..<30_000 {
+        for round in 0..<30_000 {
+            await takeTurns(in: round)
             let situation = Self.random(&chance).over(.ipv4)
             let before = situation.verdict
             // Behind a portal whoever answers in the name of the target is the portal.

@@ -1,5 +1,6 @@
 import LinuxPrimitives
 import ReachabilityChecks
+import TestSupport
 import Testing
 
 struct PortalTests {
@@ -54,10 +55,11 @@ struct PortalTests {
         #expect(RouterOption.read([25, 1, 0, 0, 0, 0, 0, 1]).isEmpty)
     }
 
-    @Test func survivesDamage() {
+    @Test func survivesDamage() async {
         var mutation = Mutation(seed: 18)
         let options = Self.portal + Self.servers + Self.prefix
-        for _ in 0..<Mutation.count {
+        for round in 0..<Mutation.count {
+            await takeTurns(in: round)
             #expect(RouterOption.read(mutation.damaged(options)).count <= 32)
             let information = try? PortalInformation(json: mutation.damaged(Array(Self.captive.utf8)))
             #expect(information?.userPortalURL?.utf8.count ?? 0 < 1000)

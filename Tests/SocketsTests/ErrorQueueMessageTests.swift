@@ -65,7 +65,7 @@ struct ErrorQueueMessageTests {
     }
 
     @Test
-    func `spoiled control messages never trap`() throws {
+    func `spoiled control messages never trap`() async throws {
         var control = ControlBytes()
         control.addTime(seconds: 1_700_000_000, nanoseconds: 42_000)
         control.addHopLimit(63)
@@ -74,7 +74,8 @@ struct ErrorQueueMessageTests {
         print("control messages: \(Self.cases) cases, CONTROL_SEED=\(Self.seed)")
         var chance = SeededGenerator(seed: Self.seed)
         var understood = 0
-        for _ in 0..<Self.cases {
+        for round in 0..<Self.cases {
+            await takeTurns(in: round)
             let bytes = Spoiler.spoiled(control.bytes, by: &chance)
             if let message = ErrorQueueMessage(control: bytes) {
                 understood += 1
