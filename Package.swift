@@ -59,6 +59,7 @@ extension Target {
         case trust = "Trust"
         case requests = "Requests"
         case checks = "Checks"
+        case service = "Service"
         case programs = "Programs"
 
         var settings: [SwiftSetting] { self == .linux || self == .kernel ? strict : safe }
@@ -251,6 +252,15 @@ let package = Package(
             trustNIO + trustHTTP1
         ),
 
+        // Pure, and needs nothing.
+        .library("ReachabilityLedger", on: .service, uses: []),
+        .library(
+            "ReachabilityService",
+            on: .service,
+            uses: ["ReachabilityLedger", "NetworkReachability", "LinuxPrimitives"],
+            logging
+        ),
+
         .library(
             "CommandLineSupport",
             on: .programs,
@@ -434,6 +444,14 @@ let package = Package(
                 "OutboxVictim",
             ],
             logging
+        ),
+        .tests("ReachabilityLedgerTests", uses: ["ReachabilityLedger", "TestSupport"]),
+        .tests(
+            "ReachabilityServiceTests",
+            uses: [
+                "ReachabilityService", "ReachabilityLedger", "NetworkReachability", "NetworkReachabilityTesting",
+                "LinuxPrimitives",
+            ]
         ),
         .tests(
             "CommandTests",

@@ -6,7 +6,7 @@ package struct PathChange: Sendable {
     /// What was notified before; nil for the first.
     var previous: NetworkPath?
     /// When the kernel's notification that led to it was noticed, on the monotonic clock; nil where none did.
-    var noticed: Duration?
+    package var noticed: Duration?
 }
 
 /// Somebody who wants to hear of a target's changes. The monitor holds it until it is ended.

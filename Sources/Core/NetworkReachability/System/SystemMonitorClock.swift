@@ -1,12 +1,14 @@
-import Dispatch
+package import Dispatch
 import LinuxPrimitives
 
 /// The machine's own time.
-struct SystemMonitorClock: MonitorClock {
-    var monotonic: Duration { SystemClock.monotonic }
-    var boot: Duration { SystemClock.boot }
+package struct SystemMonitorClock: MonitorClock {
+    package init() {}
 
-    func schedule(
+    package var monotonic: Duration { SystemClock.monotonic }
+    package var boot: Duration { SystemClock.boot }
+
+    package func schedule(
         after delay: Duration,
         on queue: DispatchQueue,
         _ action: @escaping @Sendable () -> Void
@@ -31,7 +33,7 @@ struct SystemMonitorClock: MonitorClock {
         return Locked(timer)
     }()
 
-    func watchForSleep(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation? {
+    package func watchForSleep(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation? {
         _ = Self.anchor
         return SleepWatch.shared.add(on: queue, action)
     }

@@ -1,0 +1,145 @@
+import Dispatch
+import LinuxPrimitives
+package import Logging
+package import NetworkReachability
+package import ReachabilityLedger
+
+/// Accounts for every second of its targets: follows their paths, and keeps the books.
+///
+/// What happens from a change in the kernel to an event, step by step:
+///
+/// 1. ``PathObserver`` hears of a change of the path to one target, on the queue of its namespace's monitor.
+/// 2. `observed(_:of:)` turns its time into an instant of the ledger, and gives both to ``ServiceBooks``.
+/// 3. ``ServiceBooks`` attributes it, closes one interval and opens the next, and says which events that makes.
+/// 4. The events go to everybody who listens, in their order.
+///
+/// One lock, held for moments: nobody is asked under it, and listeners run outside it, in the order of the events.
+package final class MonitoringService: Sendable {
+    private struct State {
+        var books = ServiceBooks()
+        var line: TimeLine
+        var observers: [String: PathObserver] = [:]
+        /// CLOCK_BOOTTIME less CLOCK_MONOTONIC when last read: how long the machine has slept since it started.
+        var slept: Duration
+        var listeners: [UInt64: @Sendable ([ServiceEvent]) -> Void] = [:]
+        var lastListener: UInt64 = 0
+        var sleepWatch: Cancellation?
+    }
+
+    package let clock: ServiceClock
+    /// When it began.
+    package let start: LedgerInstant
+    private let logger: Logger?
+    private let state: Locked<State>
+    /// Events are handed over here, so that they are heard in order and nobody waits for whoever hears them.
+    private let queue = DispatchQueue(label: "ReachabilityService.events")
+
+    package init(clock: ServiceClock = .system, logger: Logger? = nil) {
+        self.clock = clock
+        self.logger = logger
+        let boot = clock.monitor.boot
+        let line = TimeLine(bootIdentifier: clock.bootIdentifier, boot: boot, real: clock.real())
+        start = line.instant(at: boot)
+        state = Locked(State(line: line, slept: boot - clock.monitor.monotonic))
+        let watch = clock.monitor.watchForSleep(on: queue) { [weak self] in self?.checkClocks() }
+        state.withLock { $0.sleepWatch = watch }
+    }
+
+    // MARK: Targets
+
+    /// Begins to account for a target; what was watched under its name before is watched no more.
+    package func insert(_ target: ServiceTarget) throws(NetworkReachabilityError) {
+        insert(target.name, try target.makeManager())
+    }
+
+    /// The same with a manager that is there.
+    package func insert(_ name: String, _ manager: NetworkReachabilityManager) {
+        let observation = Observation(path: .init(manager.path(waitingForName: .zero)))
+        let boot = clock.monitor.boot
+        record { state in state.books.open(name, observation, at: state.line.instant(at: boot)) }
+        let observer = PathObserver(manager) { [weak self] change in self?.observed(change, of: name) }
+        let previous = state.withLock { $0.observers.updateValue(observer, forKey: name) }
+        withExtendedLifetime(previous) {}
+    }
+
+    /// Accounts for a target no more.
+    package func remove(_ name: String) {
+        let observer = state.withLock { state in
+            state.books.forget(name)
+            return state.observers.removeValue(forKey: name)
+        }
+        withExtendedLifetime(observer) {}
+    }
+
+    // MARK: What is so
+
+    /// The books as they are, the moment they are read at, and how moments are written.
+    package var snapshot: (books: ServiceBooks, line: TimeLine, now: LedgerInstant) {
+        let boot = clock.monitor.boot
+        return state.withLock { ($0.books, $0.line, $0.line.instant(at: boot)) }
+    }
+
+    /// Adds a listener of all events, called in their order on a queue of the service's, until the result is cancelled or let go.
+    package func addListener(_ listener: @escaping @Sendable ([ServiceEvent]) -> Void) -> Cancellation {
+        let number = state.withLock { state in
+            state.lastListener += 1
+            state.listeners[state.lastListener] = listener
+            return state.lastListener
+        }
+        return Cancellation { [weak self] in
+            let listener = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+            withExtendedLifetime(listener) {}
+        }
+    }
+
+    /// Waits until listeners have heard of all there is so far. Never call it on their queue.
+    package func flush() { queue.sync {} }
+
+    // MARK: Observing
+
+    private func observed(_ change: PathObserver.Change, of target: String) {
+        checkClocks()
+        let (boot, monotonic) = (clock.monitor.boot, clock.monitor.monotonic)
+        // The event may have been received before this machine slept last; the books take no moment before an interval began.
+        let received = change.noticed.map { boot - (monotonic - $0) } ?? boot
+        let observation = Observation(path: .init(change.path))
+        record { state in
+            state.books.take(
+                observation,
+                of: target,
+                at: state.line.instant(at: received),
+                now: state.line.instant(at: boot)
+            )
+        }
+    }
+
+    /// Looks whether the machine slept or its wall clock was set. Before anything else is accounted for, so that nothing of what comes
+    /// after a sleep is counted before it.
+    private func checkClocks() {
+        let (boot, monotonic, real) = (clock.monitor.boot, clock.monitor.monotonic, clock.real())
+        record { state in
+            let now = state.line.instant(at: boot)
+            let sleep = boot - monotonic - state.slept
+            state.slept = boot - monotonic
+            var events: [ServiceEvent] = []
+            if sleep > Self.shortestSleep { events += state.books.suspend(from: now - sleep, to: now) }
+            if let step = state.line.adjust(boot: boot, real: real) {
+                events.append(state.books.step(by: step, now: now))
+            }
+            return events
+        }
+    }
+
+    /// The two clocks are read one after the other, so they differ a little without a sleep.
+    private static let shortestSleep: Duration = .milliseconds(100)
+
+    /// Changes the state, and hands over the events that makes. Under the lock they are put in line, so their order is theirs.
+    private func record(_ body: (inout State) -> [ServiceEvent]) {
+        state.withLock { state in
+            let events = body(&state)
+            if events.isEmpty { return }
+            let listeners = Array(state.listeners.values)
+            queue.async { for listener in listeners { listener(events) } }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package import ReachabilityLedger
+
+/// The ledgers of all targets, and what is kept of them in memory. A value: it takes what was observed and returns what that changes.
+package struct ServiceBooks: Sendable {
+    /// The account of one target.
+    package struct Account: Sendable {
+        package fileprivate(set) var ledger: TargetLedger
+        /// Closed intervals since the service began, the oldest first; at most ``ServiceBooks/intervalLimit``.
+        package fileprivate(set) var intervals: [LedgerInterval] = []
+        /// Outages that are over, the oldest first; at most ``ServiceBooks/outageLimit``.
+        package fileprivate(set) var outages: [Outage] = []
+        /// The time of all closed intervals of this run, in nanoseconds.
+        fileprivate var totals: [LedgerAccount: Int64] = [:]
+
+        /// So much time has gone to an account in this run, exactly.
+        package func total(_ account: LedgerAccount, at now: LedgerInstant) -> Duration {
+            let current = ledger.current
+            let open = current.state.account == account ? current.duration(at: now) : .zero
+            return .nanoseconds(totals[account, default: 0]) + open
+        }
+    }
+
+    /// More of a target are on the disk alone.
+    package static let intervalLimit = 4096
+    package static let outageLimit = 1024
+
+    private(set) package var accounts: [String: Account] = [:]
+    private var lastNumber: UInt64 = 0
+
+    package init() {}
+
+    /// The targets, in the order of their names.
+    package var targets: [String] { accounts.keys.sorted() }
+
+    /// Begins to account for a target of which this is known; nothing where it is accounted for already.
+    package mutating func open(_ target: String, _ observation: Observation, at now: LedgerInstant) -> [ServiceEvent] {
+        guard accounts[target] == nil else { return [] }
+        let (state, reason) = (Attributor.state(of: observation), Attributor.reason(of: observation))
+        let ledger = TargetLedger(of: target, from: now, state, reason: reason)
+        accounts[target] = Account(ledger: ledger)
+        let began: [TargetLedger.Event] = ledger.outage.map { [.outageBegan($0)] } ?? []
+        return keep([.opened(ledger.current)] + began, of: target, now: now)
+    }
+
+    /// A target is watched no more.
+    package mutating func forget(_ target: String) {
+        accounts[target] = nil
+    }
+
+    /// Takes what was observed of a target.
+    ///
+    /// - Parameters:
+    ///   - instant: Since when it is so.
+    ///   - uncertainty: How much earlier it may have become so.
+    ///   - now: When this became known.
+    package mutating func take(
+        _ observation: Observation,
+        of target: String,
+        at instant: LedgerInstant,
+        uncertainty: Duration = .zero,
+        now: LedgerInstant
+    ) -> [ServiceEvent] {
+        let (state, reason) = (Attributor.state(of: observation), Attributor.reason(of: observation))
+        guard let events = accounts[target]?.ledger.take(state, reason: reason, at: instant, uncertainty: uncertainty)
+        else { return [] }
+        return keep(events, of: target, now: now)
+    }
+
+    /// The machine slept, and nobody observed anything meanwhile.
+    package mutating func suspend(from start: LedgerInstant, to end: LedgerInstant) -> [ServiceEvent] {
+        var events: [ServiceEvent] = [note(.resumed(end - start), of: nil, now: end)]
+        for target in targets {
+            guard let before = accounts[target]?.ledger.current else { continue }
+            let observation = Observation(path: .suspended)
+            events += take(observation, of: target, at: start, now: end)
+            // What was so before goes on to be so until something else is known.
+            if let more = accounts[target]?.ledger.take(before.state, reason: before.reason, at: end) {
+                events += keep(more, of: target, now: end)
+            }
+        }
+        return events
+    }
+
+    /// The wall clock was set.
+    package mutating func step(by step: Duration, now: LedgerInstant) -> ServiceEvent {
+        note(.clockStepped(step), of: nil, now: now)
+    }
+
+    private mutating func keep(_ events: [TargetLedger.Event], of target: String, now: LedgerInstant) -> [ServiceEvent]
+    {
+        for event in events {
+            switch event {
+            case .closed(let interval):
+                accounts[target]?.intervals.append(interval, keeping: Self.intervalLimit)
+                let length = interval.duration(at: now).ledgerNanoseconds
+                accounts[target]?.totals[interval.state.account, default: 0] += length
+            case .outageEnded(let outage):
+                accounts[target]?.outages.append(outage, keeping: Self.outageLimit)
+            case .opened, .refined, .outageBegan, .outageRefined: break
+            }
+        }
+        return events.map { note(.init($0), of: target, now: now) }
+    }
+
+    private mutating func note(_ kind: ServiceEvent.Kind, of target: String?, now: LedgerInstant) -> ServiceEvent {
+        lastNumber += 1
+        return ServiceEvent(number: lastNumber, instant: now, target: target, kind: kind)
+    }
+}
+
+extension Array {
+    /// Appends, and lets go of the first quarter when there are more than so many.
+    fileprivate mutating func append(_ element: Element, keeping limit: Int) {
+        append(element)
+        if count > limit { removeFirst(limit / 4) }
+    }
+}

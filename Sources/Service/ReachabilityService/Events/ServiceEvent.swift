@@ -1,0 +1,42 @@
+package import ReachabilityLedger
+
+/// Something that became of the ledger, numbered in the order in which it did.
+package struct ServiceEvent: Sendable {
+    /// What happened.
+    package enum Kind: Sendable {
+        /// An interval ended.
+        case intervalClosed(LedgerInterval)
+        /// The next began.
+        case intervalOpened(LedgerInterval)
+        /// More is known of the interval that lasts.
+        case intervalRefined(LedgerInterval)
+        case outageBegan(Outage)
+        case outageRefined(Outage)
+        case outageEnded(Outage)
+        /// The wall clock was set by so much.
+        case clockStepped(Duration)
+        /// The machine had slept for so long.
+        case resumed(Duration)
+    }
+
+    /// Grows by one with each event of this run.
+    package let number: UInt64
+    /// When it became known.
+    package let instant: LedgerInstant
+    /// The target it is about; nil for the service.
+    package let target: String?
+    package let kind: Kind
+}
+
+extension ServiceEvent.Kind {
+    init(_ event: TargetLedger.Event) {
+        switch event {
+        case .closed(let interval): self = .intervalClosed(interval)
+        case .opened(let interval): self = .intervalOpened(interval)
+        case .refined(let interval): self = .intervalRefined(interval)
+        case .outageBegan(let outage): self = .outageBegan(outage)
+        case .outageRefined(let outage): self = .outageRefined(outage)
+        case .outageEnded(let outage): self = .outageEnded(outage)
+        }
+    }
+}

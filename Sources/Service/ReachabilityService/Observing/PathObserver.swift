@@ -1,0 +1,44 @@
+import LinuxPrimitives
+package import NetworkReachability
+import ReachabilityLedger
+
+/// Follows the path to one target, for as long as it is held: each change at once, with the time at which the kernel's event was
+/// received.
+package final class PathObserver: Sendable {
+    /// What is told of a path.
+    package struct Change: Sendable {
+        package let path: NetworkPath
+        /// When the event was received, on CLOCK_MONOTONIC; nil where none led to it.
+        package let noticed: Duration?
+    }
+
+    private let manager: NetworkReachabilityManager
+    private let subscription: Subscription
+
+    /// - Parameter changed: Called on the queue of the namespace's monitor, first with what is so, in the order of evaluation.
+    package init(_ manager: NetworkReachabilityManager, _ changed: @escaping @Sendable (Change) -> Void) {
+        self.manager = manager
+        subscription = Subscription(to: manager.record, interest: [.status, .reason, .egress], settle: .immediate) {
+            change,
+            subscription in
+            subscription.call(since: change.noticed) { changed(Change(path: change.path, noticed: change.noticed)) }
+        }
+        subscription.begin()
+    }
+
+    deinit {
+        subscription.end()
+    }
+}
+
+extension Observation.Path {
+    /// What the kernel's path means for the ledger.
+    init(_ path: NetworkPath) {
+        let reason = path.reason?.rawValue ?? "unknown"
+        switch path.status {
+        case .reachable: self = .reachable
+        case .notReachable: self = .notReachable(reason: reason)
+        case .unknown: self = .unknown(reason: reason)
+        }
+    }
+}

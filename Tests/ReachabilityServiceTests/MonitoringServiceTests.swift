@@ -1,0 +1,173 @@
+import LinuxPrimitives
+import NetworkReachability
+import NetworkReachabilityTesting
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityService
+
+/// A service over a fake kernel, whose time passes when a test says so.
+@Suite struct MonitoringServiceTests {
+    private final class World: Sendable {
+        let kernel = FakeKernel()
+        let service: MonitoringService
+        private let manager: NetworkReachabilityManager
+        private let events = Locked<[ServiceEvent]>([])
+        private let wallOffset: Locked<Duration>
+        private let listener: Locked<Cancellation?> = Locked(nil)
+
+        init() throws {
+            kernel.addLink("eth0")
+            kernel.addAddress("192.0.2.7/24", to: "eth0")
+            kernel.addRoute("default", via: "192.0.2.1")
+            let wallOffset = Locked(Duration.seconds(1_700_000_000))
+            let clock = kernel.clock
+            self.wallOffset = wallOffset
+            manager = try NetworkReachabilityManager(kernel: kernel)
+            service = MonitoringService(
+                clock: ServiceClock(
+                    monitor: clock,
+                    real: { wallOffset.withLock { $0 } + clock.boot },
+                    bootIdentifier: "boot"
+                )
+            )
+            let token = service.addListener { [events] more in events.withLock { $0 += more } }
+            listener.withLock { $0 = token }
+            service.insert("internet", manager)
+            flush()
+        }
+
+        /// Waits until what was changed has been observed and told.
+        func flush() {
+            manager.record.monitor.queue.sync {}
+            service.flush()
+        }
+
+        func setClock(by step: Duration) { wallOffset.withLock { $0 += step } }
+
+        /// The events so far, in a few words each.
+        var told: [String] {
+            events.withLock(\.self).map { event in
+                switch event.kind {
+                case .intervalClosed(let interval): "closed \(interval.state)"
+                case .intervalOpened(let interval): "opened \(interval.state)"
+                case .intervalRefined(let interval): "refined \(interval.state)"
+                case .outageBegan: "outage began"
+                case .outageRefined: "outage went on"
+                case .outageEnded(let outage): "outage ended by \(outage.ending?.rawValue ?? "-")"
+                case .clockStepped(let step): "clock stepped by \(step.components.seconds) s"
+                case .resumed(let sleep): "resumed after \(sleep.components.seconds) s"
+                }
+            }
+        }
+
+        var account: ServiceBooks.Account? { service.snapshot.books.accounts["internet"] }
+
+        func total(_ account: LedgerAccount) -> Duration? {
+            let (books, _, now) = service.snapshot
+            return books.accounts["internet"]?.total(account, at: now)
+        }
+    }
+
+    @Test func `an outage is found, attributed, and as long as it was`() throws {
+        let world = try World()
+        world.kernel.clock.advance(by: .seconds(60))
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        world.kernel.clock.advance(by: .milliseconds(400))
+        world.kernel.setCarrier("eth0", true)
+        world.flush()
+        let outage = try #require(world.account?.outages.first)
+        #expect(world.account?.outages.count == 1)
+        #expect(outage.deciding(at: world.service.snapshot.now).state == TargetState(.us, .link))
+        #expect(outage.deciding(at: world.service.snapshot.now).reason == "noCarrier")
+        #expect(outage.duration(at: world.service.snapshot.now) == .milliseconds(400))
+        #expect(outage.uncertainty == .zero)
+        #expect(
+            world.told == [
+                "opened up", "closed up", "opened us.link", "outage began", "closed us.link", "opened up",
+                "outage ended by up",
+            ]
+        )
+    }
+
+    @Test func `a lost route is another cause, and both are one outage`() throws {
+        let world = try World()
+        world.kernel.removeRoute("default")
+        world.flush()
+        world.kernel.clock.advance(by: .seconds(4))
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        world.kernel.clock.advance(by: .seconds(1))
+        world.kernel.addRoute("default", via: "192.0.2.1")
+        world.kernel.setCarrier("eth0", true)
+        world.flush()
+        let outage = try #require(world.account?.outages.first)
+        #expect(outage.deciding(at: world.service.snapshot.now).state == TargetState(.us, .route))
+        #expect(outage.duration(at: world.service.snapshot.now) == .seconds(5))
+        #expect(world.total(.us) == .seconds(5))
+    }
+
+    @Test func `every second is accounted for`() throws {
+        let world = try World()
+        for turn in 0..<20 {
+            world.kernel.clock.advance(by: .milliseconds(100 * turn + 7))
+            world.kernel.setCarrier("eth0", turn % 2 == 1)
+            world.flush()
+        }
+        world.kernel.clock.advance(by: .seconds(3))
+        let (books, _, now) = world.service.snapshot
+        let sum = LedgerAccount.allCases.reduce(Duration.zero) {
+            $0 + (books.accounts["internet"]?.total($1, at: now) ?? .zero)
+        }
+        #expect(sum == now - world.service.start)
+    }
+
+    @Test func `the time the machine slept is unknown`() throws {
+        let world = try World()
+        world.kernel.clock.advance(by: .seconds(10))
+        world.kernel.clock.sleep(for: .seconds(3600))
+        world.flush()
+        world.kernel.clock.advance(by: .seconds(10))
+        #expect(world.total(.unknown) == .seconds(3600))
+        #expect(world.total(.up) == .seconds(20))
+        #expect(world.told.contains("resumed after 3600 s"))
+        let states = (world.account?.intervals ?? []).map(\.state.description)
+        #expect(states == ["up", "unknown.suspended"])
+    }
+
+    @Test func `what is learnt after a sleep is not counted before it`() throws {
+        let world = try World()
+        // The kernel tells of a change before anybody is told of the sleep.
+        world.kernel.clock.sleep(for: .seconds(60))
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        world.kernel.clock.advance(by: .seconds(5))
+        #expect(world.total(.unknown) == .seconds(60))
+        #expect(world.total(.us) == .seconds(5))
+        #expect(world.account?.ledger.outage?.start == world.account?.ledger.current.start)
+    }
+
+    @Test(arguments: [-10 * 365 * 86400, 10 * 365 * 86400])
+    func `a step of the wall clock moves labels and no durations`(seconds: Int) throws {
+        let world = try World()
+        world.kernel.clock.advance(by: .seconds(10))
+        world.setClock(by: .seconds(seconds))
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        #expect(world.told.contains("clock stepped by \(seconds) s"))
+        let (_, line, now) = world.service.snapshot
+        #expect(line.wall(at: now) == .seconds(1_700_000_000 + seconds) + world.kernel.clock.boot)
+        #expect(world.total(.up) == .seconds(10))
+        #expect(now - world.service.start == .seconds(10))
+    }
+
+    @Test func `a target that is removed is accounted for no more`() throws {
+        let world = try World()
+        world.service.remove("internet")
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        #expect(world.account == nil)
+        #expect(world.told == ["opened up"])
+    }
+}

@@ -1,0 +1,40 @@
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityService
+
+@Suite struct TimeLineTests {
+    private let line = TimeLine(bootIdentifier: "a", boot: .seconds(100), real: .seconds(1_000_000))
+
+    @Test func `it agrees with the wall clock when the boot is first seen`() {
+        #expect(line.instant(at: .seconds(100)) == LedgerInstant(nanoseconds: 1_000_000_000_000_000))
+        #expect(line.wall(at: line.instant(at: .seconds(101))) == .seconds(1_000_001))
+        #expect(line.instant(atWall: .seconds(1_000_001)) == line.instant(at: .seconds(101)))
+    }
+
+    @Test(arguments: [-3600, 3600, 10 * 365 * 86400, -10 * 365 * 86400])
+    func `a step of the wall clock moves labels, never the line`(seconds: Int) {
+        var line = line
+        let before = line.instant(at: .seconds(200))
+        #expect(line.adjust(boot: .seconds(200), real: .seconds(1_000_100 + seconds)) == .seconds(seconds))
+        #expect(line.instant(at: .seconds(200)) == before)
+        #expect(line.wall(at: before) == .seconds(1_000_100 + seconds))
+        #expect(line.adjust(boot: .seconds(300), real: .seconds(1_000_200 + seconds)) == nil)
+    }
+
+    @Test func `drift is followed without a word`() {
+        var line = line
+        #expect(line.adjust(boot: .seconds(200), real: .milliseconds(1_000_100_400)) == nil)
+        #expect(line.wall(at: line.instant(at: .seconds(200))) == .milliseconds(1_000_100_400))
+    }
+
+    @Test func `a later boot continues the line, also where the wall clock says less`() {
+        let last = LedgerInstant(nanoseconds: 2_000_000_000_000_000)
+        let next = TimeLine(bootIdentifier: "b", boot: .seconds(5), real: .seconds(0), after: last)
+        #expect(next.instant(at: .seconds(5)) == last)
+        #expect(next.wall(at: last) == .zero)
+        let later = TimeLine(bootIdentifier: "c", boot: .seconds(5), real: .seconds(3_000_000), after: last)
+        #expect(later.instant(at: .seconds(5)) == LedgerInstant(nanoseconds: 3_000_000_000_000_000))
+        #expect(later.labelOffset == 0)
+    }
+}
