@@ -7,19 +7,23 @@ public struct LedgerInstant: Hashable, Comparable, Sendable, Codable {
     /// Since 1970-01-01T00:00:00Z, as the wall clock said it at the beginning of the boot.
     public var nanoseconds: Int64
 
+    /// - Parameter nanoseconds: Since 1970-01-01T00:00:00Z, on the line of the ledger.
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
+    /// Whether `left` is earlier.
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
     /// The time from `right` to `left`.
     public static func - (left: Self, right: Self) -> Duration { .nanoseconds(left.nanoseconds - right.nanoseconds) }
 
+    /// The moment so much later.
     public static func + (left: Self, right: Duration) -> Self {
         LedgerInstant(nanoseconds: left.nanoseconds + right.ledgerNanoseconds)
     }
 
+    /// The moment so much earlier.
     public static func - (left: Self, right: Duration) -> Self {
         LedgerInstant(nanoseconds: left.nanoseconds - right.ledgerNanoseconds)
     }

@@ -13,6 +13,12 @@ public struct LedgerInterval: Hashable, Sendable {
     /// The words of the evidence: the kernel's reason or the check's, for example `noCarrier`. Nil while the target is up.
     public var reason: String?
 
+    /// - Parameters:
+    ///   - state: What was so.
+    ///   - start: When it began.
+    ///   - uncertainty: How much earlier it may have begun.
+    ///   - end: When it ended; nil while it lasts.
+    ///   - reason: The words of the evidence.
     public init(
         _ state: TargetState,
         from start: LedgerInstant,

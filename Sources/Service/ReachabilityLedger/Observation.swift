@@ -21,16 +21,23 @@ public struct Observation: Hashable, Sendable {
         /// Why, for example `neighbourFailed`.
         public var reason: String
 
+        /// - Parameters:
+        ///   - place: Where it breaks.
+        ///   - reason: Why.
         public init(place: String, reason: String) {
             self.place = place
             self.reason = reason
         }
     }
 
+    /// What the kernel says.
     public var path: Path
     /// What the latest check of the same path found; nil where nothing is checked.
     public var check: Check?
 
+    /// - Parameters:
+    ///   - path: What the kernel says.
+    ///   - check: What the latest check of the same path found.
     public init(path: Path, check: Check? = nil) {
         self.path = path
         self.check = check
