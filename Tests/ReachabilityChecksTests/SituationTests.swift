@@ -218,6 +218,15 @@ struct SituationTests {
             }
         ),
         row(
+            27,
+            "captive API over one family, the other works",
+            .portal,
+            .captive,
+            alive.hop().adding(.portalAPI, .portal, .answered) {
+                $0.evidence.portal = PortalInformation(isCaptive: true)
+            }.over(.ipv6).allWell
+        ),
+        row(
             28,
             "API says open, no internet",
             .upstream,

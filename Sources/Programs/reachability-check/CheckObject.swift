@@ -7,6 +7,8 @@ import ReachabilityChecks
 /// A report as one JSON object: the keys of a path, then those of the verdict.
 struct CheckObject {
     let report: CheckReport
+    /// The kernel's part of the steps; nil to leave it out.
+    let evidence: NetworkEvidence?
     /// The name of the network namespace; nil for the current one.
     let namespace: String?
     let since: Timestamp
@@ -23,7 +25,7 @@ struct CheckObject {
         object.add("since", since)
         object.add("milliseconds", report.duration.milliseconds)
         object.add("notes", verdict.notes)
-        let before = report.kernelEvidence?.steps.dropLast().map(EvidenceObject.object) ?? []
+        let before = evidence?.steps.dropLast().map(EvidenceObject.object) ?? []
         object.add("steps", before + report.steps.map(Self.object))
         object.add("probes", report.allProbes.map(ProbeObject.object))
         object.add("decidedBy", verdict.decidingProbes.map(ProbeObject.object))

@@ -15,19 +15,24 @@ final class CheckOutput: Sendable {
     private let isJSON: Bool
     /// Whether there is room for every step.
     private let isDetailed: Bool
+    private let isSingle: Bool
     /// How each target was last time, by its number.
     private let known = Locked<[Int: Known]>([:])
 
     init(_ arguments: CheckArguments, isSingle: Bool) {
         namespace = arguments.namespaceOptions.name
         isJSON = arguments.json
+        self.isSingle = isSingle
         isDetailed = isSingle && arguments.count == 1
     }
 
     func write(_ report: CheckReport, _ number: Int) {
         let since = since(report.verdict.place, number)
         if isJSON {
-            StandardOutput.write(CheckObject(report: report, namespace: namespace, since: since).bytes)
+            // Of many targets those that work need no explanation, which would cost as much as the check.
+            let evidence = isSingle || report.verdict.place != .works ? report.kernelEvidence : nil
+            let object = CheckObject(report: report, evidence: evidence, namespace: namespace, since: since)
+            StandardOutput.write(object.bytes)
         } else if isDetailed {
             if let evidence = report.kernelEvidence {
                 for step in evidence.steps.dropLast() {

@@ -27,6 +27,14 @@ struct CheckSite: Sendable {
     /// Whom web servers are trusted by, read once.
     private let trust: WebTrust
     private let gate: ProbeGate
+    /// The facts of the lines that targets turned out to be on: many targets share few.
+    private let facts: Locked<[LineEnd: LineFacts]> = Locked([:])
+
+    /// What tells lines apart.
+    private struct LineEnd: Hashable {
+        let interface: UInt32?
+        let gateway: IPAddress?
+    }
 
     /// Of all that one round finds.
     static let generation: UInt64 = 1
@@ -87,8 +95,15 @@ struct CheckSite: Sendable {
     func prober(to address: IPAddress) throws(NetworkReachabilityError) -> (prober: Prober, path: NetworkPath) {
         let manager = try NetworkReachabilityManager(address: address, options: options.pathOptions(over: nil))
         let path = manager.path
-        let facts = LineFacts(path, of: manager, generation: Self.generation)
-        return (Self.prober(engine, facts, options, address.wire.family, trust, gate), path)
+        return (Self.prober(engine, facts(of: path, manager), options, address.wire.family, trust, gate), path)
+    }
+
+    private func facts(of path: NetworkPath, _ manager: NetworkReachabilityManager) -> LineFacts {
+        let end = LineEnd(interface: path.interface?.index, gateway: path.gateway)
+        if let known = facts.withLock({ $0[end] }) { return known }
+        let new = LineFacts(path, of: manager, generation: Self.generation)
+        facts.withLock { $0[end] = new }
+        return new
     }
 
     private static func prober(
@@ -107,7 +122,9 @@ struct CheckSite: Sendable {
 
     /// What has become of a path; nil where the kernel does not say.
     func pathNow(to path: NetworkPath, isTarget: Bool) -> NetworkPath? {
-        if isTarget, let address = path.destination { return try? prober(to: address).path }
+        if isTarget, let address = path.destination {
+            return try? NetworkReachabilityManager(address: address, options: options.pathOptions(over: nil)).path
+        }
         return try? NetworkReachabilityManager(options: options.pathOptions(over: options.addressFamily)).path
     }
 

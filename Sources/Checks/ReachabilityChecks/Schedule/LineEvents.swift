@@ -12,7 +12,7 @@ enum LineEvents {
     static func stream(
         of manager: NetworkReachabilityManager,
         isMetered: Bool? = nil,
-        portals: PortalNews? = nil
+        portals: PortalAnnouncements? = nil
     ) -> AsyncStream<ScheduleEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
         let monitor = manager.record.monitor

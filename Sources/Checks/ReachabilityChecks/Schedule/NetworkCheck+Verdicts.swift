@@ -109,12 +109,12 @@ private final class LineSight: Sendable {
 
     private let target: CheckTarget?
     private let options: CheckOptions
-    let portals: PortalNews
+    let portals: PortalAnnouncements
     private let proofs: Locked<[AddressFamily: Proof]> = Locked([:])
 
     init(_ target: CheckTarget?, _ options: CheckOptions) {
         (self.target, self.options) = (target, options)
-        portals = PortalNews(in: options.networkNamespace)
+        portals = PortalAnnouncements(in: options.networkNamespace)
     }
 
     /// Whether bytes cost money now.

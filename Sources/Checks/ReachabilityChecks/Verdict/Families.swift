@@ -16,6 +16,8 @@ enum Families {
         else {
             return best.1
         }
+        // What the network says of itself is meant for both.
+        if worst.1.reason == .captive { return worst.1 }
         let (name, reason): (String, ProbeReason) =
             worst.0 == .ipv4 ? ("IPv4", .ipv4Broken) : ("IPv6", .ipv6Broken)
         let text = "\(name) is broken, and the other family works; \(worst.1.place.rawValue): \(worst.1.text)"

@@ -5,7 +5,7 @@ import NetworkReachability
 
 /// What routers say of the network's own server that tells of captivity (option 37 of router advertisements, RFC 8910), as long as
 /// somebody listens. Thread-safe; no packet and no privilege is needed.
-final class PortalNews: Sendable {
+final class PortalAnnouncements: Sendable {
     private struct State {
         var servers: [UInt32: CheckOptions.Anchor] = [:]
         var told: ContinuousClock.Instant?
