@@ -192,6 +192,9 @@ let package = Package(
         .library("RouteFilter", on: .kernel, uses: ["LinuxPrimitives", "CLinux"]),
         .library("Netlink", on: .kernel, uses: ["RouteFilter", "LinuxPrimitives", "CNetlink", "CLinux"]),
 
+        // What recordings of netlink need beyond that.
+        .library("NetlinkRecording", on: .kernel, uses: ["Netlink", "LinuxPrimitives", "CLinux"]),
+
         .library("NetworkReachability", on: .core, uses: ["Netlink", "RouteFilter", "LinuxPrimitives"], logging),
         .library(
             "NetworkReachabilityTesting",
@@ -203,7 +206,7 @@ let package = Package(
         .library(
             "NetworkDiagnostics",
             on: .core,
-            uses: ["NetworkReachability", "Netlink", "RouteFilter", "LinuxPrimitives"]
+            uses: ["NetworkReachability", "NetlinkRecording", "Netlink", "RouteFilter", "LinuxPrimitives"]
         ),
 
         // With the trait ServerTrust; none of it needs libnl.

@@ -1,4 +1,5 @@
 import Foundation
+import LinuxPrimitives
 import NetworkLab
 import Testing
 
@@ -27,20 +28,17 @@ import Testing
         let namespace = try TestNamespace(
             "ip link add v0 type veth peer name v1; ip tuntap add mode tun t0; ip link add b0 type bridge"
         )
-        let sockets = try NamespaceEntry.run(inside: namespace.path) {
-            Result { () throws(NetlinkError) in try RouteSockets() }
-        }
+        let sockets = try namespace.routeSockets()
         for (name, driver) in [("v0", "veth"), ("t0", "tun"), ("b0", "bridge")] {
             let link = try #require(try sockets.answer(to: .linkNamed(name)).link)
             #expect(try sockets.answer(to: .hardware(link)).hardware == LinkHardware(driver: driver))
         }
         // Inside the namespace no thread has to be moved; the answers are the same.
-        let inside = try NamespaceEntry.run(inside: namespace.path) {
-            Result { () throws(NetlinkError) in
-                let sockets = try RouteSockets()
-                return try sockets.answer(to: .links).links.map { link throws(NetlinkError) in
-                    try sockets.answer(to: .hardware(link)).hardware
-                }
+        let inside = try NamespaceEntry.ask(inside: NamespaceReference(path: namespace.path)) {
+            _ throws(NetlinkError) in
+            let sockets = try RouteSockets()
+            return try sockets.answer(to: .links).links.map { link throws(NetlinkError) in
+                try sockets.answer(to: .hardware(link)).hardware
             }
         }
         #expect(Set(inside.map(\.driver)).isSuperset(of: ["veth", "tun", "bridge"]))
@@ -49,9 +47,7 @@ import Testing
     @Test(.enabled(if: TestNamespace.isPermitted))
     func `asking leaves two sockets in the namespace and no descriptor of it`() throws {
         let namespace = try TestNamespace("ip link add v0 type veth peer name v1")
-        let sockets = try NamespaceEntry.run(inside: namespace.path) {
-            Result { () throws(NetlinkError) in try RouteSockets() }
-        }
+        let sockets = try namespace.routeSockets()
         for link in try sockets.answer(to: .links).links { _ = try sockets.answer(to: .hardware(link)).hardware }
         let identity = try NamespaceIdentity(path: namespace.path)
         let files = openFiles()
@@ -64,9 +60,7 @@ import Testing
     @Test(.enabled(if: TestNamespace.isPermitted))
     func `an answer is remembered until the name changes`() throws {
         let namespace = try TestNamespace("ip link add v0 type veth peer name v1")
-        let sockets = try NamespaceEntry.run(inside: namespace.path) {
-            Result { () throws(NetlinkError) in try RouteSockets() }
-        }
+        let sockets = try namespace.routeSockets()
         var link = try #require(try sockets.answer(to: .linkNamed("v0")).link)
         #expect(try sockets.answer(to: .hardware(link)).hardware.driver == "veth")
         try namespace.run("ip link delete v0")
@@ -80,9 +74,7 @@ import Testing
         let namespace = try TestNamespace(
             "mount -t sysfs sysfs /sys; ip link add b0 type bridge; ip link add v0 type veth"
         )
-        let sockets = try NamespaceEntry.run(inside: namespace.path) {
-            Result { () throws(NetlinkError) in try RouteSockets() }
-        }
+        let sockets = try namespace.routeSockets()
         var bridge = try #require(try sockets.answer(to: .linkNamed("b0")).link)
         #expect(DeviceType.verified(of: bridge, in: namespace.sysfs) == "bridge")
         #expect(DeviceType.verified(of: bridge) == nil)

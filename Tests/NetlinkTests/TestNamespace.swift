@@ -1,7 +1,8 @@
 import Foundation
+import LinuxPrimitives
+import Netlink
 import NetworkLab
 
-@testable import Netlink
 @testable import RouteFilter
 
 /// A network namespace, and a mount namespace with it, that lives as long as a child process which does nothing else.
@@ -52,6 +53,11 @@ final class TestNamespace {
 
     /// The namespace's netlink sockets.
     func sockets() throws -> [ListedSocket] {
-        try NamespaceEntry.run(inside: path) { .success(Result { try ListedSocket.all() }) }.get()
+        try NamespaceEntry.run(inside: NamespaceReference(path: path)) { _ in Result { try ListedSocket.all() } }.get()
+    }
+
+    /// Sockets that were opened there.
+    func routeSockets() throws -> RouteSockets {
+        try NamespaceEntry.ask(inside: NamespaceReference(path: path)) { _ throws(NetlinkError) in try RouteSockets() }
     }
 }

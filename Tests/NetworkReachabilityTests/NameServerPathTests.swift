@@ -1,5 +1,5 @@
 import Dispatch
-import Netlink
+import LinuxPrimitives
 import NetworkReachabilityTesting
 import Testing
 

@@ -1,4 +1,4 @@
-import Netlink
+import LinuxPrimitives
 import Testing
 
 @testable import NetworkReachability

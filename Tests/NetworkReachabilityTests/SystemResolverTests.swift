@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Netlink
+import LinuxPrimitives
 import NetworkLab
 import NetworkReachabilityTesting
 import Testing

@@ -1,4 +1,5 @@
-import Netlink
+import LinuxPrimitives
+import NetlinkRecording
 import NetworkReachability
 import Testing
 

@@ -1,5 +1,5 @@
 import LinuxPrimitives
-import Netlink
+import NetlinkRecording
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import Netlink
+import LinuxPrimitives
 import NetworkDiagnostics
 
 /// Recordings for tests.

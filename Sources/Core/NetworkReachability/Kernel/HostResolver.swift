@@ -1,5 +1,5 @@
 package import Dispatch
-package import Netlink
+package import LinuxPrimitives
 
 /// The seam to the name service.
 package protocol HostResolver: Sendable {

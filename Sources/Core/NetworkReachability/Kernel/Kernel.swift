@@ -1,4 +1,5 @@
 package import Dispatch
+package import LinuxPrimitives
 package import Netlink
 package import RouteFilter
 

@@ -1,4 +1,5 @@
 package import Dispatch
+package import LinuxPrimitives
 
 /// The outside world of a monitor: the kernel, time and the name service, all of which tests can play.
 package struct MonitorEnvironment: Sendable {

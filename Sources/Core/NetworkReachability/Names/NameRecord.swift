@@ -1,6 +1,5 @@
 import Dispatch
-import LinuxPrimitives
-package import Netlink
+package import LinuxPrimitives
 
 /// The addresses of one host name, kept up to date while somebody watches.
 package final class NameRecord: Sendable {

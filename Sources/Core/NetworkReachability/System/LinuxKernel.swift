@@ -24,18 +24,14 @@ struct LinuxKernel: Kernel {
         }
         // Its directory may have been away. Before it is opened, so that nothing falls in between.
         if namespace.process == nil { SharedFileWatch.shared.renew(namespace.path) }
-        return try NamespaceEntry.run(inside: namespace) { identity in
-            Result { () throws(NetlinkError) in
-                LinuxConnection(try RouteSockets(tap: tap), namespace: namespace, identity: identity)
-            }
+        return try NamespaceEntry.ask(inside: namespace) { identity throws(NetlinkError) in
+            LinuxConnection(try RouteSockets(tap: tap), namespace: namespace, identity: identity)
         }
     }
 
     func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] {
         guard let namespace else { return try atHome(DefaultRouteQuestion.ask) }
-        return try NamespaceEntry.run(inside: namespace) { _ in
-            Result { () throws(NetlinkError) in try DefaultRouteQuestion.ask() }
-        }
+        return try NamespaceEntry.ask(inside: namespace) { _ throws(NetlinkError) in try DefaultRouteQuestion.ask() }
     }
 
     /// Runs `body` in the process's namespace.
@@ -46,7 +42,7 @@ struct LinuxKernel: Kernel {
             throw NetlinkError("return to the network namespace the manager was made in", .notPermitted)
         }
         guard let elsewhere = NamespaceReference.ofProcessElsewhere else { return try body() }
-        return try NamespaceEntry.run(inside: elsewhere) { _ in Result(catching: body) }
+        return try NamespaceEntry.ask(inside: elsewhere) { _ throws(NetlinkError) in try body() }
     }
 
     func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {

@@ -1,5 +1,6 @@
 package import Dispatch
-package import NetworkReachability
+package import LinuxPrimitives
+import NetworkReachability
 
 extension ManualClock: MonitorClock {
     package func schedule(

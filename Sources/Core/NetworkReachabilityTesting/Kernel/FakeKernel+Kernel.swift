@@ -1,5 +1,5 @@
 package import Dispatch
-import LinuxPrimitives
+package import LinuxPrimitives
 package import Netlink
 package import NetworkReachability
 

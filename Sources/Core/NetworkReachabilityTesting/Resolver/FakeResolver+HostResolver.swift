@@ -1,7 +1,6 @@
 package import Dispatch
-import LinuxPrimitives
-package import Netlink
-package import NetworkReachability
+package import LinuxPrimitives
+import NetworkReachability
 
 extension FakeResolver: HostResolver {
     package func localAddresses(of name: String) -> [NameLookup.Address] {

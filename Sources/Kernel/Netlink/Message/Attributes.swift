@@ -3,14 +3,14 @@ import CLinux
 /// The attributes of a message or of a nest, in order. A truncated or malformed attribute ends the sequence.
 ///
 /// C counterpart: `rtattr`, `RTA_NEXT`, `RTA_OK`.
-struct Attributes: Sequence, IteratorProtocol {
+package struct Attributes: Sequence, IteratorProtocol {
     private var rest: UnsafeRawBufferPointer
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    package init(_ bytes: UnsafeRawBufferPointer) {
         rest = bytes
     }
 
-    mutating func next() -> (type: Int, value: UnsafeRawBufferPointer)? {
+    package mutating func next() -> (type: Int, value: UnsafeRawBufferPointer)? {
         let head = MemoryLayout<rtattr>.size
         guard let attribute = rest.load(rtattr.self, at: 0), Int(attribute.rta_len) >= head,
             Int(attribute.rta_len) <= rest.count
@@ -27,5 +27,5 @@ private let attributeTypeMask = 0x3fff
 
 extension Int {
     /// Rounded up to the four bytes that netlink aligns to (`NLMSG_ALIGN`, `RTA_ALIGN`).
-    var alignedToAttribute: Int { (self + 3) & ~3 }
+    package var alignedToAttribute: Int { (self + 3) & ~3 }
 }

@@ -3,18 +3,18 @@ import CLinux
 /// The head of every netlink message.
 ///
 /// C counterpart: `nlmsghdr`.
-struct MessageHeader: Sendable {
-    static let size = MemoryLayout<nlmsghdr>.size
+package struct MessageHeader: Sendable {
+    package static let size = MemoryLayout<nlmsghdr>.size
 
     /// Bytes of the message, this head included.
-    let length: Int
-    let kind: MessageKind
-    let flags: UInt16
-    let sequence: UInt32
-    let port: UInt32
+    package let length: Int
+    package let kind: MessageKind
+    package let flags: UInt16
+    package let sequence: UInt32
+    package let port: UInt32
 
     /// Nil when the bytes end before the head does, or before the length it announces.
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         guard let header = bytes.load(nlmsghdr.self, at: 0) else { return nil }
         guard header.nlmsg_len >= UInt32(Self.size), Int(header.nlmsg_len) <= bytes.count else { return nil }
         length = Int(header.nlmsg_len)
@@ -24,8 +24,8 @@ struct MessageHeader: Sendable {
         port = header.nlmsg_pid
     }
 
-    var isMultipart: Bool { flags & UInt16(NLM_F_MULTI) != 0 }
+    package var isMultipart: Bool { flags & UInt16(NLM_F_MULTI) != 0 }
 
     /// Whether what is dumped changed meanwhile, so that the dump may lack or repeat something (NLM_F_DUMP_INTR).
-    var isInterrupted: Bool { flags & UInt16(NLM_F_DUMP_INTR) != 0 }
+    package var isInterrupted: Bool { flags & UInt16(NLM_F_DUMP_INTR) != 0 }
 }

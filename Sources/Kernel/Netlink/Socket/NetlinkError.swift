@@ -30,6 +30,33 @@ package struct NetlinkError: Error, Hashable, Sendable, CustomStringConvertible 
         self.stage = stage
     }
 
+    package init(_ error: NamespaceError) {
+        self.init(
+            error.attempt,
+            error.cause,
+            stage: error.isShortage ? .socket : .namespace,
+            capability: error.capability
+        )
+    }
+
     /// A namespace may have any name, so the attempt is shown escaped.
     package var description: String { "cannot \(attempt.printable): \(cause)" }
+}
+
+extension NamespaceEntry {
+    /// Asks the kernel on a thread of its own inside a namespace, and tells `body` which one that is.
+    package static func ask<Value: Sendable>(
+        inside namespace: NamespaceReference,
+        _ body: @escaping @Sendable (NamespaceIdentity) throws(NetlinkError) -> Value
+    ) throws(NetlinkError) -> Value {
+        let answer: Result<Value, NetlinkError>
+        do throws(NamespaceError) {
+            answer = try run(inside: namespace) { identity in
+                Result { () throws(NetlinkError) in try body(identity) }
+            }
+        } catch {
+            throw NetlinkError(error)
+        }
+        return try answer.get()
+    }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import LinuxPrimitives
 import NetworkDiagnostics
 import NetworkReachability
 

@@ -1,5 +1,5 @@
 import Dispatch
-import LinuxPrimitives
+package import LinuxPrimitives
 package import Logging
 package import NetworkReachability
 package import ReachabilityLedger

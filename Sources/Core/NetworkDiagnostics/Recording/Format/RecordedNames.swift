@@ -1,4 +1,4 @@
-package import Netlink
+package import LinuxPrimitives
 
 /// What a name service answered.
 package enum RecordedNames: Hashable, Sendable {

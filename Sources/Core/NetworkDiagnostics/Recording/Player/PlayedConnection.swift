@@ -1,6 +1,7 @@
 import Dispatch
 import LinuxPrimitives
 package import Netlink
+import NetlinkRecording
 import NetworkReachability
 import RouteFilter
 

@@ -1,5 +1,6 @@
 import LinuxPrimitives
 import Netlink
+import NetlinkRecording
 import NetworkReachability
 
 extension Player {

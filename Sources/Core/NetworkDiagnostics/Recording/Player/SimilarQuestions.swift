@@ -1,4 +1,5 @@
 import Netlink
+import NetlinkRecording
 
 /// Finds what comes nearest to a question that was never asked.
 struct SimilarQuestions {

@@ -1,4 +1,5 @@
 import Dispatch
+import LinuxPrimitives
 import Netlink
 import NetworkReachability
 

@@ -1,5 +1,6 @@
 import LinuxPrimitives
 import Netlink
+import NetlinkRecording
 import NetworkReachability
 
 /// Takes out of a recording what tells whose network it is, and leaves what tells how it behaved. What is kept and what is

@@ -1,5 +1,5 @@
 package import LinuxPrimitives
-package import Netlink
+import Netlink
 
 /// The network namespace to watch: a network of its own, with its own links, addresses and routes.
 ///
@@ -47,14 +47,14 @@ public struct NetworkNamespace: Hashable, Sendable {
 
     /// What leads to the namespace from now on; nil for the process's own.
     func makeReference() throws(NetworkReachabilityError) -> NamespaceReference? {
-        do throws(NetlinkError) {
+        do throws(NamespaceError) {
             return try reference()
         } catch {
-            throw .namespace(self, error)
+            throw .namespace(self, NetlinkError(error))
         }
     }
 
-    private func reference() throws(NetlinkError) -> NamespaceReference? {
+    private func reference() throws(NamespaceError) -> NamespaceReference? {
         switch place {
         case .current: Self.standIn
         case .file(let path): NamespaceReference(path: path)
@@ -66,7 +66,7 @@ public struct NetworkNamespace: Hashable, Sendable {
     ///
     /// - Throws: what the system says.
     package func enterForSockets() throws(SystemError) {
-        do throws(NetlinkError) {
+        do throws(NamespaceError) {
             if let reference = try reference() { try NamespaceEntry.enter(reference) }
         } catch {
             throw error.cause
@@ -93,10 +93,10 @@ extension NetworkNamespace {
     /// that it starts from then on are there too.
     package func enter() throws(NetworkReachabilityError) {
         guard let reference = try makeReference() else { return }
-        do throws(NetlinkError) {
+        do throws(NamespaceError) {
             try NamespaceEntry.enter(reference)
         } catch {
-            throw .namespace(self, error)
+            throw .namespace(self, NetlinkError(error))
         }
         do throws(SystemError) {
             try NamespaceFiles(of: reference)?.show()

@@ -1,6 +1,5 @@
 public import Glibc
-import LinuxPrimitives
-package import Netlink
+package import LinuxPrimitives
 
 extension IPAddress {
     /// The address of an IPv4 socket address; its port does not matter.

@@ -1,5 +1,4 @@
 import Glibc
-package import LinuxPrimitives
 
 /// What leads to a network namespace: a file, which may lead to another one tomorrow, or a process, which may go there.
 package struct NamespaceReference: Sendable {
@@ -9,7 +8,7 @@ package struct NamespaceReference: Sendable {
     package let process: ProcessHandle?
 
     /// The process's own namespace.
-    static let ofProcess = NamespaceReference(path: "/proc/self/ns/net")
+    package static let ofProcess = NamespaceReference(path: "/proc/self/ns/net")
 
     /// The process's own namespace where the calling thread is in another one; nil where no thread has to go there.
     package static var ofProcessElsewhere: NamespaceReference? {
@@ -24,11 +23,11 @@ package struct NamespaceReference: Sendable {
     /// The namespace of a process, also after it has moved to another one.
     ///
     /// - Throws: `.noSuchProcess` as the cause where there is none.
-    package init(process number: Int32) throws(NetlinkError) {
+    package init(process number: Int32) throws(NamespaceError) {
         do throws(SystemError) {
             process = try ProcessHandle(number)
         } catch {
-            throw NetlinkError("find process \(number)", error, stage: .namespace)
+            throw NamespaceError("find process \(number)", error)
         }
         path = "/proc/\(number)/ns/net"
     }
@@ -44,7 +43,7 @@ package struct NamespaceReference: Sendable {
     }
 
     /// A descriptor of the namespace. It keeps the namespace alive.
-    func open() throws(NetlinkError) -> Descriptor {
+    func open() throws(NamespaceError) -> Descriptor {
         let file: Descriptor
         do throws(SystemError) {
             file = try .open(path)
@@ -67,25 +66,25 @@ package struct NamespaceReference: Sendable {
     }
 
     /// Why the namespace cannot be opened, and what that would take.
-    private func refusal(_ cause: SystemError) -> NetlinkError {
+    private func refusal(_ cause: SystemError) -> NamespaceError {
         if let process {
             let attempt = "open the network namespace of process \(process.number)"
-            if process.hasEnded { return NetlinkError(attempt, .noSuchProcess, stage: .namespace) }
+            if process.hasEnded { return NamespaceError(attempt, .noSuchProcess) }
             // There is a process, so a missing file is one that is hidden (`hidepid`, proc(5)).
             let isDenied = [.accessDenied, .notPermitted, .noEntry].contains(cause)
-            return NetlinkError(
+            return NamespaceError(
                 attempt,
                 cause == .noEntry ? .accessDenied : cause,
-                stage: cause.isShortage ? .socket : .namespace,
+                isShortage: cause.isShortage,
                 capability: isDenied ? .processTracing : nil
             )
         }
         let isDenied = [.accessDenied, .notPermitted].contains(cause)
         let capability: Capability = path.hasPrefix("/proc/") ? .processTracing : .readSearch
-        return NetlinkError(
+        return NamespaceError(
             "enter the network namespace \(path)",
             cause,
-            stage: cause.isShortage ? .socket : .namespace,
+            isShortage: cause.isShortage,
             capability: isDenied ? capability : nil
         )
     }

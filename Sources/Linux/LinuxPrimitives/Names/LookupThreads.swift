@@ -1,13 +1,11 @@
 import Dispatch
-import LinuxPrimitives
-import Netlink
 
 /// Asks the name service on threads of our own, and tells whoever asked within a bounded time.
 ///
 /// Completions run on these threads, on one of Dispatch where a question was given up, or on the caller's where it is refused; no lock is
 /// held.
-final class LookupThreads: Sendable {
-    typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
+package final class LookupThreads: Sendable {
+    package typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
 
     private struct State {
         var queue: LookupQueue
@@ -22,7 +20,7 @@ final class LookupThreads: Sendable {
     /// - Parameters:
     ///   - startThread: makes a detached thread.
     ///   - lookup: asks for a name, and blocks.
-    init(
+    package init(
         limits: LookupQueue.Limits = LookupQueue.Limits(),
         startThread: @escaping Start = Thread.detach,
         lookup: @escaping @Sendable (String) -> LookupQueue.Answer
@@ -33,7 +31,7 @@ final class LookupThreads: Sendable {
     }
 
     /// Asks for `name` and calls `completion` exactly once.
-    func ask(for name: String, _ completion: @escaping @Sendable (LookupQueue.Answer) -> Void) {
+    package func ask(for name: String, _ completion: @escaping @Sendable (LookupQueue.Answer) -> Void) {
         perform { queue, now in queue.ask(LookupQueue.Lookup(name: name, completion: completion), at: now) }
     }
 
@@ -84,7 +82,7 @@ final class LookupThreads: Sendable {
         state.timer?.cancel()
         state.timerIsDue = due
         state.timer = due.map { due in
-            SystemMonitorClock().schedule(after: due - now, on: .global()) { [self] in
+            DispatchTimer.schedule(after: due - now, on: .global()) { [self] in
                 // The timer holds this object, so it must not be held by it any longer than it runs.
                 let timer = self.state.withLock { state in
                     defer { (state.timer, state.timerIsDue) = (nil, nil) }

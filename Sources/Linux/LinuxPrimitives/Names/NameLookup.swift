@@ -1,6 +1,5 @@
 package import CLinux
 import Glibc
-package import LinuxPrimitives
 
 /// The system resolver, asked in a blocking way: call it on a thread of its own.
 ///
@@ -39,7 +38,7 @@ package enum NameLookup {
         inside namespace: NamespaceReference? = nil
     ) throws(Failure) -> [Address] {
         if let namespace {
-            do throws(NetlinkError) {
+            do throws(NamespaceError) {
                 try NamespaceEntry.enter(namespace)
             } catch {
                 throw .unavailable(error.description)

@@ -1,19 +1,17 @@
-import Dispatch
-import LinuxPrimitives
-import Netlink
+package import Dispatch
 
 /// A thread that waits for changes of a directory of namespaces. Dispatch cannot wait for the mount table: it is always
 /// readable, and what is urgent about a change is gone once somebody has asked.
-final class NamespaceDirectoryThread: Sendable {
+package final class NamespaceDirectoryThread: Sendable {
     private let watch: NamespaceDirectoryWatch
     private let hasEnded = Locked(false)
 
-    init(_ directory: String) throws(SystemError) {
+    package init(_ directory: String) throws(SystemError) {
         watch = try NamespaceDirectoryWatch(directory: directory)
     }
 
     /// Runs `changed` on `queue` for each change, until `end()`, or until it cannot wait any more, which it tells as a change.
-    func start(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) throws(SystemError) {
+    package func start(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) throws(SystemError) {
         try Thread.detach { [self] in
             while !hasEnded.withLock({ $0 }) {
                 let concernsMounts = try? watch.wait()
@@ -28,10 +26,10 @@ final class NamespaceDirectoryThread: Sendable {
     }
 
     /// Watches what is there now, on the queue; false when the kernel refuses, or the thread has ended.
-    func renew() -> Bool { !hasEnded.withLock { $0 } && watch.renew() }
+    package func renew() -> Bool { !hasEnded.withLock { $0 } && watch.renew() }
 
     /// Ends the thread soon, without waiting for it.
-    func end() {
+    package func end() {
         hasEnded.withLock { $0 = true }
         watch.interrupt()
     }

@@ -1,5 +1,3 @@
-import LinuxPrimitives
-
 /// Something under way that ends when it is cancelled or let go.
 package final class Cancellation: Sendable {
     private let action: Locked<(@Sendable () -> Void)?>

@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-package import LinuxPrimitives
 
 /// One question of DNS to several servers at once, to learn what each of them says. Blocks: call it on a thread of its own.
 ///
@@ -35,7 +34,7 @@ package enum NameServerQuestion {
         inside namespace: NamespaceReference? = nil
     ) -> [Answer] {
         if let namespace {
-            do throws(NetlinkError) {
+            do throws(NamespaceError) {
                 try NamespaceEntry.enter(namespace)
             } catch {
                 return servers.map { _ in .unsent(error.cause) }

@@ -1,11 +1,9 @@
-import Dispatch
-import LinuxPrimitives
-import Netlink
+package import Dispatch
 
 /// One inotify descriptor for all the files this process watches for namespaces; open while somebody watches. A user may
 /// have 128 of them (`/proc/sys/fs/inotify/max_user_instances`), and there may be more namespaces.
-final class SharedFileWatch: Sendable {
-    static let shared = SharedFileWatch()
+package final class SharedFileWatch: Sendable {
+    package static let shared = SharedFileWatch()
 
     private struct Observer {
         let path: String
@@ -21,11 +19,12 @@ final class SharedFileWatch: Sendable {
     }
 
     private let state: Locked<State> = Locked(State())
-    private let queue = DispatchQueue(label: "NetworkReachability.files")
+    private let queue = DispatchQueue(label: "LinuxPrimitives.files")
 
     /// Runs `action` on `queue` when the file at an absolute path was replaced, deleted or made; nil when there is no
     /// descriptor to spare.
-    func add(_ path: String, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation? {
+    package func add(_ path: String, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation?
+    {
         let identifier: UInt64? = state.withLock { state in
             if state.watch == nil { start(&state) }
             guard let watch = state.watch else { return nil }
@@ -39,7 +38,7 @@ final class SharedFileWatch: Sendable {
     }
 
     /// Watches a file again whose directory may have been away. Nothing happens unless it is watched.
-    func renew(_ path: String) {
+    package func renew(_ path: String) {
         state.withLock { state in
             if state.observers.values.contains(where: { $0.path == path }) { state.watch?.insert(path) }
         }

@@ -1,5 +1,6 @@
 import CLinux
 package import LinuxPrimitives
+import Netlink
 
 /// What a request to the kernel is about, for people, and for finding the nearest of several.
 package struct NetlinkRequest: Hashable, Sendable {

@@ -1,9 +1,8 @@
-import Dispatch
-import LinuxPrimitives
+package import Dispatch
 
 /// One descriptor for the whole process that becomes readable when the machine wakes; open while somebody watches.
-final class SleepWatch: Sendable {
-    static let shared = SleepWatch()
+package final class SleepWatch: Sendable {
+    package static let shared = SleepWatch()
 
     private struct Observer {
         let queue: DispatchQueue
@@ -17,10 +16,10 @@ final class SleepWatch: Sendable {
     }
 
     private let state: Locked<State> = Locked(State())
-    private let queue = DispatchQueue(label: "NetworkReachability.sleep")
+    private let queue = DispatchQueue(label: "LinuxPrimitives.sleep")
 
     /// Runs `action` on `queue` after each wake or change of the clock; nil when the kernel offers no such timer.
-    func add(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation? {
+    package func add(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Cancellation? {
         let identifier: UInt64? = state.withLock { state in
             if state.source == nil { state.source = makeSource() }
             guard state.source != nil else { return nil }

@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-package import LinuxPrimitives
 
 /// Waits for changes of a directory such as `/run/netns`: names, by inotify, and what is mounted over them, by the mount
 /// table, for inotify tells nothing of mounts. Three descriptors.

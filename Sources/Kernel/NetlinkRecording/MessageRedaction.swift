@@ -1,5 +1,6 @@
 import CLinux
 package import LinuxPrimitives
+import Netlink
 
 /// Takes out of netlink messages what tells whose network it is: addresses are replaced, and whatever is not known to be
 /// harmless becomes zeros. Lengths stay, so that a message still decodes.

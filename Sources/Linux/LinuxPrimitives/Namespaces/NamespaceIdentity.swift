@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-package import LinuxPrimitives
 
 /// Which network namespace something lives in.
 ///

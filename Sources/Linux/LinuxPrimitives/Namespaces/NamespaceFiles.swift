@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-package import LinuxPrimitives
 
 /// The files in `/etc/netns/NAME`, which a named network namespace has in place of those in `/etc`: its name servers, its hosts, whatever else is there.
 ///

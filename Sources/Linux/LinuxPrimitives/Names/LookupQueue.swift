@@ -1,38 +1,41 @@
-import LinuxPrimitives
-import Netlink
-
 /// Which questions to the name service wait, run, and have been given up. Pure: it says what to do and does nothing.
 ///
 /// The C library blocks for as long as it likes, and a thread inside of it cannot be stopped. So a slow question lets others go before
 /// it, one that takes too long is answered for it, and its thread is left alone until it returns.
-struct LookupQueue {
-    typealias Answer = Result<[NameLookup.Address], NameLookup.Failure>
+package struct LookupQueue {
+    package typealias Answer = Result<[NameLookup.Address], NameLookup.Failure>
 
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// So many questions run at once, besides those that are slow.
-        var running = 4
+        package var running = 4
         /// A question that runs for longer is slow.
-        var patience = Duration.seconds(2)
+        package var patience = Duration.seconds(2)
         /// A question that runs for longer is given up.
-        var deadline = Duration.seconds(30)
+        package var deadline = Duration.seconds(30)
         /// So many threads may be held by questions that are slow or given up.
-        var stuck = 16
+        package var stuck = 16
         /// So many of those by questions for the same name; more would not help it, and take the place of others.
-        var stuckWithOneName = 2
+        package var stuckWithOneName = 2
+
+        package init() {}
     }
 
-    struct Lookup: Sendable {
-        let name: String
-        let completion: @Sendable (Answer) -> Void
+    package struct Lookup: Sendable {
+        package let name: String
+        package let completion: @Sendable (Answer) -> Void
+
+        package init(name: String, completion: @escaping @Sendable (Answer) -> Void) {
+            (self.name, self.completion) = (name, completion)
+        }
     }
 
     /// A question that runs. The number tells it from others for the same name.
-    struct Question: Sendable {
+    package struct Question: Sendable {
         fileprivate let number: UInt64
-        let name: String
+        package let name: String
     }
 
-    enum Action: Sendable {
+    package enum Action: Sendable {
         /// Ask on a thread that has nothing else to do, and say ``finish(_:with:at:)`` or ``cannotStart(_:because:)``.
         case start(Question)
         /// Tell whoever asked, once.
@@ -51,25 +54,25 @@ struct LookupQueue {
     private var stuck: [UInt64: String] = [:]
     private var started: UInt64 = 0
 
-    init(limits: Limits) {
+    package init(limits: Limits) {
         self.limits = limits
     }
 
-    mutating func ask(_ lookup: Lookup, at now: Duration) -> [Action] {
+    package mutating func ask(_ lookup: Lookup, at now: Duration) -> [Action] {
         if let refusal = refusal(of: lookup) { return [refusal] }
         waiting.append(lookup)
         return startWaiting(at: now)
     }
 
     /// Takes what the C library said. After the question was given up it counts for nothing, and only its thread is free again.
-    mutating func finish(_ question: Question, with answer: Answer, at now: Duration) -> [Action] {
+    package mutating func finish(_ question: Question, with answer: Answer, at now: Duration) -> [Action] {
         stuck[question.number] = nil
         let lookup = running.removeValue(forKey: question.number)?.lookup
         return (lookup.map { [.complete($0, answer)] } ?? []) + startWaiting(at: now)
     }
 
     /// There was no thread for the question. It waits for one that will be free; where there is none, nobody would ever ask.
-    mutating func cannotStart(_ question: Question, because cause: SystemError) -> [Action] {
+    package mutating func cannotStart(_ question: Question, because cause: SystemError) -> [Action] {
         guard let lookup = running.removeValue(forKey: question.number)?.lookup else { return [] }
         waiting.insert(lookup, at: waiting.startIndex)
         guard running.isEmpty else { return [] }
@@ -77,7 +80,7 @@ struct LookupQueue {
     }
 
     /// Gives up what has run for too long, and starts what has waited for it.
-    mutating func advance(to now: Duration) -> [Action] {
+    package mutating func advance(to now: Duration) -> [Action] {
         var actions: [Action] = []
         for (number, entry) in running where now - entry.since >= limits.deadline {
             running[number] = nil
@@ -90,7 +93,7 @@ struct LookupQueue {
     }
 
     /// When to ``advance(to:)``; nil while nothing runs.
-    func nextAdvance(after now: Duration) -> Duration? {
+    package func nextAdvance(after now: Duration) -> Duration? {
         let ends = running.values.map { $0.since + limits.deadline }
         let patience = waiting.isEmpty ? [] : running.values.map { $0.since + limits.patience }.filter { $0 > now }
         return (ends + patience).min()

@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-import LinuxPrimitives
 
 /// The names in a directory such as `/run/netns`, at one moment.
 ///

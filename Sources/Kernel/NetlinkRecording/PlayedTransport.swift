@@ -1,3 +1,5 @@
+package import Netlink
+
 /// Answers requests in the kernel's stead, from any thread.
 package protocol NetlinkAnswers: Sendable {
     /// The messages that answer `request`, heads included.

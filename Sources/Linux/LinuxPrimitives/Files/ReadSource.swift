@@ -1,5 +1,4 @@
 package import Dispatch
-import LinuxPrimitives
 
 /// A descriptor watched by Dispatch.
 ///
@@ -26,7 +25,7 @@ package enum ReadSource {
 
     /// Runs `handler` on `queue` the first time `descriptor` is readable, unless the result is cancelled or let go before.
     /// For what stays readable for ever.
-    static func watchOnce<Owner: Sendable>(
+    package static func watchOnce<Owner: Sendable>(
         _ descriptor: CInt,
         of owner: Owner,
         on queue: DispatchQueue,
