@@ -68,6 +68,8 @@ struct Monitor {
     private var lastID: TargetRecord.ID = 0
     /// The targets somebody listens to.
     private(set) var watched: Set<TargetRecord.ID> = []
+    /// Those of them that are hosts by name.
+    private(set) var watchedNames: Set<TargetRecord.ID> = []
     /// Those that begin to be watched as soon as the queue has a turn for them.
     private var arrivals: [TargetRecord] = []
     private var index = TargetIndex()
@@ -122,18 +124,8 @@ extension Monitor {
         of id: TargetRecord.ID,
         at now: Duration
     ) -> (path: NetworkPath, isNew: Bool) {
-        guard var state = states[id] else { return (path, false) }
-        var path = path
-        if state.flaps.isFlapping { state.flaps.forget(at: now) }
-        path.isFlapping = state.flaps.isFlapping
-        path.generation = state.path.generation
-        let isNew = path.generation == 0 || path != state.path
-        if isNew {
-            path.generation += 1
-            state.path = path
-        }
-        states[id] = state
-        return (path, isNew)
+        guard let place = states.index(forKey: id) else { return (path, false) }
+        return states.values[place].take(path, at: now)
     }
 
     mutating func countLookups(_ count: UInt64) {
@@ -175,6 +167,7 @@ extension Monitor {
         var isIndexed = true
         for record in arrived {
             watched.insert(record.id)
+            if record.name != nil { watchedNames.insert(record.id) }
             if setAddresses(record.addresses, of: record.id) { isIndexed = false }
             guard var state = states[record.id] else { continue }
             for place in state.subscribers.indices { state.subscribers[place].hasBegun = true }
@@ -196,6 +189,7 @@ extension Monitor {
         if subscription.nameWait > .zero { actions.append(.cancel(.nameWait(identifier, id))) }
         let isUnwatched = states[id]?.subscribers.isEmpty ?? true
         if isUnwatched, watched.remove(id) != nil {
+            watchedNames.remove(id)
             // A filter that is too wide does no harm, and many may end at once.
             if setAddresses([], of: id), !isFilterPlanned {
                 isFilterPlanned = true
@@ -417,29 +411,55 @@ extension Monitor {
         at now: Duration,
         _ actions: inout [Action]
     ) {
-        guard var state = states[record.id] else { return }
-        let isHolding = state.subscribers.contains { $0.subscription.settleTime != nil }
-        guard path.generation != state.offered || isHolding else { return }
-        var path = path
-        let wasWaiting = state.flaps.isFlapping
-        state.flaps.take(path.status, at: now)
-        if state.flaps.isFlapping != path.isFlapping {
-            path.isFlapping = state.flaps.isFlapping
-            path.generation += 1
-            state.path = path
-            actions.append(.reportFlapping(record.target, path.isFlapping, changes: state.flaps.count))
+        // In place: a copy of the state would copy its subscribers.
+        guard let place = states.index(forKey: record.id) else { return }
+        let wasWaiting = states.values[place].flaps.isFlapping
+        let wasOffered = states.values[place].offered
+        guard let offer = states.values[place].offer(path, at: now) else { return }
+        let flaps = states.values[place].flaps
+        if offer.isFlapping != path.isFlapping {
+            actions.append(.reportFlapping(record.target, flaps.isFlapping, changes: flaps.count))
         }
-        if let end = state.flaps.end, !wasWaiting || state.offered == 0 {
+        if let end = flaps.end, !wasWaiting || wasOffered == 0 {
             actions.append(.schedule(.flappingEnd(record.id), after: end - now))
         }
-        state.offered = path.generation
-        for place in state.subscribers.indices {
+        for number in states.values[place].subscribers.indices {
             // Who has not begun will be offered what is so then.
-            guard state.subscribers[place].hasBegun else { continue }
-            let identifier = ObjectIdentifier(state.subscribers[place].subscription)
-            state.subscribers[place].offer(path, noticed: noticed, &settling[identifier], &actions)
+            guard states.values[place].subscribers[number].hasBegun else { continue }
+            let identifier = ObjectIdentifier(states.values[place].subscribers[number].subscription)
+            states.values[place].subscribers[number].offer(offer, noticed: noticed, &settling[identifier], &actions)
         }
-        states[record.id] = state
+    }
+}
+
+extension Monitor.TargetState {
+    /// Takes a new path as a change where it is one, and returns it with its generation.
+    fileprivate mutating func take(_ new: NetworkPath, at now: Duration) -> (path: NetworkPath, isNew: Bool) {
+        var new = new
+        if flaps.isFlapping { flaps.forget(at: now) }
+        new.isFlapping = flaps.isFlapping
+        new.generation = path.generation
+        let isNew = new.generation == 0 || new != path
+        if isNew {
+            new.generation += 1
+            path = new
+        }
+        return (new, isNew)
+    }
+
+    /// The path that subscribers are to be offered; nil where they were offered it already, and none of them holds anything back.
+    fileprivate mutating func offer(_ new: NetworkPath, at now: Duration) -> NetworkPath? {
+        let isHolding = subscribers.contains { $0.subscription.settleTime != nil }
+        guard new.generation != offered || isHolding else { return nil }
+        var new = new
+        flaps.take(new.status, at: now)
+        if flaps.isFlapping != new.isFlapping {
+            new.isFlapping = flaps.isFlapping
+            new.generation += 1
+            path = new
+        }
+        offered = new.generation
+        return new
     }
 }
 

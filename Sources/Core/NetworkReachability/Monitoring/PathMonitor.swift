@@ -395,7 +395,7 @@ extension PathMonitor {
         let (namespace, sleep, configuration) = watches.withLock { ($0.namespace, $0.sleep, $0.nameConfiguration) }
         if namespace == nil { watchNamespace() }
         if sleep == nil { watchSleep() }
-        if configuration == nil, watchedNames.isEmpty == false { watchNameConfiguration() }
+        if configuration == nil, state.withLock({ !$0.watchedNames.isEmpty }) { watchNameConfiguration() }
     }
 
     /// What the socket would tell that listens is lost: another takes its place, after a while.
@@ -470,6 +470,6 @@ extension PathMonitor {
     }
 
     private var watchedNames: [NameRecord] {
-        state.withLock { state in state.watched.sorted().compactMap { state.states[$0]?.record?.name } }
+        state.withLock { state in state.watchedNames.sorted().compactMap { state.states[$0]?.record?.name } }
     }
 }
