@@ -34,7 +34,8 @@ public final class CheckAdvisor: RetryAdvisor {
 
     private let errands: Errands
     private let state = Locked(State())
-    private let recovery = SharedErrand<Bool>()
+    /// The wait for the end of a portal, which all hosts share.
+    let recovery = SharedErrand<Bool>()
 
     /// Asks the kernel and sends nothing until it is asked.
     ///

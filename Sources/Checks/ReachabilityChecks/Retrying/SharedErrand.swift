@@ -12,6 +12,9 @@ final class SharedErrand<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
+    /// How many wait.
+    var waiters: Int { state.withLock { $0.waiters.count } }
+
     /// What came of it; nil where the task is cancelled.
     func value(_ work: @escaping @Sendable () async -> Value) async -> Value? {
         let (stream, waiter) = AsyncStream.makeStream(of: Value.self)
