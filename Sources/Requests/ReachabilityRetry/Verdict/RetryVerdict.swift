@@ -62,7 +62,9 @@ extension RetryVerdict {
 
         /// A reason of any name.
         ///
-        /// - Parameter words: What is said of it to people, for example `no carrier`.
+        /// - Parameters:
+        ///   - rawValue: The name.
+        ///   - words: What is said of it to people, for example `no carrier`.
         public init(rawValue: String, words: String) {
             self.rawValue = rawValue
             self.words = words
