@@ -23,6 +23,7 @@ func with(_ trait: String, _ products: [String], of package: String) -> [Target.
 let logging: [Target.Dependency] = [.product(name: "Logging", package: "swift-log")]
 let metrics = with("Metrics", ["CoreMetrics"], of: "swift-metrics")
 let lifecycle = with("Lifecycle", ["ServiceLifecycle"], of: "swift-service-lifecycle")
+let netlink: [Target.Dependency] = [.target(name: "NetworkReachability", condition: .when(traits: ["Netlink"]))]
 let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
 
 /// What reads arguments, and starts programs.
@@ -143,13 +144,15 @@ let package = Package(
     traits: [
         .trait(
             name: "CommandLineTool",
-            description: "The `reachability` command; needs swift-argument-parser and swift-subprocess."
+            description: "The `reachability` command; needs swift-argument-parser and swift-subprocess.",
+            enabledTraits: ["Netlink"]
         ),
         .trait(name: "Metrics", description: "The product NetworkReachabilityMetrics; needs swift-metrics."),
         .trait(
             name: "Lifecycle",
             description: "The product NetworkReachabilityLifecycle; needs swift-service-lifecycle."
         ),
+        .trait(name: "Netlink", description: "Retries and the outbox wait for the kernel's word; needs libnl."),
         .trait(name: "Outbox", description: "The product ReachabilityOutbox; needs GRDB and SQLite."),
         .trait(name: "HTTP", description: "The product ReachabilityHTTP; needs async-http-client and swift-nio."),
         .trait(
@@ -157,7 +160,9 @@ let package = Package(
             description:
                 "ServerTrust and its clients; needs swift-certificates, swift-asn1, swift-crypto and swift-nio."
         ),
-        .default(enabledTraits: ["CommandLineTool", "Metrics", "Lifecycle", "Outbox", "HTTP", "ServerTrust"]),
+        .default(
+            enabledTraits: ["CommandLineTool", "Metrics", "Lifecycle", "Netlink", "Outbox", "HTTP", "ServerTrust"]
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -226,22 +231,18 @@ let package = Package(
             logging + asyncHTTPClient
         ),
 
-        .library("ReachabilityRetry", on: .requests, uses: ["NetworkReachability", "LinuxPrimitives"]),
+        // Without the trait Netlink none of these needs libnl.
+        .library("ReachabilityRetry", on: .requests, uses: ["LinuxPrimitives"], netlink),
         // With the trait HTTP.
-        .library(
-            "ReachabilityHTTP",
-            on: .requests,
-            uses: ["ReachabilityRetry", "NetworkReachability", "LinuxPrimitives"],
-            asyncHTTPClient
-        ),
-        // Without a trait: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
+        .library("ReachabilityHTTP", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"], asyncHTTPClient),
+        // Without a trait of its own: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
         .library("ReachabilityURLSession", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"]),
         // With the trait Outbox.
         .library(
             "ReachabilityOutbox",
             on: .requests,
-            uses: ["ReachabilityRetry", "NetworkReachability", "LinuxPrimitives"],
-            logging + database
+            uses: ["ReachabilityRetry", "LinuxPrimitives"],
+            logging + database + netlink
         ),
 
         // With the trait ServerTrust.

@@ -61,31 +61,6 @@ struct AddressTests {
         #expect(IPAddress(sockaddr_storage()) == nil)
     }
 
-    @Test(
-        "Names",
-        arguments: [
-            "localhost", "example.org", "example.org.", "a-b.c_d.x1", "xn--bcher-kva.example", "bücher.example",
-            "例え.テスト", "例え。テスト", "BÜCHER.example.", String(repeating: "ü", count: 50) + ".example",
-        ]
-    )
-    func names(text: String) {
-        #expect(HostName.isValid(text))
-    }
-
-    @Test(
-        "What is no name",
-        arguments: [
-            "", ".", "a..b", "http://example.org", "example.org:80", "example.org/", "a b", " a", "-a.org", "a-.org",
-            "10.1", "1234", "user@example.org", String(repeating: "a", count: 64),
-            // Encoded they are longer than a label may be, or cannot be encoded.
-            String(repeating: "漢字", count: 30), "☎.example", "-ü.example", "\u{301}a.example",
-            Array(repeating: "abcdefgh", count: 30).joined(separator: "."),
-        ]
-    )
-    func notNames(text: String) {
-        #expect(!HostName.isValid(text))
-    }
-
     @Test("A manager says why it cannot be made")
     func errors() {
         func error(_ host: String) -> NetworkReachabilityError? {

@@ -79,11 +79,11 @@ import Testing
         #expect(end.begun[1] >= .milliseconds(900) && end.begun[1] <= .milliseconds(920))
     }
 
-    @Test(arguments: [NetworkPath.UnsatisfiedReason.noCarrier, .noRoute, .linkDown, .noSourceAddress])
+    @Test(arguments: ["noCarrier", "noRoute", "linkDown", "noSourceAddress"])
     func `offline it waits for the network, and then goes on with the name`(
-        reason: NetworkPath.UnsatisfiedReason
+        reason: String
     ) throws {
-        network.set(.notReachable, because: reason)
+        network.set(.notReachable, because: RetryVerdict.Reason(rawValue: reason))
         let end = try retry { [world, network] in
             try? await world.sleep(for: .seconds(120))
             // The network is back before the name is known.

@@ -43,7 +43,17 @@ import Testing
         #expect(throws: RetryPolicyError.self) { try Backoff(factor: .nan) }
         #expect(throws: RetryPolicyError.self) { try RetryLimits(rate: 0) }
         #expect(throws: RetryPolicyError.self) { try RetryBudget(capacity: -1) }
-        #expect(throws: (any Error).self) { try RetryTarget(host: "https://example.org", method: .get) }
+    }
+
+    @Test func `what is no host is refused`() throws {
+        for text in ["https://example.org", "example.org:443", "[2001:db8::1]", "a b", ""] {
+            #expect(throws: RetryTargetError.invalidHost(text)) { try RetryTarget(host: text, method: .get) }
+        }
+        let error = #expect(throws: RetryTargetError.zoneRequired("fe80::1")) {
+            try RetryTarget(host: "FE80::1", isRepeatable: true)
+        }
+        #expect(error?.description.contains("fe80::1%eth0") == true)
+        #expect(try RetryTarget(host: "FE80::1%eth0", isRepeatable: true).host == "fe80::1%eth0")
     }
 
     @Test func `the backoff's table`() throws {

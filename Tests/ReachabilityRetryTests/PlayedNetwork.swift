@@ -1,11 +1,10 @@
 import LinuxPrimitives
-import NetworkReachability
 import ReachabilityRetry
 
 /// A network whose state a test sets, and which tells of it at once. One for all hosts.
 final class PlayedNetwork: VerdictSource {
     private struct State {
-        var verdict = RetryVerdict(status: .reachable(.ethernetOrWiFi), generation: 1)
+        var verdict = RetryVerdict(status: .reachable, generation: 1)
         var listeners: [UInt64: @Sendable (RetryVerdict) -> Void] = [:]
         var lastID: UInt64 = 0
         var watches = 0
@@ -13,14 +12,14 @@ final class PlayedNetwork: VerdictSource {
 
     private let state = Locked(State())
 
-    var isReachable: Bool { state.withLock { $0.verdict.status.isReachable } }
+    var isReachable: Bool { state.withLock { $0.verdict.status == .reachable } }
 
     /// How many watches there are, and how many there were.
     var watchCount: Int { state.withLock { $0.listeners.count } }
     var watchesMade: Int { state.withLock { $0.watches } }
 
     func set(reachable: Bool) {
-        set(reachable ? .reachable(.ethernetOrWiFi) : .notReachable)
+        set(reachable ? .reachable : .notReachable)
     }
 
     /// Another address: reachable before and after, by another path.
@@ -28,7 +27,7 @@ final class PlayedNetwork: VerdictSource {
         set(state.withLock { $0.verdict.status })
     }
 
-    func set(_ status: NetworkReachabilityStatus, because reason: NetworkPath.UnsatisfiedReason? = nil) {
+    func set(_ status: RetryVerdict.Status, because reason: RetryVerdict.Reason? = nil) {
         let (verdict, listeners) = state.withLock { state in
             state.verdict = RetryVerdict(status: status, reason: reason, generation: state.verdict.generation + 1)
             return (state.verdict, Array(state.listeners.values))

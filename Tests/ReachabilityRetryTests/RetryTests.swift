@@ -68,7 +68,7 @@ import Testing
         #expect(attempts.map(\.stage) == [.neverSent, .answered(status: 503), nil])
         #expect(attempts.map(\.reason) == [.backoff, .backoff, nil])
         #expect(attempts[0].error as? SocketFailure == Self.refused)
-        #expect(attempts[0].verdict?.status == .reachable(.ethernetOrWiFi))
+        #expect(attempts[0].verdict?.status == .reachable)
         #expect(attempts[2].verdict == nil)
         #expect(attempts.map(\.began) == begun)
         #expect(attempts[0].wait <= .milliseconds(500) && attempts[1].wait <= .seconds(1))

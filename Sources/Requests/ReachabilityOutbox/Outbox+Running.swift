@@ -13,7 +13,7 @@ extension Outbox {
     ///   written down will be sent again, with the same key.
     public func run(
         sender: some OutboxSender,
-        reachability: OutboxReachability = .system(),
+        reachability: OutboxReachability,
         report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
     ) async throws(OutboxError) {
         while !Task.isCancelled {
@@ -37,7 +37,7 @@ extension Outbox {
     @discardableResult
     public func flush(
         sender: some OutboxSender,
-        reachability: OutboxReachability = .system(),
+        reachability: OutboxReachability,
         report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
     ) async throws(OutboxError) -> Int {
         guard let lock = try await store.lockForSending() else { throw .alreadySending(file: file) }

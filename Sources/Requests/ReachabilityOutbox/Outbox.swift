@@ -1,5 +1,4 @@
 import Logging
-import NetworkReachability
 
 /// Requests that survive the process: they are kept in a file until their server has taken them.
 ///

@@ -27,7 +27,7 @@
 public func withRetry<Value: Sendable>(
     policy: ReachabilityRetryPolicy = .standard,
     target: RetryTarget,
-    coordinator: RetryCoordinator = .shared,
+    coordinator: RetryCoordinator,
     clock: some Clock<Duration> = ContinuousClock(),
     waiting: (@Sendable (_ after: RetryAttempt, _ pause: Duration?) -> Void)? = nil,
     isolation: isolated (any Actor)? = #isolation,

@@ -30,7 +30,7 @@ extension URLSession {
     public func data(
         for request: URLRequest,
         retry policy: ReachabilityRetryPolicy,
-        options: RequestRetryOptions = RequestRetryOptions()
+        options: RequestRetryOptions
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         let hasBody = request.httpBody != nil || request.httpBodyStream != nil
         return try await retry(request, policy, options, hasBody: hasBody) { session, request, watch in
@@ -49,7 +49,7 @@ extension URLSession {
         for request: URLRequest,
         from data: Data,
         retry policy: ReachabilityRetryPolicy,
-        options: RequestRetryOptions = RequestRetryOptions()
+        options: RequestRetryOptions
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         try await retry(request, policy, options, hasBody: true) {
             try await $0.upload(for: $1, from: data, delegate: $2)
@@ -67,7 +67,7 @@ extension URLSession {
         for request: URLRequest,
         fromFile file: URL,
         retry policy: ReachabilityRetryPolicy,
-        options: RequestRetryOptions = RequestRetryOptions()
+        options: RequestRetryOptions
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         try await retry(request, policy, options, hasBody: true) {
             try await $0.upload(for: $1, fromFile: file, delegate: $2)
@@ -81,7 +81,7 @@ extension URLSession {
     public func download(
         for request: URLRequest,
         retry policy: ReachabilityRetryPolicy,
-        options: RequestRetryOptions = RequestRetryOptions()
+        options: RequestRetryOptions
     ) async throws(RetryError) -> RetryOutcome<(URL, URLResponse)> {
         let letGo: @Sendable (URL) async -> Void = { try? FileManager.default.removeItem(at: $0) }
         let hasBody = request.httpBody != nil || request.httpBodyStream != nil

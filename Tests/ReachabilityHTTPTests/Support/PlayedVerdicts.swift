@@ -1,23 +1,22 @@
 import LinuxPrimitives
-import NetworkReachability
 import ReachabilityRetry
 
 /// Verdicts that a test sets, one for all hosts.
 final class PlayedVerdicts: VerdictSource {
     private struct State {
-        var verdict = RetryVerdict(status: .reachable(.ethernetOrWiFi), generation: 1)
+        var verdict = RetryVerdict(status: .reachable, generation: 1)
         var listeners: [UInt64: @Sendable (RetryVerdict) -> Void] = [:]
         var lastID: UInt64 = 0
     }
 
     private let state = Locked(State())
 
-    var isReachable: Bool { state.withLock { $0.verdict.status.isReachable } }
+    var isReachable: Bool { state.withLock { $0.verdict.status == .reachable } }
 
     /// Says so from now on; the same again is another path.
     func set(reachable: Bool) {
         let (verdict, listeners) = state.withLock { state in
-            let status = reachable ? NetworkReachabilityStatus.reachable(.ethernetOrWiFi) : .notReachable
+            let status = reachable ? RetryVerdict.Status.reachable : .notReachable
             state.verdict = RetryVerdict(status: status, generation: state.verdict.generation + 1)
             return (state.verdict, Array(state.listeners.values))
         }

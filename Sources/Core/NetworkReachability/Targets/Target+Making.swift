@@ -26,7 +26,7 @@ extension Target {
             try self.init(options: options)
         } else if let family = try PathConstraints(options).family, address.wire.family != family {
             throw .otherFamily(address.description)
-        } else if address.isIPv6, address.isLinkLocal, address.zone == nil {
+        } else if address.wire.needsZone, address.zone == nil {
             guard let interface = options.interface else { throw .zoneRequired(address.description) }
             try self.init(.address(IPAddress(address.wire, zone: interface)), options)
         } else {

@@ -83,6 +83,9 @@ extension WireAddress {
     /// 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291).
     package var isLinkLocal: Bool { family == .ipv4 ? bits >> 16 == 0xa9fe : bits >> 118 == 0x3fa }
 
+    /// Whether it says nothing without the interface it is meant on: link-local IPv6.
+    package var needsZone: Bool { family == .ipv6 && isLinkLocal }
+
     /// 224.0.0.0/4 (RFC 5771) or ff00::/8 (RFC 4291).
     package var isMulticast: Bool { family == .ipv4 ? bits >> 28 == 0xe : bits >> 120 == 0xff }
 

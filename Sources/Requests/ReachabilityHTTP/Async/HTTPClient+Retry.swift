@@ -36,7 +36,7 @@ extension HTTPClient {
     public func execute(
         _ request: HTTPClientRequest,
         retry policy: ReachabilityRetryPolicy,
-        options: RequestRetryOptions = RequestRetryOptions(),
+        options: RequestRetryOptions,
         body: (@Sendable () throws -> HTTPClientRequest.Body)? = nil,
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation

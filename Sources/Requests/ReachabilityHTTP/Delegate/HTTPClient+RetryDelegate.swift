@@ -31,7 +31,7 @@ extension HTTPClient {
     public func execute<Delegate: HTTPClientResponseDelegate>(
         request: Request,
         retry policy: ReachabilityRetryPolicy,
-        options: RequestRetryOptions = RequestRetryOptions(),
+        options: RequestRetryOptions,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil,
@@ -71,7 +71,7 @@ extension HTTPClient {
     public func execute(
         request: Request,
         retry policy: ReachabilityRetryPolicy,
-        options: RequestRetryOptions = RequestRetryOptions(),
+        options: RequestRetryOptions,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil,

@@ -10,7 +10,7 @@ extension HTTPClient {
     public func start<Delegate: HTTPClientResponseDelegate>(
         request: Request,
         retry policy: ReachabilityRetryPolicy,
-        options: RequestRetryOptions = RequestRetryOptions(),
+        options: RequestRetryOptions,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil,
@@ -35,7 +35,7 @@ extension HTTPClient {
     public func start(
         request: Request,
         retry policy: ReachabilityRetryPolicy,
-        options: RequestRetryOptions = RequestRetryOptions(),
+        options: RequestRetryOptions,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import NetworkReachability
+import LinuxPrimitives
 
 /// Scheme, host and port of a URL (RFC 6454): all of it that is no secret.
 struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
@@ -23,9 +23,7 @@ struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         // The zone of a link-local address is written %25 in a URL (RFC 6874).
         host = host.replacing("%25", with: "%", maxReplacements: 1)
-        guard (try? Target(host: host, options: NetworkReachabilityOptions())) != nil else {
-            throw .invalidRequest("the URL names no host")
-        }
+        guard (try? HostError.check(host)) != nil else { throw .invalidRequest("the URL names no host") }
         if let port = parts.port, !(1...65535).contains(port) {
             throw .invalidRequest("the URL's port is not 1 to 65535")
         }

@@ -1,7 +1,4 @@
-import Logging
-public import NetworkReachability
-
-/// What an outbox asks whether a host can be reached; the kernel's routes, unless a test or a user says otherwise.
+/// What an outbox asks whether a host can be reached.
 public struct OutboxReachability: Sendable {
     /// Whether a host can be reached: each loop begins with what is so now, as soon as that is known, and goes on with each
     /// change.
@@ -24,30 +21,6 @@ public struct OutboxReachability: Sendable {
 
     /// Every host counts as reachable: sending is tried.
     public static let always = OutboxReachability { _ in AlwaysReachable() }
-
-    /// The answer of `NetworkReachabilityManager`, one manager for each host there are requests for. A host counts as reachable
-    /// where the kernel cannot be asked, for only trying can tell then.
-    public static func system(options: NetworkReachabilityOptions = NetworkReachabilityOptions()) -> OutboxReachability
-    {
-        OutboxReachability { host in
-            do {
-                let manager = try NetworkReachabilityManager(host: host, options: options)
-                // The manager is held by the sequence, and lives as long.
-                return manager.paths.compactMap { [manager] path in
-                    withExtendedLifetime(manager) { path.reason == .resolving ? nil : path.status != .notReachable }
-                }
-            } catch {
-                options.logger?.warning("cannot watch", metadata: ["host": "\(host)", "error": "\(error)"])
-                return AlwaysReachable()
-            }
-        } reason: { host in
-            guard let manager = try? NetworkReachabilityManager(host: host, options: options) else { return nil }
-            for await path in manager.paths where path.reason != .resolving {
-                return withExtendedLifetime(manager) { path.reason?.description }
-            }
-            return nil
-        }
-    }
 }
 
 /// A host that counts as reachable.

@@ -1,5 +1,3 @@
-import NetworkReachability
-
 /// Waits for the network when a request fails offline, and retries when it is back in time, as Alamofire's class of this name,
 /// which does not exist on Linux.
 ///
@@ -32,7 +30,7 @@ public final class OfflineRetrier: RequestInterceptor {
     public init(
         host: String? = nil,
         maximumWait: Duration = defaultWait,
-        verdicts: any VerdictSource = MonitoredVerdicts(),
+        verdicts: any VerdictSource,
         clock: some Clock<Duration> = ContinuousClock(),
         isOfflineError: @escaping OfflineCheck = defaultIsOfflineError
     ) throws(RetryPolicyError) {
@@ -62,7 +60,7 @@ public final class OfflineRetrier: RequestInterceptor {
             }
             group.addTask {
                 for await verdict in news
-                where verdict.status.isReachable && verdict.generation >= asked.generation {
+                where verdict.status == .reachable && verdict.generation >= asked.generation {
                     return .retry
                 }
                 return .doNotRetry

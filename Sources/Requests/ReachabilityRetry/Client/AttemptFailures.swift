@@ -1,5 +1,3 @@
-import NetworkReachability
-
 /// An attempt that has reached a server, although its error alone says otherwise: one that was answered with a redirect and failed
 /// at a later hop, or that was cut as it was being sent.
 public struct SentRequest: RetryableError, CustomStringConvertible {
@@ -40,7 +38,7 @@ extension UnsentAttempt: CustomStringConvertible {
     /// One sentence.
     public var description: String {
         switch self {
-        case .noPath(let verdict) where verdict.status.isReachable: "the path changed before anything was sent"
+        case .noPath(let verdict) where verdict.status == .reachable: "the path changed before anything was sent"
         case .noPath(let verdict): "nothing was sent: \(verdict)"
         case .notConnected(let time): "nothing was sent: no connection within \(time)"
         }

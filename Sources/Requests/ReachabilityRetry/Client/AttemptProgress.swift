@@ -1,5 +1,4 @@
 import LinuxPrimitives
-import NetworkReachability
 
 /// How far the attempt under way has got, as its client tells. One object serves all attempts of a request.
 ///
@@ -55,7 +54,7 @@ package final class AttemptProgress: Sendable {
 
     /// Takes what the monitor says while nothing was sent. Returns whether the path is another than the one first seen.
     func hasNewPath(by verdict: RetryVerdict) -> Bool {
-        guard verdict.status.isReachable else { return false }
+        guard verdict.status == .reachable else { return false }
         return state.withLock { state in
             guard let generation = state.generation else {
                 state.generation = verdict.generation

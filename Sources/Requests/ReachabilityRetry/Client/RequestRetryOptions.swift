@@ -1,4 +1,5 @@
-/// How the requests of an HTTP client are retried, beside the policy. Every setting has a default.
+/// How the requests of an HTTP client are retried, beside the policy. Every setting has a default, but the coordinator only
+/// with the trait `Netlink`: without it, it has to be given.
 ///
 /// | Setting | Default | Meaning |
 /// |---|---|---|
@@ -35,14 +36,14 @@ public struct RequestRetryOptions: Sendable {
     /// What measures the deadline and the history.
     public var clock: any Clock<Duration>
 
-    /// Settings, each with its default.
+    /// Settings, each but the coordinator with its default.
     public init(
         adapter: (any RequestAdapter)? = nil,
         attemptTimeout: Duration? = nil,
         connectTimeout: Duration? = .seconds(10),
         host: String? = nil,
         priority: RetryPriority = .normal,
-        coordinator: RetryCoordinator = .shared,
+        coordinator: RetryCoordinator,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.adapter = adapter

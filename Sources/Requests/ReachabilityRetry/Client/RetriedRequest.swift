@@ -1,5 +1,4 @@
 import LinuxPrimitives
-import NetworkReachability
 
 /// A request of an HTTP client that is retried: what async-http-client and URLSession have in common.
 package struct RetriedRequest<Value: Sendable>: Sendable {
@@ -107,7 +106,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     }
 
     private func target() throws(RetryError) -> RetryTarget {
-        do throws(NetworkReachabilityError) {
+        do throws(RetryTargetError) {
             return try RetryTarget(
                 host: options.host ?? host ?? "",
                 method: request.method,

@@ -1,5 +1,3 @@
-import NetworkReachability
-
 /// All that the retries of one host share. A value, only ever touched under the coordinator's lock.
 struct HostLane {
     var queue: ReleaseQueue<WakeSignal>
@@ -31,7 +29,7 @@ struct HostLane {
             queue.close()
             return signals
         }
-        let isNewPath = news.status.isReachable && known.generation > 0 && news.generation > known.generation
+        let isNewPath = news.status == .reachable && known.generation > 0 && news.generation > known.generation
         guard isNewPath || !queue.isOpen, let first = queue.open(at: opening) else { return signals }
         return signals + [first]
     }

@@ -3,7 +3,7 @@ import LinuxPrimitives
 /// What retries share: for each host one line to wait in, one rate of release, one budget and one watch on the monitor.
 ///
 /// A policy belongs to a request; what protects a host, and what must be one for all requests to it, belongs here. One coordinator
-/// per process is right for most, ``shared``; make another for other limits, or for tests. Two coordinators know nothing of each
+/// per process is right for most, ``shared``, whose verdicts are the kernel's; make another for other limits, or for tests. Two coordinators know nothing of each
 /// other: the limits of both add up.
 ///
 /// It runs no tasks and no timers of its own: whoever waits does so in its own task, and who is to be woken first keeps the time for
@@ -13,9 +13,6 @@ import LinuxPrimitives
 ///
 /// Thread-safe.
 public final class RetryCoordinator: Sendable {
-    /// What the process shares: ``RetryLimits/standard``, the kernel's verdicts.
-    public static let shared = RetryCoordinator()
-
     struct State {
         var lanes: [String?: HostLane] = [:]
         /// Of all that wait, at whichever host.
@@ -52,7 +49,7 @@ public final class RetryCoordinator: Sendable {
     ///   - random: What spreads waits.
     public init(
         limits: RetryLimits = .standard,
-        verdicts: any VerdictSource = MonitoredVerdicts(),
+        verdicts: any VerdictSource,
         advisor: (any RetryAdvisor)? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         random: sending some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()

@@ -1,5 +1,3 @@
-import NetworkReachability
-
 /// What follows a failure, by the policy's tables. Pure: chance is told.
 enum RetryDecision: Equatable {
     case end(RetryError.Ending)
@@ -69,7 +67,7 @@ extension RetryDecision.Situation {
     /// Whether the path has changed since the attempt began, so that the failure says nothing of the path there is now.
     fileprivate var isNewPath: Bool {
         guard let generationAtBegin, generationAtBegin > 0 else { return false }
-        return verdict.status.isReachable && verdict.generation > generationAtBegin
+        return verdict.status == .reachable && verdict.generation > generationAtBegin
     }
 }
 

@@ -1,5 +1,3 @@
-public import NetworkReachability
-
 /// What is to be retried, as far as retrying depends on it: where it goes, and whether doing it twice does harm. A plain
 /// value, which any client's request can be described with.
 public struct RetryTarget: Hashable, Sendable {
@@ -19,13 +17,13 @@ public struct RetryTarget: Hashable, Sendable {
     ///   - method: How it is sent; idempotent ones may be repeated.
     ///   - idempotencyKey: What lets the server know a repetition: with it any method may be repeated. An empty one is none.
     ///   - priority: Who goes first.
-    /// - Throws: `NetworkReachabilityError` when `host` is neither a name nor an address.
+    /// - Throws: ``RetryTargetError`` when `host` is neither a name nor an address.
     public init(
         host: String,
         method: RequestMethod,
         idempotencyKey: String? = nil,
         priority: RetryPriority = .normal
-    ) throws(NetworkReachabilityError) {
+    ) throws(RetryTargetError) {
         let hasKey = idempotencyKey.map { !$0.isEmpty } ?? false
         try self.init(host: host, isRepeatable: method.isIdempotent || hasKey, priority: priority)
     }
@@ -36,13 +34,13 @@ public struct RetryTarget: Hashable, Sendable {
     ///   - host: A name or an address, without scheme, port or brackets.
     ///   - isRepeatable: Whether doing it twice means the same as once. If not, it is retried only where it was never done.
     ///   - priority: Who goes first.
-    /// - Throws: `NetworkReachabilityError` when `host` is neither a name nor an address.
+    /// - Throws: ``RetryTargetError`` when `host` is neither a name nor an address.
     public init(
         host: String,
         isRepeatable: Bool,
         priority: RetryPriority = .normal
-    ) throws(NetworkReachabilityError) {
-        _ = try Target(host: host, options: NetworkReachabilityOptions())
+    ) throws(RetryTargetError) {
+        try RetryTargetError.check(host)
         self.init(checkedHost: host.lowercased(), isRepeatable: isRepeatable, priority: priority)
     }
 

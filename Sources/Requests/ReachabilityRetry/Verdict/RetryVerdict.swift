@@ -1,12 +1,20 @@
-public import NetworkReachability
-
 /// What a monitor says of a target at one moment.
 public struct RetryVerdict: Hashable, Sendable {
+    /// Whether a target can be reached, as far as retries care.
+    public enum Status: String, Hashable, Sendable, CaseIterable {
+        /// Nothing is known.
+        case unknown
+        /// Packets would not get through.
+        case notReachable
+        /// Packets would get through.
+        case reachable
+    }
+
     /// Whether packets would get through.
-    public var status: NetworkReachabilityStatus
+    public var status: Status
 
     /// Why not, or why nothing is known.
-    public var reason: NetworkPath.UnsatisfiedReason?
+    public var reason: Reason?
 
     /// Grows with each change of the path; 0 while nothing was said.
     public var generation: UInt64
@@ -22,23 +30,60 @@ public struct RetryVerdict: Hashable, Sendable {
     var lacksAddress: Bool { reason == .nameNotResolved }
 
     /// A verdict.
-    public init(
-        status: NetworkReachabilityStatus,
-        reason: NetworkPath.UnsatisfiedReason? = nil,
-        generation: UInt64 = 0
-    ) {
+    public init(status: Status, reason: Reason? = nil, generation: UInt64 = 0) {
         self.status = status
         self.reason = reason
         self.generation = generation
-    }
-
-    /// The verdict a path stands for.
-    public init(_ path: NetworkPath) {
-        self.init(status: path.status, reason: path.reason, generation: path.generation)
     }
 }
 
 extension RetryVerdict: CustomStringConvertible {
     /// For example `not reachable, no carrier`.
     public var description: String { reason.map { "\(status), \($0)" } ?? status.description }
+}
+
+extension RetryVerdict.Status: CustomStringConvertible {
+    /// A short text for logs and terminals.
+    public var description: String { self == .notReachable ? "not reachable" : rawValue }
+}
+
+extension RetryVerdict {
+    /// Why a target is not reachable, or why nothing is known of it. Two with the same name are equal, whatever their words.
+    public struct Reason: RawRepresentable, Sendable {
+        /// The name, as JSON output has it: `noCarrier`, for example.
+        public let rawValue: String
+
+        private let words: String
+
+        /// A reason of any name, for which its name stands.
+        public init(rawValue: String) {
+            self.init(rawValue: rawValue, words: rawValue)
+        }
+
+        /// A reason of any name.
+        ///
+        /// - Parameters:
+        ///   - rawValue: The name.
+        ///   - words: What is said of it to people, for example `no carrier`.
+        public init(rawValue: String, words: String) {
+            self.rawValue = rawValue
+            self.words = words
+        }
+
+        /// The name service does not know the name, or could not be asked. It is the one reason that retries heed.
+        public static let nameNotResolved = Reason(rawValue: "nameNotResolved", words: "name not resolved")
+    }
+}
+
+extension RetryVerdict.Reason: Hashable, CustomStringConvertible {
+    /// Whether they have the same name.
+    public static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
+
+    /// Hashes the name.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(rawValue)
+    }
+
+    /// A few words for people, for example `no carrier`.
+    public var description: String { words }
 }

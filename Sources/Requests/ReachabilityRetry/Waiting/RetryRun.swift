@@ -1,5 +1,3 @@
-import NetworkReachability
-
 /// One call of `withRetry`. An object, so that what waits in many functions at once has it once.
 final class RetryRun<Value: Sendable> {
     let policy: ReachabilityRetryPolicy

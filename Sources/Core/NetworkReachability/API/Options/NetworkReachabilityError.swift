@@ -51,14 +51,10 @@ extension NetworkReachabilityError: CustomStringConvertible {
     /// One sentence: what was tried, what is wrong, and what to do.
     public var description: String {
         switch self {
-        case .invalidHost(let text) where !HostName.isEncodable(text):
-            "\"\(text.printable)\" cannot be encoded as a host name (IDNA): labels of other scripts have letters, digits and"
-                + " hyphens only; give it as xn-- labels if it has such a form"
         case .invalidHost(let text):
-            "\"\(text.printable)\" is neither a host name nor an address: give a name such as example.org or an address such as"
-                + " 192.0.2.1 or 2001:db8::1, without scheme, port or brackets"
+            HostError.invalid(text).description
         case .zoneRequired(let text):
-            "\(text.printable) is link-local and needs the interface it is meant on: write \(text.printable)%eth0, for example"
+            HostError.zoneRequired(text).description
         case .invalidInterface(let text):
             "\"\(text.printable)\" is no name of an interface: `ip link` shows those there are"
         case .otherFamily(let text):

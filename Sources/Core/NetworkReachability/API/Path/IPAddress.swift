@@ -25,14 +25,8 @@ public struct IPAddress: Hashable, Sendable {
     /// Reads an address literal: `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`, `192.0.2.1%red`. Brackets, ports, prefix lengths, shortened
     /// IPv4 forms and everything else are nil.
     public init?(_ text: String) {
-        guard let percent = text.firstIndex(of: "%") else {
-            guard let wire = WireAddress(text) else { return nil }
-            self.init(wire)
-            return
-        }
-        let zone = text[text.index(after: percent)...]
-        guard let wire = WireAddress(String(text[..<percent])), InterfaceName.isValid(zone) else { return nil }
-        self.init(wire, scope: String(zone))
+        guard let literal = AddressLiteral(text) else { return nil }
+        self.init(literal.wire, scope: literal.zone)
     }
 
     /// Whether this is an IPv6 address.
@@ -50,13 +44,5 @@ extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
     /// terminal. Texts of the library that hold an address, such as ``NetworkPath/description``, show it escaped.
     public var description: String {
         zone.map { "\(wire)%\($0)" } ?? wire.description
-    }
-}
-
-/// The grammar of what names an interface: its name or its index.
-enum InterfaceName {
-    /// Whether `text` may be one: 1 to 15 bytes (IFNAMSIZ), without `/`, `%` and blanks.
-    static func isValid(_ text: some StringProtocol) -> Bool {
-        (1...15).contains(text.utf8.count) && !text.contains { ["/", "%", "\0"].contains($0) || $0.isWhitespace }
     }
 }

@@ -1,3 +1,4 @@
+#if Netlink
 import LinuxPrimitives
 public import NetworkReachability
 
@@ -108,3 +109,4 @@ private final class ManagerWatch: VerdictWatch {
         if isLatest { listener(RetryVerdict(path)) }
     }
 }
+#endif
