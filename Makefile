@@ -2,12 +2,12 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-# Arguments of `reachability watch` for `make watch`, for example ARGS="--paths 192.0.2.1".
+# Arguments of `reachability watch` for `make watch` and `make serve`, for example ARGS="--paths 192.0.2.1".
 ARGS ?=
 
 BINARY := .build/release/reachability
 
-.PHONY: help watch build install uninstall deb test sanitize lint format docs examples bench soak check clean dependencies
+.PHONY: help watch serve build install uninstall deb test sanitize lint format docs examples bench soak check clean dependencies
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -16,11 +16,15 @@ watch: dependencies ## Install what is missing, build, and watch the network at 
 	@PRODUCTS=reachability Scripts/build-release
 	@exec $(BINARY) watch $(ARGS)
 
+serve: dependencies ## Install what is missing, build, and account for every second; prints its address. ARGS="..." are passed on.
+	@PRODUCTS="reachability reachability-serve" Scripts/build-release
+	@exec $(BINARY) serve $(ARGS)
+
 build: dependencies ## Build the optimised command.
 	@Scripts/build-release
 
 install: ## Install the command, manual pages and completions under $(DESTDIR)$(PREFIX); builds only what is missing.
-	@test -x $(BINARY) -a -x $(BINARY)-check -a -x $(BINARY)-outbox -a -x $(BINARY)-trust || $(MAKE) --no-print-directory build
+	@test -x $(BINARY) -a -x $(BINARY)-check -a -x $(BINARY)-outbox -a -x $(BINARY)-serve -a -x $(BINARY)-trust || $(MAKE) --no-print-directory build
 	@Scripts/install-files $(BINARY) "$(DESTDIR)" "$(PREFIX)"
 
 uninstall: ## Remove what `make install` with the same DESTDIR and PREFIX has installed.
@@ -56,6 +60,7 @@ soak: build ## Random network trouble for half an hour, a million damaged inputs
 	@Benchmarks/soak
 	@CHECK_MUTATIONS=1000000 Scripts/test -- --filter 'DNSTests|PortalTests|RouterOptionsTests|ErrorQueueMessageTests|WebFuzzTests'
 	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
+	@SERVICE_TIMES=exact Scripts/test -- --filter ServeTests
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
 	@Scripts/check-unsafe

@@ -25,6 +25,7 @@ let metrics = with("Metrics", ["CoreMetrics"], of: "swift-metrics")
 let lifecycle = with("Lifecycle", ["ServiceLifecycle"], of: "swift-service-lifecycle")
 let netlink: [Target.Dependency] = [.target(name: "NetworkReachability", condition: .when(traits: ["Netlink"]))]
 let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
+let server = with("Service", ["NIOCore", "NIOPosix", "NIOHTTP1"], of: "swift-nio")
 
 /// What reads arguments, and starts programs.
 let commandLine =
@@ -139,6 +140,7 @@ let package = Package(
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-check", targets: ["reachability-check"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
+        .executable(name: "reachability-serve", targets: ["reachability-serve"]),
         .executable(name: "reachability-trust", targets: ["reachability-trust"]),
     ],
     traits: [
@@ -160,8 +162,14 @@ let package = Package(
             description:
                 "ServerTrust and its clients; needs swift-certificates, swift-asn1, swift-crypto and swift-nio."
         ),
+        .trait(
+            name: "Service",
+            description: "The program `reachability-serve`; needs swift-nio, and the trait CommandLineTool."
+        ),
         .default(
-            enabledTraits: ["CommandLineTool", "Metrics", "Lifecycle", "Netlink", "Outbox", "HTTP", "ServerTrust"]
+            enabledTraits: [
+                "CommandLineTool", "Metrics", "Lifecycle", "Netlink", "Outbox", "HTTP", "ServerTrust", "Service",
+            ]
         ),
     ],
     dependencies: [
@@ -261,8 +269,18 @@ let package = Package(
         .library(
             "ReachabilityService",
             on: .service,
-            uses: ["ReachabilityLedger", "NetworkReachability", "LinuxPrimitives"],
+            uses: ["ReachabilityLedger", "NetworkReachability", "NetworkDiagnostics", "LinuxPrimitives"],
             logging
+        ),
+        // With the trait Service.
+        .library(
+            "ReachabilityServer",
+            on: .service,
+            uses: [
+                "ReachabilityService", "ReachabilityLedger", "NetworkReachability", "NetworkDiagnostics",
+                "LinuxPrimitives",
+            ],
+            logging + server
         ),
 
         .library(
@@ -289,6 +307,14 @@ let package = Package(
         .program(
             "reachability-outbox",
             uses: ["CommandLineSupport", "ReachabilityOutbox", "ReachabilityRetry", "LinuxPrimitives"]
+        ),
+        .program(
+            "reachability-serve",
+            uses: [
+                "CommandLineSupport", "ReachabilityServer", "ReachabilityService", "NetworkReachability",
+                "LinuxPrimitives",
+            ],
+            logging
         ),
         .program(
             "reachability-trust",
@@ -454,15 +480,24 @@ let package = Package(
             "ReachabilityServiceTests",
             uses: [
                 "ReachabilityService", "ReachabilityLedger", "NetworkReachability", "NetworkReachabilityTesting",
-                "LinuxPrimitives",
+                "LinuxPrimitives", "TestSupport",
             ]
+        ),
+        .tests(
+            "ReachabilityServerTests",
+            uses: [
+                "ReachabilityServer", "ReachabilityService", "ReachabilityLedger", "NetworkReachability",
+                "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab", "TestSupport",
+            ],
+            server
         ),
         .tests(
             "CommandTests",
             uses: [
                 "CommandLineSupport", "NetworkReachability", "LinuxPrimitives", "NetworkLab", "TestSupport",
                 "TrustForge", "WebLab", "ServerTrust",
-                "reachability", "reachability-check", "reachability-outbox", "reachability-trust", "EmbeddingProgram",
+                "reachability", "reachability-check", "reachability-outbox", "reachability-serve", "reachability-trust",
+                "EmbeddingProgram",
             ],
             certificates,
             exclude: ["Help"]
@@ -474,7 +509,8 @@ let package = Package(
 // target of ours, but the target stays.
 if let sanitizer = Context.environment["SANITIZER"] {
     let programs = [
-        "reachability", "reachability-check", "reachability-outbox", "reachability-trust", "CommandLineSupport",
+        "reachability", "reachability-check", "reachability-outbox", "reachability-serve", "reachability-trust",
+        "CommandLineSupport",
         "EmbeddingProgram", "TrustFuzzer", "TrustBenchmark", "CommandTests", "ScenarioTests", "CheckScenarioTests",
     ]
     let tls = [
@@ -482,6 +518,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "TrustForge", "ReadmeClient", "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTPTests",
         "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",
+        "ReachabilityServer", "ReachabilityServerTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }

@@ -25,6 +25,13 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         // What becomes of its output does not end it.
         Subcommand(name: "record", prints: false, stays: true),
         Subcommand(name: "replay", arguments: [recording]),
+        // A service goes on whatever becomes of its output.
+        Subcommand(
+            name: "serve",
+            arguments: ["--listen", "127.0.0.1:0", "--socket", "none"],
+            prints: false,
+            stays: true
+        ),
         Subcommand(name: "outbox", arguments: []),
         Subcommand(name: "outbox add", arguments: SharedOutbox.arguments + ["--drop-oldest", "http://127.0.0.1/"]),
         // The rest print nothing when there is nothing: their outputs are tested where there is.

@@ -64,7 +64,7 @@ import Testing
         var account: ServiceBooks.Account? { service.snapshot.books.accounts["internet"] }
 
         func total(_ account: LedgerAccount) -> Duration? {
-            let (books, _, now) = service.snapshot
+            let (books, now) = (service.snapshot.books, service.snapshot.now)
             return books.accounts["internet"]?.total(account, at: now)
         }
     }
@@ -116,7 +116,7 @@ import Testing
             world.flush()
         }
         world.kernel.clock.advance(by: .seconds(3))
-        let (books, _, now) = world.service.snapshot
+        let (books, now) = (world.service.snapshot.books, world.service.snapshot.now)
         let sum = LedgerAccount.allCases.reduce(Duration.zero) {
             $0 + (books.accounts["internet"]?.total($1, at: now) ?? .zero)
         }
@@ -156,8 +156,8 @@ import Testing
         world.kernel.setCarrier("eth0", false)
         world.flush()
         #expect(world.told.contains("clock stepped by \(seconds) s"))
-        let (_, line, now) = world.service.snapshot
-        #expect(line.wall(at: now) == .seconds(1_700_000_000 + seconds) + world.kernel.clock.boot)
+        let (calendar, now) = (world.service.snapshot.calendar, world.service.snapshot.now)
+        #expect(calendar.wall(at: now) == .seconds(1_700_000_000 + seconds) + world.kernel.clock.boot)
         #expect(world.total(.up) == .seconds(10))
         #expect(now - world.service.start == .seconds(10))
     }

@@ -23,7 +23,7 @@ package enum CommandProcess {
             StandardError.write("reachability: \(message.text)")
             Glibc.exit(message.status.rawValue)
         }
-        let text = String(command.fullMessage(for: error).trimmingLastNewlines)
+        let text = String(command.fullMessage(for: error).shortened.trimmingLastNewlines)
         let status = command.exitCode(for: error).rawValue
         if !text.isEmpty {
             if status == 0 { StandardOutput.write(Array(text.utf8)) } else { StandardError.write(text) }
@@ -33,6 +33,11 @@ package enum CommandProcess {
 }
 
 extension String {
+    /// Help of what has subcommands alone, without the paragraph that says that `--help` shows help: they need the room.
+    fileprivate var shortened: String {
+        replacing("OPTIONS:\n  -h, --help              Show help information.\n\nSUBCOMMANDS:", with: "SUBCOMMANDS:")
+    }
+
     /// Help ends with an empty line that a screen of 24 lines has no room for.
     fileprivate var trimmingLastNewlines: Substring {
         lastIndex { !$0.isNewline }.map { self[...$0] } ?? ""

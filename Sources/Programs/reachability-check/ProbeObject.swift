@@ -1,4 +1,5 @@
 import CommandLineSupport
+import LinuxPrimitives
 import NetworkReachability
 import ReachabilityChecks
 

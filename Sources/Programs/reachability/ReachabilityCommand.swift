@@ -16,11 +16,12 @@ struct ReachabilityCommand: ParsableCommand {
         subcommands: [
             Watch.self, Status.self, Why.self, CompanionPart<CheckArguments>.self, Wait.self, Run.self, Retry.self,
             List.self, Record.self, Replay.self,
+            CompanionPart<ServeArguments>.self,
             Outbox.self, CompanionPart<PinArguments>.self, CompanionPart<TrustArguments>.self,
         ]
     )
 
-    // Hidden for want of a line: a screen has 24.
+    // Hidden, as --help is, for want of a line: a screen has 24.
     @Flag(help: ArgumentHelp("Show the version.", visibility: .hidden))
     var version = false
 

@@ -18,6 +18,9 @@ package struct CompanionProgram: Hashable, Sendable {
     /// It brings event loops and a TLS library.
     package static let check = CompanionProgram(name: "reachability-check", group: nil)
 
+    /// It brings event loops and a database.
+    package static let serve = CompanionProgram(name: "reachability-serve", group: nil)
+
     /// What it is to be given, as it was written.
     ///
     /// - Parameter commandLine: That of `reachability`, with its name.

@@ -1,3 +1,4 @@
+package import LinuxPrimitives
 package import NetworkDiagnostics
 import NetworkReachability
 

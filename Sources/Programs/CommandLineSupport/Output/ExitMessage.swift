@@ -13,6 +13,7 @@ package struct ExitMessage: Error {
         case ioError = 74
         case temporaryFailure = 75
         case noPermission = 77
+        case configuration = 78
     }
 
     package let text: String

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+package import LinuxPrimitives
 import Netlink
 package import NetworkReachability
 

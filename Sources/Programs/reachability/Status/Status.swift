@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import LinuxPrimitives
 import NetworkReachability
 
 /// `reachability status`: the state now.

@@ -1,5 +1,6 @@
 import CommandLineSupport
 import Glibc
+import LinuxPrimitives
 import NetworkDiagnostics
 import NetworkReachability
 

@@ -1,4 +1,5 @@
 import CommandLineSupport
+import LinuxPrimitives
 import NetworkReachability
 
 /// How `watch` prints, and what it counts as a change.

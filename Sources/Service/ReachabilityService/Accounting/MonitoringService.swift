@@ -74,9 +74,18 @@ package final class MonitoringService: Sendable {
     // MARK: What is so
 
     /// The books as they are, the moment they are read at, and how moments are written.
-    package var snapshot: (books: ServiceBooks, line: TimeLine, now: LedgerInstant) {
+    package struct Snapshot: Sendable {
+        package let books: ServiceBooks
+        package let calendar: Calendar
+        package let now: LedgerInstant
+    }
+
+    package var snapshot: Snapshot {
         let boot = clock.monitor.boot
-        return state.withLock { ($0.books, $0.line, $0.line.instant(at: boot)) }
+        return state.withLock { state in
+            let calendar = Calendar(current: Calendar.Era(start: start, line: state.line))
+            return Snapshot(books: state.books, calendar: calendar, now: state.line.instant(at: boot))
+        }
     }
 
     /// Adds a listener of all events, called in their order on a queue of the service's, until the result is cancelled or let go.

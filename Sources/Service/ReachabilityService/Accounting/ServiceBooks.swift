@@ -9,6 +9,8 @@ package struct ServiceBooks: Sendable {
         package fileprivate(set) var intervals: [LedgerInterval] = []
         /// Outages that are over, the oldest first; at most ``ServiceBooks/outageLimit``.
         package fileprivate(set) var outages: [Outage] = []
+        /// How many outages of this run are over, by what they came to.
+        package fileprivate(set) var outageCounts: [OutageKind: UInt64] = [:]
         /// The time of all closed intervals of this run, in nanoseconds.
         fileprivate var totals: [LedgerAccount: Int64] = [:]
 
@@ -18,6 +20,12 @@ package struct ServiceBooks: Sendable {
             let open = current.state.account == account ? current.duration(at: now) : .zero
             return .nanoseconds(totals[account, default: 0]) + open
         }
+    }
+
+    /// What an outage came to.
+    package struct OutageKind: Hashable, Sendable {
+        package let attribution: Attribution
+        package let cause: OutageCause?
     }
 
     /// More of a target are on the disk alone.
@@ -31,6 +39,13 @@ package struct ServiceBooks: Sendable {
 
     /// The targets, in the order of their names.
     package var targets: [String] { accounts.keys.sorted() }
+
+    /// The outages of one target, or of all, those that last included: the latest first.
+    package func outages(of target: String? = nil) -> [Outage] {
+        let chosen = target.map { accounts[$0].map { [$0] } ?? [] } ?? Array(accounts.values)
+        let all = chosen.flatMap { $0.outages + ($0.ledger.outage.map { [$0] } ?? []) }
+        return all.sorted { ($1.start, $0.target) < ($0.start, $1.target) }
+    }
 
     /// Begins to account for a target of which this is known; nothing where it is accounted for already.
     package mutating func open(_ target: String, _ observation: Observation, at now: LedgerInstant) -> [ServiceEvent] {
@@ -96,6 +111,9 @@ package struct ServiceBooks: Sendable {
                 accounts[target]?.totals[interval.state.account, default: 0] += length
             case .outageEnded(let outage):
                 accounts[target]?.outages.append(outage, keeping: Self.outageLimit)
+                let state = outage.deciding(at: now).state
+                let kind = OutageKind(attribution: state.attribution, cause: state.cause)
+                accounts[target]?.outageCounts[kind, default: 0] += 1
             case .opened, .refined, .outageBegan, .outageRefined: break
             }
         }

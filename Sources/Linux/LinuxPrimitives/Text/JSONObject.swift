@@ -1,6 +1,3 @@
-import LinuxPrimitives
-import Netlink
-
 /// One JSON object on one line, its keys in the order they were added (RFC 8259). What would steer a terminal is escaped, for that is
 /// where it may be printed.
 package struct JSONObject: CustomStringConvertible {

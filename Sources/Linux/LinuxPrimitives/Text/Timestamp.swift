@@ -1,6 +1,4 @@
 import Glibc
-import LinuxPrimitives
-import Netlink
 
 /// The moment a line is written.
 package struct Timestamp {
@@ -25,7 +23,7 @@ package struct Timestamp {
 
     private static func read(_ clock: clockid_t) -> timespec {
         var time = timespec()
-        _ = unsafe clock_gettime(clock, &time)
+        _ = clock_gettime(clock, &time)
         return time
     }
 

@@ -1,0 +1,72 @@
+import LinuxPrimitives
+import NIOHTTP1
+import ReachabilityLedger
+import ReachabilityService
+
+extension API {
+    /// How the time of each target was spent, one item for each.
+    func availability(_ query: Query, of name: String?) throws(Problem) -> Page {
+        let snapshot = service.snapshot
+        let window = try query.duration("window")
+        let to = try query.instant("to", snapshot.calendar) ?? snapshot.now
+        let from = try query.instant("from", snapshot.calendar) ?? (to - (window ?? .seconds(30 * 86400)))
+        if window != nil, query.text("from") != nil {
+            throw Problem(.badRequest, "window and from say the same: give one of them")
+        }
+        guard from < to, to <= snapshot.now else {
+            throw Problem(.badRequest, "a window begins before it ends, and ends before now")
+        }
+        let target = name ?? query.text("target")
+        if let target, snapshot.books.accounts[target] == nil { throw Self.noTarget(target) }
+        return try Page(of: target.map { [$0] } ?? snapshot.books.targets, query, key: \.self, isAfter: >) { target in
+            let account = snapshot.books.accounts[target]
+            let intervals = account.map { $0.intervals + [$0.ledger.current] } ?? []
+            let basis = intervals.contains { $0.state.basis == .checks } ? AttributionBasis.checks : .path
+            return snapshot.item(of: Availability(of: intervals, from: from, to: to), target: target, basis)
+        }
+    }
+}
+
+extension MonitoringService.Snapshot {
+    func item(of availability: Availability, target: String, _ basis: AttributionBasis) -> Item {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("target", target)
+        object.add("from", Timestamp(real: calendar.wall(at: availability.from)))
+        object.add("to", Timestamp(real: calendar.wall(at: availability.to)))
+        object.add("basis", basis.rawValue)
+        var seconds = JSONObject()
+        for account in LedgerAccount.allCases {
+            seconds.add(account.rawValue, number: availability.duration(account).decimalSeconds)
+        }
+        object.add("seconds", seconds)
+        object.add(share: "availability", availability.availability)
+        object.add(share: "theirs", availability.theirs)
+        object.add(share: "ours", availability.ours)
+        object.add(share: "provider", availability.provider)
+        object.add(share: "atLeast", availability.atLeast)
+        object.add(share: "atMost", availability.atMost)
+        object.add("kind", "availability")
+        return Item(key: target, object: object, text: text(of: availability, target))
+    }
+
+    /// For example `internet: 99.98 % of 29d 23h observed; us 4.001s, unknown 1h`.
+    private func text(of availability: Availability, _ target: String) -> String {
+        let share = availability.availability.map { "\($0.percentText) %" } ?? "nothing"
+        let lost = LedgerAccount.allCases.dropFirst().compactMap { account in
+            let time = availability.duration(account)
+            return time > .zero ? "\(account.rawValue) \(time.people)" : nil
+        }
+        let up = "up \(availability.duration(.up).people)"
+        return "\(target.printable): \(share) of what was observed in \(availability.window.people): "
+            + ([up] + lost).joined(separator: ", ")
+    }
+}
+
+extension JSONObject {
+    /// From 0 to 1 with nine digits, cut and not rounded: what was lost shows.
+    mutating func add(share key: String, _ value: Double?) {
+        guard let value else { return add(key, String?.none) }
+        add(key, number: Int64((value * 1e9).rounded(.down)).decimal(places: 9))
+    }
+}

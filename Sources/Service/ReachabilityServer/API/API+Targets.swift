@@ -1,0 +1,114 @@
+import LinuxPrimitives
+import NIOHTTP1
+import NetworkReachability
+import ReachabilityLedger
+import ReachabilityService
+
+extension API {
+    /// Whether the service does what it is for.
+    func readiness() -> WebAnswer {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("ready", true)
+        object.add("targets", service.snapshot.books.accounts.count)
+        object.add("kind", "readiness")
+        var answer = WebAnswer(type: Representation.json.contentType, object.bytes)
+        answer.headers.append(("Cache-Control", "no-store"))
+        return answer
+    }
+
+    /// The service, and all targets as they are.
+    func status() -> JSONObject {
+        let snapshot = service.snapshot
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("time", Timestamp(real: snapshot.calendar.wall(at: snapshot.now)))
+        object.add("monotonicNanoseconds", service.clock.monitor.monotonic.nanoseconds)
+        object.add("version", version)
+        object.add("started", Timestamp(real: snapshot.calendar.wall(at: service.start)))
+        object.add("boot", snapshot.calendar.current.line.bootIdentifier)
+        object.add("targets", snapshot.books.targets.compactMap { snapshot.item(of: $0)?.object })
+        object.add("kind", "status")
+        return object
+    }
+
+    func targets(_ query: Query) throws(Problem) -> Page {
+        let snapshot = service.snapshot
+        return try Page(of: snapshot.books.targets, query, key: \.self, isAfter: >) { snapshot.item(of: $0) }
+    }
+
+    func target(_ name: String) throws(Problem) -> Item {
+        guard let item = service.snapshot.item(of: name) else { throw Self.noTarget(name) }
+        return item
+    }
+
+    /// The intervals of a target, the latest first.
+    func intervals(of name: String, _ query: Query) throws(Problem) -> Page {
+        let snapshot = service.snapshot
+        guard let account = snapshot.books.accounts[name] else { throw Self.noTarget(name) }
+        let (from, to) = (try query.instant("from", snapshot.calendar), try query.instant("to", snapshot.calendar))
+        let intervals = (account.intervals + [account.ledger.current]).reversed().filter { interval in
+            from.map { (interval.end ?? snapshot.now) > $0 } ?? true && to.map { interval.start < $0 } ?? true
+        }
+        return try Page(
+            of: Array(intervals),
+            query,
+            key: { String($0.start.nanoseconds) },
+            isAfter: { interval, key in Int64(key).map { interval.start.nanoseconds < $0 } ?? true }
+        ) { snapshot.item(of: $0) }
+    }
+
+    static func noTarget(_ name: String) -> Problem {
+        Problem(.notFound, "there is no target \"\(name.printable)\"; /v1/targets has those there are")
+    }
+}
+
+extension MonitoringService.Snapshot {
+    /// A target as it is; nil where there is none of that name.
+    func item(of target: String) -> Item? {
+        guard let account = books.accounts[target] else { return nil }
+        let current = account.ledger.current
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("name", target)
+        object.add(current.state)
+        object.add("reason", current.reason)
+        object.add("since", Timestamp(real: calendar.wall(at: current.start)))
+        object.add("uncertaintyMilliseconds", current.uncertainty.nanoseconds / 1_000_000)
+        object.add("outage", account.ledger.outage?.id)
+        object.add("kind", "target")
+        let since = Timestamp(real: calendar.wall(at: current.start)).text
+        let reason = current.reason.map { " (\($0))" } ?? ""
+        return Item(key: target, object: object, text: "\(since) \(target.printable): \(current.state)\(reason)")
+    }
+
+    func item(of interval: LedgerInterval) -> Item {
+        Item(
+            key: String(interval.start.nanoseconds),
+            object: object(of: interval),
+            text: "\(Timestamp(real: calendar.wall(at: interval.start)).text) "
+                + "\(interval.duration(at: now).people) \(interval.state)\(interval.reason.map { " (\($0))" } ?? "")"
+        )
+    }
+
+    func object(of interval: LedgerInterval) -> JSONObject {
+        var object = JSONObject()
+        object.add(interval.state)
+        object.add("reason", interval.reason)
+        object.add("start", Timestamp(real: calendar.wall(at: interval.start)))
+        object.add("end", interval.end.map { Timestamp(real: calendar.wall(at: $0)).text })
+        object.add("durationMilliseconds", interval.duration(at: now).roundedMilliseconds)
+        object.add("uncertaintyMilliseconds", interval.uncertainty.nanoseconds / 1_000_000)
+        return object
+    }
+}
+
+extension JSONObject {
+    /// The keys of a state.
+    mutating func add(_ state: TargetState) {
+        add("state", state.account.rawValue)
+        add("attribution", state.attribution.rawValue)
+        add("cause", state.cause?.rawValue)
+        add("basis", state.basis.rawValue)
+    }
+}

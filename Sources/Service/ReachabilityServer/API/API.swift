@@ -1,0 +1,91 @@
+import LinuxPrimitives
+import NIOHTTP1
+package import ReachabilityService
+
+/// The interface of the service, version 1: what is answered to each request.
+///
+/// It is a function of what the service knows at the moment, and of the request.
+package struct API: Sendable {
+    let service: MonitoringService
+    /// For example `0.1.0`.
+    let version: String
+    /// How the server is used, for the metrics.
+    let statistics: @Sendable () -> WebStatistics
+    let counters: MonotonicCounters
+
+    package init(_ service: MonitoringService, version: String, statistics: @escaping @Sendable () -> WebStatistics) {
+        (self.service, self.version, self.statistics) = (service, version, statistics)
+        counters = MonotonicCounters()
+    }
+
+    /// Answers a request, whatever it is.
+    package func answer(to request: WebRequest) -> WebAnswer {
+        do {
+            try LoopbackRule.check(request)
+            return try answer(to: request, Resource(request.path))
+        } catch {
+            return error.answer(as: Representation(of: request))
+        }
+    }
+
+    private func answer(to request: WebRequest, _ resource: Resource) throws(Problem) -> WebAnswer {
+        switch request.method {
+        case .GET, .HEAD: return try read(resource, request)
+        case .OPTIONS:
+            var answer = WebAnswer(.noContent)
+            answer.headers.append(("Allow", resource.methods))
+            return answer
+        default:
+            throw Problem(
+                .methodNotAllowed,
+                "/\(request.path.joined(separator: "/")) takes \(resource.methods)",
+                headers: [("Allow", resource.methods)]
+            )
+        }
+    }
+
+    private func read(_ resource: Resource, _ request: WebRequest) throws(Problem) -> WebAnswer {
+        let query = Query(request)
+        switch resource {
+        case .health: return WebAnswer(type: Representation.text.contentType, Array("ok\n".utf8))
+        case .readiness: return readiness()
+        case .metrics: return metrics(request)
+        case .status: return uncached(status())
+        case .targets: return try list(targets(query), query, request)
+        case .target(let name): return try one(target(name), request)
+        case .intervals(let name): return try list(intervals(of: name, query), query, request)
+        case .outages: return try list(outages(query), query, request)
+        case .outage(let id): return try one(outage(id), request)
+        case .availability: return try list(availability(query, of: nil), query, request)
+        case .availabilityOf(let name): return try list(availability(query, of: name), query, request)
+        }
+    }
+
+    // MARK: Forms
+
+    /// A list, in the form the client would like best.
+    private func list(_ page: Page, _ query: Query, _ request: WebRequest) throws(Problem) -> WebAnswer {
+        try query.checkNames()
+        let representation = Representation(of: request)
+        var answer = WebAnswer(type: representation.contentType, page.bytes(as: representation))
+        answer.headers.append(("Vary", "Accept"))
+        if let next = page.next { answer.headers.append(("Link", "<\(query.link(after: next))>; rel=\"next\"")) }
+        return answer.tagged(for: request)
+    }
+
+    private func one(_ item: Item, _ request: WebRequest) -> WebAnswer {
+        let representation = Representation(of: request)
+        let bytes = representation == .text ? Array((item.text + "\n").utf8) : item.object.bytes
+        let type = representation == .lines ? Representation.json.contentType : representation.contentType
+        var answer = WebAnswer(type: type, bytes)
+        answer.headers.append(("Vary", "Accept"))
+        return answer.tagged(for: request)
+    }
+
+    /// What is another thing each time.
+    private func uncached(_ object: JSONObject) -> WebAnswer {
+        var answer = WebAnswer(type: Representation.json.contentType, object.bytes)
+        answer.headers.append(("Cache-Control", "no-store"))
+        return answer
+    }
+}

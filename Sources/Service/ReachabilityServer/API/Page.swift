@@ -1,0 +1,51 @@
+import LinuxPrimitives
+
+/// Something that is told, as JSON and as a line for people.
+struct Item {
+    /// What tells it from others of its list, in whose order it is.
+    let key: String
+    let object: JSONObject
+    let text: String
+}
+
+/// A part of a list.
+struct Page {
+    let items: [Item]
+    /// The key of its last item, if there are more.
+    let next: String?
+
+    /// The first items of a list that is cut by time alone.
+    init(_ items: [Item]) {
+        (self.items, next) = (items, nil)
+    }
+
+    /// Cuts a page out of a list.
+    ///
+    /// - Parameters:
+    ///   - all: In their order.
+    ///   - isAfter: Whether an element comes after a key, in that order.
+    init<Element>(
+        of all: [Element],
+        _ query: Query,
+        key: (Element) -> String,
+        isAfter: (Element, String) -> Bool,
+        item: (Element) -> Item?
+    ) throws(Problem) {
+        let (limit, after) = (try query.limit, query.after)
+        let rest = after.map { after in all.drop { !isAfter($0, after) } } ?? all[...]
+        items = rest.prefix(limit).compactMap(item)
+        next = rest.count > limit ? rest.prefix(limit).last.map(key) : nil
+    }
+
+    func bytes(as representation: Representation) -> [UInt8] {
+        switch representation {
+        case .json:
+            var object = JSONObject()
+            object.add("items", items.map(\.object))
+            object.add("next", next)
+            return object.bytes
+        case .lines: return items.flatMap { $0.object.bytes + [UInt8(ascii: "\n")] }
+        case .text: return items.flatMap { Array(($0.text + "\n").utf8) }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import LinuxPrimitives
+import NIOHTTP1
+import ReachabilityLedger
+import ReachabilityService
+
+/// What a request asks of a list, and the names that were understood.
+final class Query {
+    private let request: WebRequest
+    private var names: Set<String> = ["limit", "after"]
+
+    init(_ request: WebRequest) {
+        self.request = request
+    }
+
+    /// The value of a name; nil without.
+    func text(_ name: String) -> String? {
+        names.insert(name)
+        return request.query[name]
+    }
+
+    /// One of a few words; nil without.
+    func word<Word: RawRepresentable & CaseIterable>(
+        _ name: String,
+        _ type: Word.Type
+    ) throws(Problem) -> Word? where Word.RawValue == String {
+        guard let text = text(name) else { return nil }
+        guard let word = Word(rawValue: text) else {
+            let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Problem(.badRequest, "\(name) is one of \(words), not \"\(text.printable)\"")
+        }
+        return word
+    }
+
+    func duration(_ name: String) throws(Problem) -> Duration? {
+        guard let text = text(name) else { return nil }
+        guard let duration = DurationText.duration(text), duration > .zero else {
+            throw Problem(.badRequest, "\(name) is a duration such as 30d, 24h or 90m, not \"\(text.printable)\"")
+        }
+        return duration
+    }
+
+    /// A moment as people write it.
+    func instant(_ name: String, _ calendar: Calendar) throws(Problem) -> LedgerInstant? {
+        guard let text = text(name) else { return nil }
+        guard let real = Timestamp.real(of: text) else {
+            let example = "2026-11-21T08:15:30Z"
+            throw Problem(.badRequest, "\(name) is a time such as \(example) (RFC 3339), not \"\(text.printable)\"")
+        }
+        return calendar.instant(atWall: real)
+    }
+
+    /// How many items a page has.
+    var limit: Int {
+        get throws(Problem) {
+            guard let text = text("limit") else { return 100 }
+            guard let limit = Int(text), (1...1000).contains(limit) else {
+                throw Problem(.badRequest, "limit is a number from 1 to 1000, not \"\(text.printable)\"")
+            }
+            return limit
+        }
+    }
+
+    /// The key of the last item of the page before.
+    var after: String? { text("after") }
+
+    /// - Throws: ``Problem`` for a name that nobody asked about: it may be mistyped.
+    func checkNames() throws(Problem) {
+        for name in request.query.keys.sorted() where !names.contains(name) {
+            let known = names.sorted().joined(separator: ", ")
+            throw Problem(.badRequest, "there is no parameter \"\(name.printable)\" here, only \(known)")
+        }
+    }
+
+    /// Where the next page is.
+    func link(after key: String) -> String {
+        let path = "/" + request.path.map(Self.encoded).joined(separator: "/")
+        let pairs = request.query.filter { $0.key != "after" }.sorted { $0.key < $1.key } + [("after", key)]
+        return path + "?" + pairs.map { "\(Self.encoded($0))=\(Self.encoded($1))" }.joined(separator: "&")
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                String(Unicode.Scalar(byte))
+            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
+}

@@ -1,0 +1,42 @@
+import LinuxPrimitives
+import NIOHTTP1
+
+/// What can be asked for, by its path.
+enum Resource: Hashable {
+    case health, readiness, metrics
+    case status
+    case targets
+    case target(String)
+    case intervals(String)
+    case availabilityOf(String)
+    case outages
+    case outage(String)
+    case availability
+
+    /// - Parameter path: The parts of the path, decoded.
+    /// - Throws: ``Problem`` where nothing is there.
+    init(_ path: [String]) throws(Problem) {
+        switch (path.count, path.first, path.dropFirst().first) {
+        case (1, "healthz", _): self = .health
+        case (1, "readyz", _): self = .readiness
+        case (1, "metrics", _): self = .metrics
+        case (2, "v1", "status"): self = .status
+        case (2, "v1", "targets"): self = .targets
+        case (3, "v1", "targets"): self = .target(path[2])
+        case (4, "v1", "targets") where path[3] == "intervals": self = .intervals(path[2])
+        case (4, "v1", "targets") where path[3] == "availability": self = .availabilityOf(path[2])
+        case (2, "v1", "outages"): self = .outages
+        case (3, "v1", "outages"): self = .outage(path[2])
+        case (2, "v1", "availability"): self = .availability
+        default:
+            let path = "/" + path.joined(separator: "/")
+            throw Problem(
+                .notFound,
+                "there is nothing at \(path.printable); /v1/status, /v1/outages and /metrics are there"
+            )
+        }
+    }
+
+    /// The methods it takes, as `Allow` has them.
+    var methods: String { "GET, HEAD, OPTIONS" }
+}

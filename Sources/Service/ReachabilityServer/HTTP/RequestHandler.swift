@@ -1,0 +1,133 @@
+import LinuxPrimitives
+import NIOCore
+import NIOHTTP1
+
+/// Reads the requests of one connection, has them answered, and ends it when a time is up. The handlers before it parse, and hand
+/// over a request only when the one before was answered.
+final class RequestHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum State {
+        /// Waits for a head.
+        case idle
+        case reading(HTTPRequestHead, [UInt8])
+        /// What is left of a request that was answered already.
+        case skipping
+        case answering(HTTPRequestHead)
+    }
+
+    private let way: WebRequest.Way
+    private let limits: WebLimits
+    private let statistics: Locked<WebStatistics>
+    private let respond: WebServer.Responder
+    private var state = State.idle
+    private var timer: Scheduled<Void>?
+
+    init(
+        way: WebRequest.Way,
+        limits: WebLimits,
+        statistics: Locked<WebStatistics>,
+        respond: @escaping WebServer.Responder
+    ) {
+        (self.way, self.limits, self.statistics, self.respond) = (way, limits, statistics, respond)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        start(limits.requestTime, context)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { start(limits.requestTime, context) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (unwrapInboundIn(data), state) {
+        case (.head(let head), _):
+            state = .reading(head, [])
+            start(limits.requestTime, context)
+        case (.body(let part), .reading(let head, var body)):
+            guard body.count + part.readableBytes <= limits.bodySize else {
+                state = .skipping
+                let problem = Problem(.payloadTooLarge, "a body has at most \(limits.bodySize) bytes")
+                return write(problem.answer(as: .json), to: head, closing: true, context)
+            }
+            body.append(contentsOf: part.readableBytesView)
+            state = .reading(head, body)
+        case (.end, .reading(let head, let body)):
+            state = .answering(head)
+            answer(head, body, context)
+        case (.body, _), (.end, _): break
+        }
+    }
+
+    private func answer(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
+        let request: WebRequest
+        do {
+            request = try WebRequest(head, body: body, way: way)
+        } catch {
+            return write(error.answer(as: .json), to: head, closing: true, context)
+        }
+        let (loop, channel) = (context.eventLoop, context.channel)
+        let bound = NIOLoopBound((self, context), eventLoop: loop)
+        respond(request) { answer in
+            loop.execute {
+                guard channel.isActive else { return }
+                let (handler, context) = bound.value
+                handler.write(answer, to: head, closing: !head.isKeepAlive, context)
+            }
+        }
+    }
+
+    private func write(
+        _ answer: WebAnswer,
+        to request: HTTPRequestHead,
+        closing: Bool,
+        _ context: ChannelHandlerContext
+    ) {
+        statistics.withLock { $0.answers[Int(answer.status.code) / 100, default: 0] += 1 }
+        var head = HTTPResponseHead(version: request.version, status: answer.status)
+        for field in answer.headers { head.headers.add(name: field.name, value: field.value) }
+        head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+        if answer.status != .notModified {
+            head.headers.replaceOrAdd(name: "Content-Length", value: String(answer.body.count))
+        }
+        if closing {
+            head.headers.replaceOrAdd(name: "Connection", value: "close")
+        } else if request.version == .http1_0 {
+            head.headers.replaceOrAdd(name: "Connection", value: "keep-alive")
+        }
+        start(limits.answerTime, context)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if request.method != .HEAD, !answer.body.isEmpty {
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
+        }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
+            let (handler, context) = bound.value
+            if closing { return context.close(promise: nil) }
+            handler.start(handler.limits.idleTime, context)
+        }
+        if case .answering = state { state = .idle }
+    }
+
+    /// Ends the connection after a time, unless something happens that starts another.
+    private func start(_ time: Duration, _ context: ChannelHandlerContext) {
+        timer?.cancel()
+        let statistics = statistics
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(time.nanoseconds)) {
+            statistics.withLock { $0.expired += 1 }
+            context.close(promise: nil)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package import NIOHTTP1
+
+/// What is answered to a request, whole.
+package struct WebAnswer: Sendable {
+    package var status: HTTPResponseStatus
+    package var headers: [(name: String, value: String)]
+    package var body: [UInt8]
+
+    package init(_ status: HTTPResponseStatus = .ok, type: String? = nil, _ body: [UInt8] = []) {
+        (self.status, self.body) = (status, body)
+        headers = type.map { [("Content-Type", $0)] } ?? []
+    }
+
+    /// Lets a client keep the answer and ask whether it is still so: with an entity tag, 304 where it is.
+    ///
+    /// Source: RFC 9110, 8.8.3 and 13.1.2.
+    package func tagged(for request: WebRequest) -> WebAnswer {
+        guard status == .ok else { return self }
+        // FNV-1a, of 64 bits: nobody gains by answers with the same one.
+        let hash = body.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        let tag = "\"\(String(hash, radix: 16))\""
+        var answer = self
+        answer.headers.append(("ETag", tag))
+        let known = request.headers[canonicalForm: "If-None-Match"]
+        if known.contains(where: { $0 == "*" || $0 == tag || $0 == "W/" + tag }) {
+            answer.status = .notModified
+            answer.body = []
+            answer.headers.removeAll { $0.name == "Content-Type" }
+        }
+        return answer
+    }
+}
+
+/// The forms an answer is to be had in.
+package enum Representation: Hashable, Sendable {
+    /// One JSON document.
+    case json
+    /// Of a list, one JSON object on each line.
+    case lines
+    /// For people.
+    case text
+
+    /// That which a client would like best, of these: the first of `Accept` that is one of them. JSON where none is.
+    package init(of request: WebRequest) {
+        for type in request.headers[canonicalForm: "Accept"] {
+            switch type.prefix(while: { $0 != ";" }).lowercased().filter({ $0 != " " }) {
+            case "text/plain":
+                self = .text
+                return
+            case "application/jsonl", "application/x-ndjson":
+                self = .lines
+                return
+            case "application/json", "*/*", "text/html":
+                self = .json
+                return
+            default: continue
+            }
+        }
+        self = .json
+    }
+
+    package var contentType: String {
+        switch self {
+        case .json: "application/json"
+        case .lines: "application/jsonl"
+        case .text: "text/plain; charset=utf-8"
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import LinuxPrimitives
+
+/// What a client may have of the server.
+package struct WebLimits: Sendable {
+    /// So many connections at a time; more are told to come later.
+    package var connections = 1_200
+    /// All header fields of a request together, in bytes; one of them has half.
+    package var headerSize = 16 << 10
+    package var headerCount = 64
+    /// The body of a request, in bytes.
+    package var bodySize = 64 << 10
+    /// From the connection to the end of the first head, and from the end of a head to the end of its body.
+    package var requestTime = Duration.seconds(10)
+    /// From the end of an answer to the end of the head of the next request.
+    package var idleTime = Duration.seconds(60)
+    /// For all of an answer to be taken.
+    package var answerTime = Duration.seconds(30)
+
+    package init() {}
+}
+
+/// How the server is used, since it began.
+package struct WebStatistics: Sendable {
+    /// Connections now.
+    package var connections = 0
+    /// Connections that were told to come later.
+    package var refused: UInt64 = 0
+    /// Answers, by the hundreds of their status: 2 for 200 and 204.
+    package var answers: [Int: UInt64] = [:]
+    /// Connections that were ended because a time was up.
+    package var expired: UInt64 = 0
+
+    package init() {}
+}

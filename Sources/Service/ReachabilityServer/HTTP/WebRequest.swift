@@ -1,0 +1,82 @@
+package import NIOHTTP1
+
+/// A request that was read whole.
+package struct WebRequest: Sendable {
+    /// How it came.
+    package enum Way: Hashable, Sendable {
+        /// Over the Unix socket.
+        case local
+        /// Over TCP, from this machine.
+        case loopback
+    }
+
+    package let method: HTTPMethod
+    /// The parts of the path, decoded.
+    package let path: [String]
+    /// Decoded; of several values for a name the last.
+    package let query: [String: String]
+    package let headers: HTTPHeaders
+    package let way: Way
+    package let body: [UInt8]
+
+    /// Reads the head of a request.
+    ///
+    /// - Throws: ``Problem`` for a target that is none.
+    package init(_ head: HTTPRequestHead, body: [UInt8], way: Way) throws(Problem) {
+        (method, headers, self.way, self.body) = (head.method, head.headers, way, body)
+        var target = head.uri[...]
+        // The absolute form, as proxies send it.
+        if target.hasPrefix("http://") {
+            target = target.dropFirst("http://".count)
+            target = target[(target.firstIndex(of: "/") ?? target.endIndex)...]
+        }
+        guard target.hasPrefix("/") else {
+            throw Problem(.badRequest, "the target of a request is a path that begins with /")
+        }
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var path: [String] = []
+        for part in parts[0].dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            path.append(try Self.decoded(part))
+        }
+        // `/v1/targets/` is `/v1/targets`.
+        if path.last == "" { path.removeLast() }
+        self.path = path
+        var query: [String: String] = [:]
+        for pair in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = sides.count > 1 ? try Self.decoded(sides[1], plusIsSpace: true) : ""
+            query[try Self.decoded(sides[0], plusIsSpace: true)] = value
+        }
+        self.query = query
+    }
+
+    /// Replaces `%41` with what it stands for (RFC 3986).
+    private static func decoded(_ text: Substring, plusIsSpace: Bool = false) throws(Problem) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "+"), plusIsSpace {
+                bytes.append(UInt8(ascii: " "))
+            } else if byte == UInt8(ascii: "%") {
+                guard let high = rest.popFirst().flatMap(Self.digit), let low = rest.popFirst().flatMap(Self.digit)
+                else { throw Problem(.badRequest, "a percent sign is followed by two hexadecimal digits") }
+                bytes.append(high << 4 | low)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        guard let decoded = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw Problem(.badRequest, "what percent signs stand for is UTF-8 without NUL")
+        }
+        return decoded
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

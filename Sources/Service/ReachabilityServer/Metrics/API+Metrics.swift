@@ -1,0 +1,88 @@
+import LinuxPrimitives
+import ReachabilityLedger
+import ReachabilityService
+
+extension API {
+    /// What Prometheus scrapes. Times are exact at the scrape: an outage shorter than the pause between two scrapes is in them.
+    func metrics(_ request: WebRequest) -> WebAnswer {
+        let format = MetricsText.Format(request)
+        var text = MetricsText(format)
+        let snapshot = service.snapshot
+        addTargets(snapshot, to: &text)
+        addOutages(snapshot, to: &text)
+        addService(snapshot, to: &text)
+        var answer = WebAnswer(type: format.contentType, text.bytes)
+        answer.headers.append(("Vary", "Accept"))
+        answer.headers.append(("Cache-Control", "no-store"))
+        return answer
+    }
+
+    private func addTargets(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
+        let seconds = "reachability_target_seconds_total"
+        text.begin(seconds, .counter, "Time of each target by its state since the service began, exact at the scrape.")
+        for target in snapshot.books.targets {
+            for account in LedgerAccount.allCases {
+                let total = snapshot.books.accounts[target]?.total(account, at: snapshot.now) ?? .zero
+                let told = counters.value(target, account, total)
+                text.add(seconds, [("target", target), ("state", account.rawValue)], told.decimalSeconds)
+            }
+        }
+        let state = "reachability_target_state"
+        text.begin(state, .gauge, "1 for the state each target is in, 0 for the others.")
+        for target in snapshot.books.targets {
+            let current = snapshot.books.accounts[target]?.ledger.current.state.account
+            for account in LedgerAccount.allCases {
+                text.add(state, [("target", target), ("state", account.rawValue)], account == current ? "1" : "0")
+            }
+        }
+    }
+
+    private func addOutages(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
+        let outages = "reachability_outages_total"
+        text.begin(outages, .counter, "Outages that are over, since the service began.")
+        for target in snapshot.books.targets {
+            let counts = snapshot.books.accounts[target]?.outageCounts ?? [:]
+            let kinds = counts.map { ($0.attribution.rawValue, $0.cause?.rawValue ?? "", $1) }
+            for (attribution, cause, count) in kinds.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
+                let labels = [("target", target), ("attribution", attribution), ("cause", cause)]
+                text.add(outages, labels, String(count))
+            }
+        }
+    }
+
+    private func addService(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
+        let statistics = statistics()
+        text.begin("reachability_build_info", .gauge, "1, with the version of the service.")
+        text.add("reachability_build_info", [("version", version)], "1")
+        text.add(
+            "reachability_start_time_seconds",
+            .gauge,
+            "When the service began, since 1970.",
+            snapshot.calendar.wall(at: service.start).decimalSeconds
+        )
+        text.add("reachability_targets", .gauge, "Targets that are watched.", String(snapshot.books.accounts.count))
+        text.add("reachability_http_connections", .gauge, "Connections now.", String(statistics.connections))
+        text.add(
+            "reachability_http_refused_total",
+            .counter,
+            "Connections that were told to come later.",
+            String(statistics.refused)
+        )
+        text.add(
+            "reachability_http_expired_total",
+            .counter,
+            "Connections that were ended because a time was up.",
+            String(statistics.expired)
+        )
+        text.begin("reachability_http_answers_total", .counter, "Answers, by the hundreds of their status.")
+        for hundreds in 2...5 {
+            let count = String(statistics.answers[hundreds] ?? 0)
+            text.add("reachability_http_answers_total", [("code", "\(hundreds)xx")], count)
+        }
+        if let usage = ProcessUsage.current {
+            text.add("process_cpu_seconds_total", .counter, "Time of processors used.", usage.processor.decimalSeconds)
+            text.add("process_resident_memory_bytes", .gauge, "Memory that is resident.", String(usage.resident))
+            text.add("process_open_fds", .gauge, "Descriptors that are open.", String(usage.descriptors))
+        }
+    }
+}

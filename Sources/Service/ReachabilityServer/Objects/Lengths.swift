@@ -1,0 +1,41 @@
+import LinuxPrimitives
+
+extension Duration {
+    /// For JSON and metrics: `4.0012`, as many digits as it needs, exactly.
+    var decimalSeconds: String { nanoseconds.decimal(places: 9) }
+
+    /// To the nearest.
+    var roundedMilliseconds: Int64 { (nanoseconds + 500_000) / 1_000_000 }
+
+    /// For people: the two largest units of it, `3d 4h`, `12m 5s`, `4.001s`.
+    var people: String {
+        let milliseconds = roundedMilliseconds
+        if milliseconds < 60_000 { return milliseconds.decimal(places: 3) + "s" }
+        var rest = milliseconds / 1000
+        var parts: [String] = []
+        for (unit, name) in [(Int64(86400), "d"), (3600, "h"), (60, "m"), (1, "s")] where parts.count < 2 {
+            if rest >= unit || !parts.isEmpty {
+                let count = rest / unit
+                parts.append("\(count)\(name)")
+                rest -= count * unit
+            }
+        }
+        return parts.filter { !$0.hasPrefix("0") }.joined(separator: " ")
+    }
+}
+
+extension Int64 {
+    /// The number with so many of its digits behind a point, without zeros at its end.
+    func decimal(places: Int) -> String {
+        let digits = String(magnitude)
+        let padded = String(repeating: "0", count: Swift.max(0, places + 1 - digits.count)) + digits
+        let (whole, fraction) = (padded.dropLast(places), padded.suffix(places))
+        let significant = fraction.reversed().drop { $0 == "0" }.reversed()
+        return (self < 0 ? "-" : "") + whole + (significant.isEmpty ? "" : "." + String(significant))
+    }
+}
+
+extension Double {
+    /// A share as a percentage with four digits, cut and not rounded: 100 only where nothing was lost.
+    var percentText: String { Int64((self * 1e6).rounded(.down)).decimal(places: 4) }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import LinuxPrimitives
+import NetworkLab
+import Testing
+
+/// `reachability serve` in a namespace, asked over its socket.
+final class ServeLab: Sendable {
+    let directory: ScratchDirectory
+    let uplink: Uplink
+    let command: RunningCommand
+    var socket: String { directory.file("api.sock") }
+
+    private init(_ directory: ScratchDirectory, _ uplink: Uplink, _ command: RunningCommand) {
+        (self.directory, self.uplink, self.command) = (directory, uplink, command)
+    }
+
+    /// Starts it, and waits until it listens.
+    static func start(
+        _ arguments: [String] = [],
+        on uplink: Uplink? = nil,
+        in directory: ScratchDirectory? = nil
+    ) async throws -> ServeLab {
+        let directory = try directory ?? ScratchDirectory()
+        let uplink = if let uplink { uplink } else { try await Uplink.make() }
+        let socket = directory.file("api.sock")
+        let command = try await RunningCommand.start(
+            ["serve", "--listen", "none", "--socket", socket] + arguments,
+            in: uplink.namespace
+        )
+        let lab = ServeLab(directory, uplink, command)
+        #expect(try await command.line() == "listening at \(socket)")
+        return lab
+    }
+
+    /// Asks for a path, and returns the body.
+    func get(_ path: String) async throws -> String {
+        let socket = socket
+        return try await LabThread.detached {
+            let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            let bytes = try LocalSocket.exchange(
+                Array(request.utf8),
+                with: socket,
+                limit: 1 << 24,
+                patience: .seconds(60)
+            )
+            let text = String(decoding: bytes, as: UTF8.self)
+            return text.firstRange(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
+        }
+    }
+
+    func object(_ path: String) async throws -> [String: any Sendable] {
+        let object = try JSONSerialization.jsonObject(with: Data(try await get(path).utf8))
+        return try #require(object as? [String: any Sendable])
+    }
+
+    func outages() async throws -> [ServedOutage] {
+        struct List: Decodable { let items: [ServedOutage] }
+        return try JSONDecoder().decode(List.self, from: Data(try await get("/v1/outages?limit=1000").utf8)).items
+    }
+
+    /// Ends it by a signal, and returns its exit status.
+    func end(_ signal: CInt = SIGTERM) async throws -> CInt {
+        command.signal(signal)
+        return try await command.result().status
+    }
+}
+
+/// An outage as the service tells it.
+struct ServedOutage: Decodable, Sendable {
+    let id: String
+    let target: String
+    let attribution: String
+    let cause: String?
+    let reason: String?
+    let start: String
+    let end: String?
+    let ending: String?
+    let durationMilliseconds: Int64
+    let durationNanoseconds: Int64
+    let uncertaintyMilliseconds: Int64
+}

@@ -1,0 +1,139 @@
+import Foundation
+import NIOHTTP1
+import Testing
+
+@testable import ReachabilityServer
+
+/// What is answered.
+@Suite struct APITests {
+    @Test func `an outage is told whole`() throws {
+        let world = try APIWorld()
+        world.lose(for: .milliseconds(4001))
+        let outage = try #require(try world.items("/v1/outages").first)
+        #expect(outage["target"] as? String == "internet")
+        #expect(outage["attribution"] as? String == "us")
+        #expect(outage["cause"] as? String == "link")
+        #expect(outage["reason"] as? String == "noCarrier")
+        #expect(outage["durationMilliseconds"] as? Int == 4001)
+        #expect(outage["uncertaintyMilliseconds"] as? Int == 0)
+        #expect(outage["ending"] as? String == "up")
+        #expect((outage["intervals"] as? [Any])?.count == 1)
+        let id = try #require(outage["id"] as? String)
+        #expect(try world.object("/v1/outages/\(id)")["id"] as? String == id)
+        #expect(try world.text("/v1/outages", [("Accept", "text/plain")]).hasSuffix(" for 4.001s, \(id)\n"))
+    }
+
+    @Test func `an outage that lasts has no end`() throws {
+        let world = try APIWorld()
+        world.kernel.removeRoute("default")
+        world.flush()
+        world.kernel.clock.advance(by: .seconds(2))
+        let outage = try #require(try world.items("/v1/outages").first)
+        #expect(outage["end"] is NSNull)
+        #expect(outage["cause"] as? String == "route")
+        #expect(outage["durationMilliseconds"] as? Int == 2000)
+        let target = try #require(try world.items("/v1/targets").first)
+        #expect(target["outage"] as? String == outage["id"] as? String)
+        #expect(target["state"] as? String == "us")
+    }
+
+    @Test func `pages hold every item once`() throws {
+        let world = try APIWorld(targets: ["a", "b"])
+        for _ in 0..<10 { world.lose(for: .milliseconds(100)) }
+        let all = try world.items("/v1/outages").compactMap { $0["id"] as? String }
+        #expect(all.count == 20)
+        var (paged, next): ([String], String?) = ([], nil)
+        repeat {
+            let page = try world.object("/v1/outages?limit=3" + (next.map { "&after=\($0)" } ?? ""))
+            paged += (page["items"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String }
+            next = page["next"] as? String
+            // What begins meanwhile is before the cursor.
+            if paged.count == 6 { world.lose(for: .milliseconds(100)) }
+        } while next != nil
+        #expect(paged == all)
+        let link = try world.answer("/v1/outages?limit=3").headers.first { $0.name == "Link" }?.value
+        #expect(link == "</v1/outages?limit=3&after=\(try world.items("/v1/outages")[2]["id"] ?? "")>; rel=\"next\"")
+    }
+
+    @Test func `outages are chosen by target, attribution and time`() throws {
+        let world = try APIWorld(targets: ["a", "b"])
+        world.lose(for: .seconds(1))
+        world.kernel.clock.advance(by: .seconds(60))
+        world.lose(for: .seconds(1))
+        #expect(try world.items("/v1/outages?target=a").count == 2)
+        #expect(try world.items("/v1/outages?attribution=us").count == 4)
+        #expect(try world.items("/v1/outages?attribution=them").isEmpty)
+        let last = try #require(try world.items("/v1/outages").first?["start"] as? String)
+        #expect(try world.items("/v1/outages?from=\(last)").count == 2)
+        #expect(try world.items("/v1/outages?to=\(last)").count == 2)
+    }
+
+    @Test func `availability adds up to the window`() throws {
+        let world = try APIWorld()
+        world.kernel.clock.advance(by: .seconds(94))
+        world.lose(for: .seconds(5))
+        let item = try #require(try world.items("/v1/availability?window=200s").first)
+        let seconds = try #require(item["seconds"] as? [String: Double])
+        #expect(seconds == ["up": 95, "us": 5, "upstream": 0, "them": 0, "unknown": 100, "maintenance": 0])
+        #expect(item["availability"] as? Double == 0.95)
+        #expect(item["atLeast"] as? Double == 0.475)
+        #expect(item["atMost"] as? Double == 0.975)
+        #expect(try world.items("/v1/targets/internet/availability?window=10s").count == 1)
+    }
+
+    @Test(arguments: [
+        ("/v1/nothing", 404, "there is nothing at /v1/nothing"), ("/v1/targets/x", 404, "there is no target \"x\""),
+        ("/v1/outages/1-2", 404, "there is no outage \"1-2\""), ("/v1/outages?limit=0", 400, "limit is a number"),
+        ("/v1/outages?limit=1001", 400, "limit is a number"), ("/v1/outages?after=x", 400, "after is the id"),
+        ("/v1/outages?form=1", 400, "there is no parameter \"form\""),
+        ("/v1/outages?from=yesterday", 400, "from is a time"),
+        ("/v1/availability?window=1w", 400, "window is a duration"),
+        ("/v1/outages?attribution=you", 400, "attribution is one of"),
+        ("/v1/availability?window=1h&from=2023-11-14T22:13:20Z", 400, "window and from"),
+    ])
+    func `what cannot be answered is told with what to do`(target: String, status: Int, detail: String) throws {
+        let world = try APIWorld()
+        let answer = try world.answer(target)
+        #expect(Int(answer.status.code) == status)
+        #expect(answer.headers.contains { $0.name == "Content-Type" && $0.value == "application/problem+json" })
+        #expect(try #require(try world.object(target)["detail"] as? String).hasPrefix(detail))
+    }
+
+    @Test func `methods and forms`() throws {
+        let world = try APIWorld()
+        let post = try world.answer("/v1/status", .POST)
+        #expect(post.status == .methodNotAllowed)
+        #expect(post.headers.contains { $0.name == "Allow" && $0.value == "GET, HEAD, OPTIONS" })
+        #expect(try world.answer("/v1/status", .OPTIONS).status == .noContent)
+        let answer = try world.answer("/v1/outages")
+        let tag = try #require(answer.headers.first { $0.name == "ETag" }?.value)
+        #expect(try world.answer("/v1/outages", .GET, [("If-None-Match", tag)]).status == .notModified)
+        world.lose(for: .seconds(1))
+        #expect(try world.answer("/v1/outages", .GET, [("If-None-Match", tag)]).status == .ok)
+        let lines = try world.text("/v1/outages", [("Accept", "application/jsonl")])
+        #expect(lines.hasPrefix("{") && lines.hasSuffix("}\n"))
+    }
+
+    @Test(arguments: [
+        ("localhost:9672", nil, 200), ("127.0.0.1", nil, 200), ("[::1]:80", nil, 200), ("LOCALHOST", nil, 200),
+        ("localhost:9672", "http://localhost:9672", 200), ("localhost:9672", "http://localhost:80", 403),
+        ("localhost:9672", "https://example.org", 403), ("localhost:9672", "null", 403), ("example.org", nil, 421),
+        ("127.0.0.1.example.org", nil, 421), ("192.0.2.1", nil, 421), ("", nil, 421), ("localhost:x", nil, 421),
+    ])
+    func `over TCP only this machine may ask`(host: String, origin: String?, status: Int) throws {
+        let headers = [("Host", host)] + (origin.map { [("Origin", $0)] } ?? [])
+        #expect(Int(try APIWorld().answer("/v1/status", .GET, headers, way: .loopback).status.code) == status)
+    }
+
+    @Test func `names that are not plain stay what they are`() throws {
+        let name = "a/b \"<script>\"\n\u{202e}é"
+        let world = try APIWorld(targets: [name])
+        let encoded = name.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        #expect(try world.object("/v1/targets/\(encoded)")["name"] as? String == name)
+        #expect(try !world.text("/v1/targets").contains("\u{202e}"))
+        #expect(try world.text("/metrics").contains("{target=\"a/b \\\"<script>\\\"\\n\u{202e}é\",state=\"up\"}"))
+        for bad in ["/%", "/%zz", "/%ff", "/%00", "x"] {
+            #expect(throws: Problem.self) { try world.answer(bad) }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import LinuxPrimitives
+import NIOHTTP1
+import NetworkReachability
+import NetworkReachabilityTesting
+
+@testable import ReachabilityServer
+@testable import ReachabilityService
+
+/// The interface of a service over a fake kernel.
+final class APIWorld: Sendable {
+    let kernel = FakeKernel()
+    let service: MonitoringService
+    let api: API
+    private let manager: NetworkReachabilityManager
+
+    init(targets: [String] = ["internet"]) throws {
+        kernel.addLink("eth0")
+        kernel.addAddress("192.0.2.7/24", to: "eth0")
+        kernel.addRoute("default", via: "192.0.2.1")
+        let clock = kernel.clock
+        manager = try NetworkReachabilityManager(kernel: kernel)
+        service = MonitoringService(
+            clock: ServiceClock(
+                monitor: clock,
+                real: { .seconds(1_700_000_000) + clock.boot },
+                bootIdentifier: "boot"
+            )
+        )
+        for target in targets { service.insert(target, manager) }
+        api = API(service, version: "1.2.3") { WebStatistics() }
+        flush()
+    }
+
+    /// Waits until what was changed has been observed.
+    func flush() {
+        manager.record.monitor.queue.sync {}
+        service.flush()
+    }
+
+    /// An outage of that length, and a second without.
+    func lose(for duration: Duration) {
+        kernel.setCarrier("eth0", false)
+        flush()
+        kernel.clock.advance(by: duration)
+        kernel.setCarrier("eth0", true)
+        flush()
+        kernel.clock.advance(by: .seconds(1))
+    }
+
+    func answer(
+        _ target: String,
+        _ method: HTTPMethod = .GET,
+        _ headers: [(String, String)] = [],
+        way: WebRequest.Way = .local
+    ) throws -> WebAnswer {
+        let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: HTTPHeaders(headers))
+        return api.answer(to: try WebRequest(head, body: [], way: way))
+    }
+
+    /// A document that is an object.
+    func object(_ target: String) throws -> [String: Any] {
+        try JSONSerialization.jsonObject(with: Data(answer(target).body)) as? [String: Any] ?? [:]
+    }
+
+    /// The items of a list.
+    func items(_ target: String) throws -> [[String: Any]] {
+        try object(target)["items"] as? [[String: Any]] ?? []
+    }
+
+    func text(_ target: String, _ headers: [(String, String)] = []) throws -> String {
+        String(decoding: try answer(target, .GET, headers).body, as: UTF8.self)
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import ReachabilityServer
+
+/// What Prometheus reads.
+@Suite struct MetricsTests {
+    @Test func `time is exact at the scrape`() throws {
+        let world = try APIWorld()
+        world.kernel.clock.advance(by: .seconds(10))
+        world.lose(for: .milliseconds(400))
+        let text = try world.text("/metrics")
+        #expect(text.contains("reachability_target_seconds_total{target=\"internet\",state=\"us\"} 0.4\n"))
+        #expect(text.contains("reachability_target_seconds_total{target=\"internet\",state=\"up\"} 11\n"))
+        #expect(text.contains("reachability_target_state{target=\"internet\",state=\"up\"} 1\n"))
+        #expect(text.contains("reachability_outages_total{target=\"internet\",attribution=\"us\",cause=\"link\"} 1\n"))
+        #expect(text.contains("reachability_build_info{version=\"1.2.3\"} 1\n"))
+    }
+
+    @Test func `OpenMetrics names families as it wants them, and ends`() throws {
+        let world = try APIWorld()
+        let accept = ("Accept", "application/openmetrics-text; version=1.0.0; charset=utf-8,text/plain;q=0.5")
+        let text = try world.text("/metrics", [accept])
+        #expect(text.contains("# TYPE reachability_target_seconds counter\nreachability_target_seconds_total{"))
+        #expect(text.hasSuffix("# EOF\n"))
+        let plain = try world.text("/metrics")
+        #expect(plain.contains("# TYPE reachability_target_seconds_total counter\n"))
+        #expect(!plain.contains("# EOF"))
+    }
+
+    @Test func `each metric is introduced once, before its samples`() throws {
+        var known: Set<Substring> = []
+        for line in try APIWorld().text("/metrics").split(separator: "\n") {
+            let words = line.split { $0 == " " || $0 == "{" }
+            if line.hasPrefix("# TYPE") { #expect(known.insert(words[2]).inserted) }
+            if !line.hasPrefix("#") { #expect(known.contains(words[0]), "\(line)") }
+        }
+    }
+
+    @Test func `a counter never goes back`() {
+        let counters = MonotonicCounters()
+        #expect(counters.value("a", .up, .seconds(5)) == .seconds(5))
+        #expect(counters.value("a", .up, .seconds(4)) == .seconds(5))
+        #expect(counters.value("a", .us, .seconds(1)) == .seconds(1))
+        #expect(counters.value("a", .up, .seconds(6)) == .seconds(6))
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import LinuxPrimitives
+import NetworkLab
+import Testing
+
+@testable import ReachabilityServer
+
+/// Connections, good ones and others.
+@Suite struct WebServerTests {
+    /// A server on a socket of its own, that says how the path was.
+    private final class World: Sendable {
+        let directory = "/tmp/server-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+        let server: WebServer
+        var path: String { directory + "/s" }
+
+        init(_ limits: WebLimits = WebLimits()) async throws {
+            mkdir(directory, 0o700)
+            server = WebServer(limits: limits) { request, done in
+                done(WebAnswer(type: "text/plain", Array(request.path.joined(separator: "/").utf8)))
+            }
+            try await server.listen(at: path, mode: 0o600)
+        }
+
+        /// Sends a text, and returns what comes until the server closes.
+        func exchange(_ text: String) async throws -> String {
+            let path = path
+            return try await LabThread.detached {
+                let bytes = try LocalSocket.exchange(
+                    Array(text.utf8),
+                    with: path,
+                    limit: 1 << 20,
+                    patience: .seconds(60)
+                )
+                return String(decoding: bytes, as: UTF8.self)
+            }
+        }
+
+        func stop() async {
+            await server.stop()
+            try? FileManager.default.removeItem(atPath: directory)
+        }
+    }
+
+    private static let close = "Host: localhost\r\nConnection: close\r\n\r\n"
+
+    @Test func `requests of one connection are answered in their order`() async throws {
+        let world = try await World()
+        let text = try await world.exchange(
+            "GET /a HTTP/1.1\r\nHost: x\r\n\r\nHEAD /b HTTP/1.1\r\nHost: x\r\n\r\nGET /c HTTP/1.1\r\n\(Self.close)"
+        )
+        #expect(text.ranges(of: "HTTP/1.1 200 OK").count == 3)
+        #expect(text.contains("\r\n\r\na"))
+        #expect(!text.contains("\r\n\r\nb"))
+        #expect(text.hasSuffix("\r\n\r\nc"))
+        await world.stop()
+    }
+
+    @Test func `a connection without a request, or with half of one, is ended`() async throws {
+        var limits = WebLimits()
+        limits.requestTime = .milliseconds(100)
+        limits.idleTime = .milliseconds(100)
+        let world = try await World(limits)
+        for text in ["", "GET", "GET / HTTP/1.1\r\nHost: x\r\n", "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf"] {
+            #expect(try await world.exchange(text) == "")
+        }
+        #expect(world.server.statistics.expired == 4)
+        #expect(try await world.exchange("GET /a HTTP/1.1\r\n\r\n").hasSuffix("a"))
+        await world.stop()
+    }
+
+    @Test func `what is too large is refused`() async throws {
+        let world = try await World()
+        let long = String(repeating: "x", count: 20_000)
+        #expect(try await world.exchange("GET / HTTP/1.1\r\nX: \(long)\r\n\r\n").hasPrefix("HTTP/1.1 400"))
+        let many = (0..<100).map { "X\($0): y\r\n" }.joined()
+        #expect(try await world.exchange("GET / HTTP/1.1\r\n\(many)\r\n").hasPrefix("HTTP/1.1 400"))
+        let body = "POST / HTTP/1.1\r\nContent-Length: 65537\r\n\r\n" + String(repeating: "x", count: 65_537)
+        #expect(try await world.exchange(body).hasPrefix("HTTP/1.1 413"))
+        await world.stop()
+    }
+
+    @Test(arguments: [
+        "hello\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET nowhere HTTP/1.1\r\n\r\n", "GET /%zz HTTP/1.1\r\n\r\n",
+        "\u{16}\u{3}\u{1}\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+    ])
+    func `what is no request is refused or ended`(text: String) async throws {
+        let world = try await World()
+        let answer = try await world.exchange(text)
+        #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4") || answer.hasPrefix("HTTP/1.1 5"), "\(answer)")
+        #expect(try await world.exchange("GET /a HTTP/1.1\r\n\(Self.close)").hasSuffix("a"))
+        await world.stop()
+    }
+
+    @Test func `more connections than there is room for come later`() async throws {
+        var limits = WebLimits()
+        limits.connections = 4
+        let world = try await World(limits)
+        let path = world.path
+        let held = try await LabThread.detached {
+            try (0..<4).map { _ in try LocalSocket.connect(to: path).release() }
+        }
+        #expect(try await eventually(within: .seconds(60)) { world.server.statistics.connections == 4 })
+        #expect(try await world.exchange("").hasPrefix("HTTP/1.1 503"))
+        for number in held { Glibc.close(number) }
+        #expect(try await eventually(within: .seconds(60)) { world.server.statistics.connections == 0 })
+        #expect(try await world.exchange("GET /a HTTP/1.1\r\n\(Self.close)").hasSuffix("a"))
+        #expect(world.server.statistics.refused == 1)
+        await world.stop()
+    }
+
+    @Test func `a socket that is served is left alone, one that is stale is taken`() async throws {
+        let world = try await World()
+        let second = WebServer { _, done in done(WebAnswer()) }
+        await #expect(throws: ListenError(.taken, "cannot listen at \(world.path): another service listens there")) {
+            try await second.listen(at: world.path, mode: 0o600)
+        }
+        await second.stop()
+        #expect(try await world.exchange("GET /a HTTP/1.1\r\n\(Self.close)").hasSuffix("a"))
+        await world.server.stop()
+        #expect(try LocalSocket.occupant(of: world.path) == .nothing)
+        // What a killed process leaves.
+        _ = try LabProcess("python3", ["-c", "import socket,sys; socket.socket(1).bind(sys.argv[1])", world.path])
+            .wait()
+        #expect(try LocalSocket.occupant(of: world.path) == .stale)
+        let third = WebServer { _, done in done(WebAnswer(type: "text/plain", Array("third".utf8))) }
+        try await third.listen(at: world.path, mode: 0o600)
+        #expect(try await world.exchange("GET /a HTTP/1.1\r\n\(Self.close)").hasSuffix("third"))
+        await third.stop()
+        _ = try LabProcess("touch", [world.path]).wait()
+        let fourth = WebServer { _, done in done(WebAnswer()) }
+        await #expect(throws: ListenError.self) { try await fourth.listen(at: world.path, mode: 0o600) }
+        await fourth.stop()
+        await world.stop()
+    }
+
+    @Test func `an address that is taken is told, and others than the loopback's are refused`() async throws {
+        let one = WebServer { _, done in done(WebAnswer()) }
+        let address = try await one.listen(at: ListenAddress("127.0.0.1:0"))
+        let two = WebServer { _, done in done(WebAnswer()) }
+        await #expect(throws: ListenError(.taken, "cannot listen at \(address): another program listens there")) {
+            _ = try await two.listen(at: ListenAddress(address))
+        }
+        await two.stop()
+        await one.stop()
+        for text in ["0.0.0.0:80", "192.0.2.1:80", "[::]:80", "127.0.0.1", "x:1", "::1:80", "127.0.0.1:99999", ""] {
+            #expect(throws: ListenError.self) { try ListenAddress(text) }
+        }
+    }
+}
