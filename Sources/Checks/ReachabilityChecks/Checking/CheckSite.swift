@@ -24,6 +24,10 @@ struct CheckSite: Sendable {
     let duplicates: [IPAddress]
     /// What is waited for.
     let out: ProbesOut
+    /// How the kernel is asked for the path to the network at large.
+    let pathOptions: NetworkReachabilityOptions
+    /// Who asks the kernel.
+    let monitor: PathMonitor
     /// Whom web servers are trusted by, read once.
     private let trust: WebTrust
     private let gate: ProbeGate
@@ -51,10 +55,12 @@ struct CheckSite: Sendable {
         engine: SocketEngine? = nil
     ) throws(CheckError) {
         (self.out, self.gate) = (out, gate)
+        pathOptions = options.pathOptions(over: options.addressFamily)
         trust = WebTrust(policy: options.policy)
         do throws(NetworkReachabilityError) {
-            let manager = try NetworkReachabilityManager(options: options.pathOptions(over: options.addressFamily))
+            let manager = try NetworkReachabilityManager(options: pathOptions)
             path = manager.path
+            monitor = manager.record.monitor
             duplicates = Self.duplicates(manager, on: path.interface?.index)
         } catch {
             throw .network(error)
@@ -93,17 +99,25 @@ struct CheckSite: Sendable {
 
     /// What sends to an address, along the path the kernel has to it.
     func prober(to address: IPAddress) throws(NetworkReachabilityError) -> (prober: Prober, path: NetworkPath) {
-        let manager = try NetworkReachabilityManager(address: address, options: options.pathOptions(over: nil))
-        let path = manager.path
-        return (Self.prober(engine, facts(of: path, manager), options, address.wire.family, trust, gate), path)
+        let path = try manager(of: address).path
+        return (try prober(to: address, along: path), path)
     }
 
-    private func facts(of path: NetworkPath, _ manager: NetworkReachabilityManager) -> LineFacts {
+    /// What sends to an address, along a path that the kernel gave for it.
+    func prober(to address: IPAddress, along path: NetworkPath) throws(NetworkReachabilityError) -> Prober {
         let end = LineEnd(interface: path.interface?.index, gateway: path.gateway)
-        if let known = facts.withLock({ $0[end] }) { return known }
-        let new = LineFacts(path, of: manager, generation: Self.generation)
-        facts.withLock { $0[end] = new }
-        return new
+        let facts: LineFacts
+        if let known = self.facts.withLock({ $0[end] }) {
+            facts = known
+        } else {
+            facts = LineFacts(path, of: try manager(of: address), generation: Self.generation)
+            self.facts.withLock { $0[end] = facts }
+        }
+        return Self.prober(engine, facts, options, address.wire.family, trust, gate)
+    }
+
+    private func manager(of address: IPAddress) throws(NetworkReachabilityError) -> NetworkReachabilityManager {
+        try NetworkReachabilityManager(address: address, options: options.pathOptions(over: nil))
     }
 
     private static func prober(
@@ -123,9 +137,9 @@ struct CheckSite: Sendable {
     /// What has become of a path; nil where the kernel does not say.
     func pathNow(to path: NetworkPath, isTarget: Bool) -> NetworkPath? {
         if isTarget, let address = path.destination {
-            return try? NetworkReachabilityManager(address: address, options: options.pathOptions(over: nil)).path
+            return try? manager(of: address).path
         }
-        return try? NetworkReachabilityManager(options: options.pathOptions(over: options.addressFamily)).path
+        return try? NetworkReachabilityManager(options: pathOptions).path
     }
 
     /// On all interfaces, where the kernel names none.

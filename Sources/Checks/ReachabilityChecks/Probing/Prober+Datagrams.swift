@@ -66,18 +66,21 @@ extension Prober {
     ) async -> ProbeResult {
         let request = request(.echo, subject, address, limit: limit)
         await gate.pass()
-        let outcome = await engine.send(
-            DatagramRequest(
-                to: endpoint(address),
-                .echo(size: 56),
-                settings: settings(),
-                tries: tries ?? [.zero, .milliseconds(350), .seconds(1)],
-                limit: limit
-            )
-        )
-        let echo = result(request, outcome)
+        let echo = result(request, await engine.send(self.echo(request, tries: tries)))
         guard echo.outcome == .skipped(.notPermitted) else { return echo }
         return await closedPort(subject, of: address, limit: limit)
+    }
+
+    /// What the engine is asked for.
+    func echo(_ request: ProbeRequest, tries: [Duration]? = nil) -> DatagramRequest {
+        let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
+        return DatagramRequest(
+            to: endpoint(address),
+            .echo(size: 56),
+            settings: settings(),
+            tries: tries ?? [.zero, .milliseconds(350), .seconds(1)],
+            limit: request.limit
+        )
     }
 
     /// In place of an echo, for those who may not send one: a host that says that nobody listens is there, too.
