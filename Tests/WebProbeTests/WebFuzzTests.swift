@@ -1,6 +1,7 @@
 import LinuxPrimitives
 import NIOCore
 import NIOEmbedded
+import NIOHTTP1
 import NetworkReachability
 import ServerTrust
 import ServerTrustHTTP
@@ -125,6 +126,19 @@ import TrustForge
     ])
     func `what is unusual is no plain answer`(text: String) {
         #expect(PlainAnswer(Array(text.utf8)) == nil)
+    }
+
+    @Test func `who has too much to do says how long to leave it alone`() {
+        func wait(_ status: HTTPResponseStatus, _ fields: [(String, String)]) -> Duration? {
+            let head = HTTPResponseHead(version: .http1_1, status: status, headers: HTTPHeaders(fields))
+            return WebAnswer(head, at: .seconds(1000)).retryAfter
+        }
+        let date = [("Date", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Retry-After", "Sun, 06 Nov 1994 08:50:37 GMT")]
+        #expect(wait(.serviceUnavailable, [("Retry-After", "120")]) == .seconds(120))
+        // By its own clock, which may differ from ours.
+        #expect(wait(.tooManyRequests, date) == .seconds(60))
+        #expect(wait(.serviceUnavailable, [("Retry-After", "soon")]) == nil)
+        #expect(wait(.serviceUnavailable, []) == nil && wait(.movedPermanently, date) == nil)
     }
 
     @Test func `dates`() async throws {

@@ -127,6 +127,7 @@ extension CheckEvidence {
         families = Set(site.lines.map(\.prober.family))
         for line in site.lines { gateways[line.prober.family] = line.path.gateway }
         anchors = Set(site.options.anchors.map(\.host))
+        restingAnchors = site.resting
         servers = site.servers
         duplicates = site.duplicates
         expectations = site.options.expectedAddresses

@@ -31,6 +31,10 @@ struct CheckSite: Sendable {
     /// Whom web servers are trusted by, read once.
     private let trust: WebTrust
     private let gate: ProbeGate
+    /// What anchors have asked for.
+    let rest: AnchorRest
+    /// The anchors that are not asked now, for they want to be left alone.
+    let resting: Set<String>
     /// The facts of the lines that targets turned out to be on: many targets share few.
     private let facts: Locked<[LineEnd: LineFacts]> = Locked([:])
 
@@ -47,14 +51,20 @@ struct CheckSite: Sendable {
     ///
     /// - Parameters:
     ///   - gate: what it shares with other checks.
+    ///   - rest: the same.
     ///   - engine: nil for one of its own.
     init(
         _ options: CheckOptions,
         out: ProbesOut = ProbesOut(),
         gate: ProbeGate = .process,
+        rest: AnchorRest = .process,
         engine: SocketEngine? = nil
     ) throws(CheckError) {
-        (self.out, self.gate) = (out, gate)
+        (self.out, self.gate, self.rest) = (out, gate, rest)
+        var options = options
+        let awake = rest.awake(options.anchors)
+        resting = Set(options.anchors.map(\.host)).subtracting(awake.map(\.host))
+        options.anchors = awake
         pathOptions = options.pathOptions(over: options.addressFamily)
         trust = WebTrust(policy: options.policy)
         do throws(NetworkReachabilityError) {
@@ -81,7 +91,6 @@ struct CheckSite: Sendable {
             lines.append(Line(prober: prober, path: path, direction: direction))
         }
         self.lines = lines
-        var options = options
         options.portalAPI = options.portalAPI ?? Self.portal(options, lines)
         self.options = options
     }

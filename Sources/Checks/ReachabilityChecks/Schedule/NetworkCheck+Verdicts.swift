@@ -37,7 +37,9 @@ extension NetworkCheck {
         let sight = LineSight(target, options)
         let turn = Locked(0)
         return CheckSession(
-            CheckSchedule(.init(asksOthers: target != nil || !options.anchors.isEmpty)),
+            CheckSchedule(
+                .init(asksOthers: target != nil || !options.anchors.isEmpty, place: MachinePlace.ofThisMachine)
+            ),
             errands: CheckSession.Errands(
                 events: { sight.events() },
                 runRound: { [self] kind in
