@@ -83,7 +83,7 @@ import TrustForge
     private static let plain = [
         answers[0], answers[1],
         "HTTP/1.1 200 OK\r\nServer: a\r\nContent-Type: text/html\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello",
-        "HTTP/1.0 404 Not Found\r\ncontent-length:0\r\nX-A: b  \r\n\r\n",
+        "HTTP/1.0 404 Not Found\r\ncontent-length:0\r\nX-A:   b\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + String(repeating: "a", count: 4096),
     ]
 
@@ -109,9 +109,14 @@ import TrustForge
             #expect(answer.status == plain.status)
             #expect(answer.location == plain.fields["location"])
             #expect(answer.response == plain.fields["reachability-response"])
-            #expect((answer.clockOffset != nil) == (plain.fields["date"].flatMap { HTTPDate($0) } != nil))
+            let hasDate = plain.fields["date"].flatMap { HTTPDate($0) } != nil
+            #expect(
+                (answer.clockOffset != nil) == hasDate,
+                "\(String(decoding: bytes, as: UTF8.self).debugDescription)"
+            )
         }
-        #expect(read > 1000 && strange > 1000, "\(read) \(strange)")
+        // It is no fuzzing where all are read, or none.
+        #expect(min(read, strange) * 20 > read + strange, "\(read) \(strange)")
     }
 
     @Test(arguments: [
@@ -122,7 +127,7 @@ import TrustForge
         "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length : 0\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 204 No Content\r\nA: \u{e4}\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\nA: \u{e4}\r\n\r\n", "HTTP/1.1 204 No Content\r\nA: b \r\n\r\n",
     ])
     func `what is unusual is no plain answer`(text: String) {
         #expect(PlainAnswer(Array(text.utf8)) == nil)

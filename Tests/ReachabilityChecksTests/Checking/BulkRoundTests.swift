@@ -76,9 +76,12 @@ import Testing
 
         init(_ report: CheckReport) {
             let verdict = report.verdict
-            // A first probe of HTTP that was given up has cost something, and says nothing. Who is asked in three ways answers one first.
-            let isRace = report.evidence.target?.decisive == nil
-            let own = report.allProbes.filter { $0.result.isTarget && $0.outcome != .cancelled && !isRace }
+            // A first probe of HTTP that was given up has cost something, and says nothing. Who is asked in three ways answers one first,
+            // and whether a host is asked for an echo too depends on how busy the machine is.
+            let decisive = report.evidence.target?.decisive
+            let own = report.allProbes.filter { probe in
+                probe.result.isTarget && probe.outcome != .cancelled && (probe.kind == decisive || probe.kind == .mtu)
+            }
             let probes = own.map { probe in
                 "\(probe.kind) \(probe.destination?.description ?? "-"):\(probe.port ?? 0) \(probe.outcome) "
                     + "\(probe.reason?.rawValue ?? "-") \(probe.error.map { "\($0.sender)" } ?? "-") "
@@ -110,7 +113,7 @@ import Testing
     @Test func `a target that works is asked once, and one that does not no more than if it was alone`() async throws {
         try await withLine { line, options in
             let host = ProbedLine.world(.ipv4)
-            let targets = try ["icmp://\(host)", "tcp://\(host):\(EchoServer.port)", "tcp://\(host):9"].map {
+            let targets = try [host, "icmp://\(host)", "tcp://\(host):\(EchoServer.port)", "tcp://\(host):9"].map {
                 text throws(CheckInputError) in try CheckTarget(text)
             }
             let reports = try await Self.reports(of: targets, options)
@@ -118,6 +121,20 @@ import Testing
                 let own = report.allProbes.filter { $0.result.isTarget }
                 #expect(own.count == 1, "\(own)")
             }
+        }
+    }
+
+    @Test func `where echoes are not permitted something else shows that a host is there`() async throws {
+        try await withLine { line, options in
+            try line.pc.sysctl("net.ipv4.ping_group_range", "1 0")
+            let targets = try (0..<200).map { number in
+                try CheckTarget(number % 2 == 0 ? "icmp://\(ProbedLine.world(.ipv4))" : ProbedLine.world(.ipv4))
+            }
+            let reports = try await Self.reports(of: targets, options)
+            let alone = try #require(try await Self.reports(of: [targets[0]], options)[0])
+            #expect(alone.verdict.place == .works)
+            for report in reports.values where report.target == alone.target { #expect(Word(report) == Word(alone)) }
+            #expect(reports.values.allSatisfy { $0.verdict.place == .works })
         }
     }
 

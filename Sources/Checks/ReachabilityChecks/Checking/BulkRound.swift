@@ -27,11 +27,11 @@ struct BulkRound {
     /// A target that has answered, and is to be reported.
     private struct Answer {
         let number: Int
-        let evidence: CheckEvidence
+        var evidence: CheckEvidence
         let clock: RoundClock
     }
 
-    /// So many first probes are begun together, and so many are under way.
+    /// So many first probes are begun together, and so many are under way or wait to be told.
     private static let batch = 64
     private static let window = 256
     /// So many targets have a round of their own; each has a few sockets.
@@ -50,6 +50,8 @@ struct BulkRound {
     private var order: ArraySlice<Int> = []
     private var answers: [Answer] = []
     private var rounds = 0
+    /// Until the kernel says that it is not permitted.
+    private var mayEcho = true
     private var isLearning = false
     private var isPreparing = false
 
@@ -84,6 +86,7 @@ struct BulkRound {
         case .ended(let number, let result):
             // Otherwise a round has it.
             guard let one = begun.removeValue(forKey: number) else { return }
+            if result.kind == .echo, result.outcome == .skipped(.notPermitted) { mayEcho = false }
             guard result.outcome == .answered else { return beginRound(number, one, &group) }
             var evidence = blank
             evidence.target = run.targets[number]
@@ -106,7 +109,7 @@ struct BulkRound {
 
     /// Whether more may be begun: a few at once cost less than one by one.
     private var hasRoom: Bool {
-        next < run.targets.count && rounds < Self.limit && begun.count + Self.batch <= Self.window
+        next < run.targets.count && rounds < Self.limit && begun.count + answers.count + Self.batch <= Self.window
     }
 
     /// When there is something to do, if nothing comes before.
@@ -129,7 +132,7 @@ struct BulkRound {
                 }
                 next += 1
             }
-            begin(batch, &group)
+            if !batch.isEmpty { begin(batch, &group) }
         }
     }
 
@@ -143,27 +146,28 @@ struct BulkRound {
 
     private mutating func begin(_ batch: [(number: Int, address: IPAddress)], _ group: inout DiscardingTaskGroup) {
         var jobs: [EngineJob] = []
-        let paths = run.site.paths(to: batch.map(\.address))
-        for ((number, address), path) in zip(batch, paths) {
-            // Where the kernel says that packets go nowhere, none is sent.
-            guard let path, path.status.isReachable, let prober = try? run.site.prober(to: address, along: path),
-                let target = run.targets[number]
-            else {
-                beginRound(number, nil, &group)
-                continue
-            }
-            let probe = ProbeUnderWay(on: run.site.engine) { [mailbox] in mailbox.post(.ended(number, $0)) }
-            let clock = RoundClock(limit: run.site.options.timeLimit)
-            guard let job = prober.first(of: target, at: address, limit: clock.left, { probe.end($0) }) else {
+        for ((number, address), path) in zip(batch, run.site.paths(to: batch.map(\.address))) {
+            guard let (one, job) = firstProbe(of: number, at: address, along: path) else {
                 beginRound(number, nil, &group)
                 continue
             }
             jobs.append(job)
             order.append(number)
-            begun[number] = Begun(probe: probe, path: path, clock: clock)
+            begun[number] = one
         }
         let numbers = order.suffix(jobs.count)
         for (number, job) in zip(numbers, run.site.engine.begin(jobs)) { begun[number]?.probe.begin(job) }
+    }
+
+    /// Nil where the kernel says that packets go nowhere: then none is sent.
+    private func firstProbe(of number: Int, at address: IPAddress, along path: NetworkPath?) -> (Begun, EngineJob)? {
+        guard let path, path.status.isReachable, let target = run.targets[number],
+            let prober = try? run.site.prober(to: address, along: path)
+        else { return nil }
+        let probe = ProbeUnderWay(on: run.site.engine) { [mailbox] in mailbox.post(.ended(number, $0)) }
+        let clock = RoundClock(limit: run.site.options.timeLimit)
+        let job = prober.first(of: target, at: address, limit: clock.left, mayEcho: mayEcho) { probe.end($0) }
+        return job.map { (Begun(probe: probe, path: path, clock: clock), $0) }
     }
 
     /// Those that have had their chance, or are cancelled, go on alone.
@@ -194,16 +198,12 @@ struct BulkRound {
 
     /// Tells the reports of those that have answered, as far as nothing else has to be known.
     private mutating func report(_ group: inout DiscardingTaskGroup) {
-        var known: [Answer] = []
-        var rest: [Answer] = []
-        for answer in answers {
-            guard let evidence = complete(answer.evidence, &group) else {
-                rest.append(answer)
-                continue
-            }
-            known.append(Answer(number: answer.number, evidence: evidence, clock: answer.clock))
+        var (known, rest): ([Answer], [Answer]) = ([], [])
+        for var answer in answers {
+            if complete(&answer.evidence, &group) { known.append(answer) } else { rest.append(answer) }
         }
         answers = rest
+        if known.isEmpty { return }
         let paths = run.site.pathsNow(known.map(\.evidence.path))
         for (answer, path) in zip(known, paths) {
             run.tell(answer.number, CheckReport(answer.evidence, now: path, of: run.site, begun: answer.clock.begun))
@@ -211,31 +211,31 @@ struct BulkRound {
         left -= known.count
     }
 
-    /// Adds what is known of the line, where that matters; nil where it has to be asked about first.
-    private mutating func complete(
-        _ evidence: CheckEvidence,
-        _ group: inout DiscardingTaskGroup
-    ) -> CheckEvidence? {
-        var evidence = evidence
+    /// Adds what is known of the line, where that matters.
+    ///
+    /// - Returns: whether all is known; what is not is asked for.
+    private mutating func complete(_ evidence: inout CheckEvidence, _ group: inout DiscardingTaskGroup) -> Bool {
+        var complete = evidence
         if !run.isEnough {
             guard let line = run.line.known else { return learn(run.line, &group) }
-            evidence.take(line)
+            complete.take(line)
         }
-        if TargetStage.isDoubtful(evidence) {
+        if TargetStage.isDoubtful(complete) {
             guard let nobody = run.nobody.known else { return learn(run.nobody, &group) }
-            evidence.results += nobody.results
+            complete.results += nobody.results
         }
-        return evidence
+        evidence = complete
+        return true
     }
 
-    private mutating func learn(_ line: SharedLine, _ group: inout DiscardingTaskGroup) -> CheckEvidence? {
-        guard !isLearning else { return nil }
+    private mutating func learn(_ line: SharedLine, _ group: inout DiscardingTaskGroup) -> Bool {
+        guard !isLearning else { return false }
         isLearning = true
         group.addTask { [mailbox] in
             _ = await line.outcome()
             mailbox.post(.learned)
         }
-        return nil
+        return false
     }
 
     /// Asks about the line before those need it who do not answer.

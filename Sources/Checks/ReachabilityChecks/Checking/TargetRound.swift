@@ -123,7 +123,7 @@ struct TargetRound: Sendable {
         switch target.service {
         case .any:
             return [
-                { [await prober.echo(.target, to: address, limit: clock.left)] },
+                { await goOn { [await prober.echo(.target, to: address, limit: clock.left)] } },
                 { [await prober.connect(.target, to: address, port: 443, limit: clock.left)] },
                 { [await prober.connect(.target, to: address, port: 80, limit: clock.left)] },
             ]

@@ -83,18 +83,29 @@ extension Prober {
         )
     }
 
-    /// In place of an echo, for those who may not send one: a host that says that nobody listens is there, too.
     private func closedPort(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
-        let request = request(.udp, subject, address, port: Self.closedPort, limit: limit)
-        let outcome = await engine.send(
-            DatagramRequest(
-                to: endpoint(address, port: Self.closedPort),
-                .payload([0]),
-                settings: settings(),
-                tries: [.zero, .milliseconds(700)],
-                limit: limit
-            )
+        let request = closedPortRequest(subject, address, limit: limit)
+        return closedPortResult(request, await engine.send(closedPort(request)))
+    }
+
+    /// In place of an echo, for those who may not send one: a host that says that nobody listens is there, too.
+    func closedPortRequest(_ subject: ProbeSubject, _ address: IPAddress, limit: Duration) -> ProbeRequest {
+        request(.udp, subject, address, port: Self.closedPort, limit: limit)
+    }
+
+    /// What the engine is asked for.
+    func closedPort(_ request: ProbeRequest) -> DatagramRequest {
+        let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
+        return DatagramRequest(
+            to: endpoint(address, port: Self.closedPort),
+            .payload([0]),
+            settings: settings(),
+            tries: [.zero, .milliseconds(700)],
+            limit: request.limit
         )
+    }
+
+    func closedPortResult(_ request: ProbeRequest, _ outcome: DatagramOutcome) -> ProbeResult {
         var result = result(request, outcome)
         if case .refused(.peer) = result.outcome { result.outcome = .answered }
         return result

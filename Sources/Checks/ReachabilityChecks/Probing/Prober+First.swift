@@ -5,19 +5,26 @@ import Sockets
 
 /// The first probe of a target, for a round of very many.
 extension Prober {
-    /// The probe that the round of a target would begin with, where one packet or connection decides; the same as `echo`, `connect` and
+    /// The probe that the round of a target would begin with, where one packet or connection may decide; the same as `echo`, `connect` and
     /// `fetch` send, and with the same result where the target works.
     ///
-    /// - Parameter tell: is called on the engine's thread, and must not wait.
-    /// - Returns: nil for a target that takes more than that: a handshake of TLS, several probes at once.
+    /// - Parameters:
+    ///   - mayEcho: whether echoes are permitted, as far as is known.
+    ///   - tell: is called on the engine's thread, and must not wait.
+    /// - Returns: nil for a target that takes more than that, a handshake of TLS for example.
     func first(
         of target: CheckTarget,
         at address: IPAddress,
         limit: Duration,
+        mayEcho: Bool,
         _ tell: @escaping @Sendable (ProbeResult) -> Void
     ) -> EngineJob? {
         switch target.service {
-        case .echo:
+        case .any, .echo:
+            guard mayEcho else {
+                let probe = closedPortRequest(.target, address, limit: limit)
+                return .datagram(closedPort(probe)) { tell(closedPortResult(probe, $0)) }
+            }
             let probe = request(.echo, .target, address, limit: limit)
             return .datagram(echo(probe)) { tell(result(probe, $0)) }
         case .tcp(let port):
@@ -27,7 +34,7 @@ extension Prober {
             let probe = request(.http, .target, address, port: UInt16(url.port), limit: limit)
             let question = WebRequest(url, .target)
             return .stream(exchange(probe, question, at: address)) { tell(result(probe, question, $0, at: address)) }
-        case .any, .web, .dns:
+        case .web, .dns:
             return nil
         }
     }
@@ -94,9 +101,9 @@ extension CheckTarget {
     /// Whether one probe without TLS is all that a target that works takes.
     var decidesAtOnce: Bool {
         switch service {
-        case .echo, .tcp: true
+        case .any, .echo, .tcp: true
         case .web(let url): url.scheme == .http
-        case .any, .dns: false
+        case .dns: false
         }
     }
 }

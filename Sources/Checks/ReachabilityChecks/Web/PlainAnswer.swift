@@ -55,7 +55,8 @@ struct PlainAnswer: Hashable, Sendable {
         else { return nil }
         var value = line[(colon + 1)...]
         while value.first == 0x20 { value.removeFirst() }
-        while value.last == 0x20 { value.removeLast() }
+        // Parsers differ about blanks at the end.
+        guard value.last != 0x20 else { return nil }
         let name = line[..<colon].map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
         return (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
     }
