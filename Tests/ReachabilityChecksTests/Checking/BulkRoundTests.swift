@@ -127,10 +127,11 @@ import Testing
     @Test func `where echoes are not permitted something else shows that a host is there`() async throws {
         try await withLine { line, options in
             try line.pc.sysctl("net.ipv4.ping_group_range", "1 0")
-            let targets = try (0..<200).map { number in
+            // A host sends fifty such errors at once, and not many more.
+            let targets = try (0..<30).map { number in
                 try CheckTarget(number % 2 == 0 ? "icmp://\(ProbedLine.world(.ipv4))" : ProbedLine.world(.ipv4))
             }
-            let reports = try await Self.reports(of: targets, options)
+            let reports = try await Self.reports(of: targets, options, rate: 200)
             let alone = try #require(try await Self.reports(of: [targets[0]], options)[0])
             #expect(alone.verdict.place == .works)
             for report in reports.values where report.target == alone.target { #expect(Word(report) == Word(alone)) }
