@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachabilityChecks
 
-/// What a server of the user's is spared where many machines ask it.
+/// What servers ask for that many machines ask, and slow lines.
 @Suite struct FleetTests {
     // MARK: Retry-After
 
@@ -59,6 +59,35 @@ import Testing
         let second = try await NetworkCheck(options: options).run()
         #expect(asked.withLock { $0 } == 1 && !second.probes.contains(where: \.isAnchor))
         #expect(second.verdict.notes.contains("retryAfter"))
+    }
+
+    // MARK: Slow lines
+
+    @Test func `on a slow line rounds have more time, up to eight seconds`() {
+        let usual = CheckOptions().timeLimit
+        var patience = RoundPatience()
+        func note(_ milliseconds: Int...) {
+            patience.note(
+                milliseconds.map { time in
+                    var result = Self.result(nil)
+                    result.evidence.kernelRoundTrip = .milliseconds(time)
+                    return result
+                }
+            )
+        }
+        #expect(patience.limit(usual) == usual)
+        note(20, 600, 40)
+        #expect(patience.limit(usual) == usual)
+        note(1500, 20)
+        #expect(patience.limit(usual) == .milliseconds(6300))
+        // What the user wants is kept to.
+        #expect(patience.limit(.milliseconds(500)) == .milliseconds(500))
+        note(20_000)
+        #expect(patience.limit(usual) == .seconds(8))
+        patience.note([])
+        #expect(patience.limit(usual) == .seconds(8))
+        for _ in 0..<50 { note(20) }
+        #expect(patience.limit(usual) == usual)
     }
 
     // MARK: The place of a machine

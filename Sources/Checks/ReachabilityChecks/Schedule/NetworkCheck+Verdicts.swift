@@ -66,7 +66,9 @@ extension NetworkCheck {
                 options.anchors = [options.anchors[turn % options.anchors.count]]
             }
             if case .full(let delay) = kind { try? await Task.sleep(for: delay) }
+            options.timeLimit = sight.patience.withLock { $0.limit(options.timeLimit) }
             let report = try await NetworkCheck(target: target, options: options).run()
+            sight.patience.withLock { $0.note(report.probes) }
             return (report.verdict, report.cost)
         } catch {
             let finding = Finding(.inconclusive, .notEnoughEvidence, .suspected, error.description)
@@ -112,6 +114,7 @@ private final class LineSight: Sendable {
     private let target: CheckTarget?
     private let options: CheckOptions
     let portals: PortalAnnouncements
+    let patience = Locked(RoundPatience())
     private let proofs: Locked<[AddressFamily: Proof]> = Locked([:])
 
     init(_ target: CheckTarget?, _ options: CheckOptions) {
