@@ -117,6 +117,32 @@ import Testing
         #expect(try await Command.run(["check", "--file", "/dev/null"]).status == 65)
     }
 
+    @Test func `targets of a file are told of as single ones are`() async throws {
+        let namespace = try await LabThread.detached {
+            let namespace = try LabNamespace()
+            try namespace.ip("link set lo up")
+            try namespace.sysctl("net.ipv4.ping_group_range", "0 2147483647")
+            return namespace
+        }
+        defer { namespace.close() }
+        // Without what takes its time.
+        let words = [
+            /"(place|reason|status|confidence|text)":[^,]*/, /"(outcome|failedPhase|port|summary)":[^(,}]*/,
+        ]
+        for target in ["icmp://127.0.0.1", "tcp://127.0.0.1:9", "icmp://240.0.0.1"] {
+            let script = "$R check --json --timeout 500ms"
+            let alone = try await Command.run(script: "\(script) \(target)", in: namespace)
+            let many = "printf '\(target)\\nicmp://127.0.0.2\\n' | \(script) --file -"
+            let both = try await Command.run(script: many, in: namespace)
+            let line = try #require(both.lines.first { $0.contains(#""target":"\#(target)""#) }, "\(both)")
+            for word in words {
+                let (one, other) = (alone.output.matches(of: word).map(\.0), line.matches(of: word).map(\.0))
+                // The kernel's steps are left out of many.
+                #expect(Set(other).isSubset(of: Set(one)) && !other.isEmpty, "\(target): \(one) \(other)")
+            }
+        }
+    }
+
     /// Dispatch and SwiftNIO end a process that has no descriptor for what they open first of all.
     @Test(arguments: [9, 10, 11, 12, 14, 16, 20])
     func `with few descriptors it says so`(limit: Int) async throws {

@@ -45,6 +45,33 @@ struct EngineTests {
     }
 
     @Test(arguments: Chain.hosts)
+    func `jobs that are begun together end each for itself`(host: String) async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine()
+            let (ends, ended) = AsyncStream.makeStream(of: (Int, Bool).self)
+            let open = ConnectRequest(to: try SocketEndpoint(host, port: EchoServer.port), limit: .seconds(20))
+            var silent = try request(host, .payload([1]))
+            (silent.accepts, silent.limit) = ({ _ in false }, .seconds(600))
+            let numbers = engine.begin([
+                .datagram(try request(host, .echo(size: 16))) { ended.yield((0, $0.end == .answered)) },
+                .connect(open) { ended.yield((1, $0.isConnected)) },
+                .datagram(silent) { ended.yield((2, $0.end == .cancelled)) },
+            ])
+            var seen: [Int] = []
+            for await (number, isExpected) in ends {
+                #expect(isExpected)
+                seen.append(number)
+                if seen.count == 2 { engine.cancel(numbers.upperBound - 1) }
+                if seen.count == 3 { ended.finish() }
+            }
+            #expect(Set(seen.prefix(2)) == [0, 1] && seen.last == 2)
+            // What is over cannot be cancelled any more.
+            engine.cancel(numbers.lowerBound)
+            try await chain.expectNoSockets()
+        }
+    }
+
+    @Test(arguments: Chain.hosts)
     func `a port is open, closed or silent`(host: String) async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
@@ -234,7 +261,8 @@ struct EngineTests {
                 group.addTask { [weak engine] in
                     guard let inbox = engine?.inbox else { throw LabError("no engine") }
                     return await withCheckedContinuation { continuation in
-                        _ = inbox.add(.start(inbox.nextFlight(), .datagram(request, continuation)))
+                        let job = EngineJob.datagram(request) { continuation.resume(returning: $0) }
+                        _ = inbox.add(.start(inbox.nextFlights().lowerBound, job))
                     }
                 }
                 #expect(try await eventually(within: .seconds(10)) { try await chain.openSockets() == 1 })

@@ -48,6 +48,8 @@ struct StreamTests {
         #expect(outcome.bytes == Array("to question!".utf8))
         let (connected, first) = (try #require(outcome.connected), try #require(outcome.firstByte))
         #expect(connected <= first && first <= outcome.duration)
+        let sent = try #require(outcome.sent)
+        #expect(connected <= sent && sent <= first && outcome.handshake != nil)
         #expect(outcome.information?.roundTrip != nil && outcome.errors.isEmpty)
         #expect(outcome.local?.address == WireAddress(host.contains(":") ? "fd01::2" : "10.1.0.2"))
     }

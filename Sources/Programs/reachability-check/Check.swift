@@ -77,13 +77,16 @@ struct Check: AsyncParsableCommand {
     /// A line that is no target ends the command: what is left would decide alone.
     private func targets(in path: String) throws(ExitMessage) -> [CheckTarget] {
         let file = try TargetFile(path: path)
-        let (texts, bad) = try file.read { text throws(CheckInputError) in _ = try CheckTarget(text) }
+        var targets: [String: CheckTarget] = [:]
+        let (texts, bad) = try file.read { text throws(CheckInputError) in
+            if targets[text] == nil { targets[text] = try CheckTarget(text) }
+        }
         if let last = bad.last {
             for line in bad.dropLast() { StandardError.write("reachability: \(line)") }
             throw ExitMessage("\(last)", .dataError)
         }
         if texts.isEmpty { throw ExitMessage("\(file.name) has no targets", .dataError) }
-        return texts.compactMap { try? CheckTarget($0) }
+        return texts.compactMap { targets[$0] }
     }
 
     private func explain(_ targets: [CheckTarget?], _ options: CheckOptions) throws(ExitMessage) {

@@ -27,8 +27,10 @@ struct CheckObject {
         object.add("notes", verdict.notes)
         let before = evidence?.steps.dropLast().map(EvidenceObject.object) ?? []
         object.add("steps", before + report.steps.map(Self.object))
-        object.add("probes", report.allProbes.map(ProbeObject.object))
-        object.add("decidedBy", verdict.decidingProbes.map(ProbeObject.object))
+        let (probes, deciding) = (report.allProbes, verdict.decidingProbes)
+        let objects = probes.map(ProbeObject.object)
+        object.add("probes", objects)
+        object.add("decidedBy", deciding == probes ? objects : deciding.map(ProbeObject.object))
         object.add("cost", ProbeObject.object(report.cost))
         object.add("kind", "check")
         return object.bytes

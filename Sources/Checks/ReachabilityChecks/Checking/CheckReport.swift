@@ -20,8 +20,13 @@ public struct CheckReport: Sendable {
     let isVoid: Bool
 
     init(_ evidence: CheckEvidence, of site: CheckSite, begun: ContinuousClock.Instant) {
-        var evidence = evidence
         let now = site.pathNow(to: evidence.path, isTarget: evidence.target != nil)
+        self.init(evidence, now: now, of: site, begun: begun)
+    }
+
+    /// - Parameter now: what has become of the path meanwhile; nil where the kernel does not say.
+    init(_ evidence: CheckEvidence, now: NetworkPath?, of site: CheckSite, begun: ContinuousClock.Instant) {
+        var evidence = evidence
         let hasChanged = now.map { !$0.leads(as: evidence.path) } ?? false
         if let now, hasChanged {
             evidence.path = now
@@ -29,7 +34,7 @@ public struct CheckReport: Sendable {
         }
         isVoid = hasChanged && evidence.path.status.isReachable
         self.evidence = evidence
-        pathOptions = site.options.pathOptions(over: site.options.addressFamily)
+        pathOptions = site.pathOptions
         target = evidence.target?.text
         path = evidence.path
         verdict = CheckJudge.judge(evidence)
@@ -41,7 +46,7 @@ public struct CheckReport: Sendable {
 
 extension NetworkPath {
     /// Whether packets take the same way.
-    fileprivate func leads(as other: NetworkPath) -> Bool {
+    func leads(as other: NetworkPath) -> Bool {
         status == other.status && interface == other.interface && gateway == other.gateway && source == other.source
     }
 }

@@ -1,89 +1,78 @@
 import LinuxPrimitives
 import NetworkReachability
 
-/// One round for any number of targets: the line is asked about once, each target for itself, all at the same time.
+/// What the reports of a round are made of: the line is asked about once, each target for itself, all at the same time.
 struct CheckRun: Sendable {
     let site: CheckSite
     /// Nil for the internet.
     let targets: [CheckTarget?]
     let nonce: Nonce
-    /// How many targets are begun in a second.
-    let rate: Int
-    /// Is given each report with the number of its target, as soon as there is one.
+    /// Is given each report with the number of its target, as soon as there is one; none is kept.
     let tell: @Sendable (Int, CheckReport) -> Void
-
-    /// How many targets are asked at a time; each has a few sockets.
-    private static let limit = 200
+    let line: SharedLine
+    /// Whether somebody answers for everybody.
+    let nobody: SharedLine
+    /// How many targets with a round of their own have not answered yet.
+    let waiting = Locked(0)
+    private let names: NameBook
+    /// One target has one deadline with its line; of many each has its own.
+    private let single: RoundClock?
 
     /// How long targets may take before the line is asked about too.
-    private static let targetsFirst = Duration.milliseconds(250)
+    static let targetsFirst = Duration.milliseconds(250)
+
+    init(
+        site: CheckSite,
+        targets: [CheckTarget?],
+        nonce: Nonce,
+        tell: @escaping @Sendable (Int, CheckReport) -> Void
+    ) {
+        (self.site, self.targets, self.nonce, self.tell) = (site, targets, nonce, tell)
+        let names = NameBook(site: site, nonce: nonce)
+        let single = targets.count == 1 ? RoundClock(limit: site.options.timeLimit) : nil
+        (self.names, self.single) = (names, single)
+        line = SharedLine { await LineRound(site: site, names: names, nonce: nonce, clock: single).run() }
+        nobody = SharedLine { LineOutcome(results: await InterceptionRound(site: site, clock: single).run()) }
+    }
 
     /// Whether a target that answers is all that is to be known.
-    private var isEnough: Bool { site.options.anchors.isEmpty && site.options.expectedAddresses.isEmpty }
+    var isEnough: Bool { site.options.anchors.isEmpty && site.options.expectedAddresses.isEmpty }
 
-    /// Tells one report of each target, as soon as there is one; none is kept.
+    /// The round of a single target.
     func run() async {
-        let begun = ContinuousClock.now
-        let names = NameBook(site: site, nonce: nonce)
-        // One target has one deadline with its line; of many each has its own.
-        let single = targets.count == 1 ? RoundClock(limit: site.options.timeLimit) : nil
-        let line = SharedLine { await LineRound(site: site, names: names, nonce: nonce, clock: single).run() }
-        let nobody = SharedLine { LineOutcome(results: await InterceptionRound(site: site, clock: single).run()) }
-        // How many targets have not answered yet.
-        let waiting = Locked(0)
-        await withTaskGroup(of: (Int, CheckReport)?.self) { group in
-            // For targets that will not answer, and not before they have had their chance.
-            group.addTask {
-                if isEnough, !targets.contains(nil) {
-                    do { try await Task.sleep(for: Self.targetsFirst) } catch { return nil }
-                    guard waiting.withLock({ $0 > 0 }) else { return nil }
-                }
-                _ = await line.outcome()
-                return nil
-            }
-            var left = targets.count
-            func take(_ numbered: (Int, CheckReport)?) {
-                guard let (number, report) = numbered else { return }
-                left -= 1
-                tell(number, report)
-            }
-            for (number, target) in targets.enumerated() {
-                if number >= Self.limit, let next = await group.next() { take(next) }
-                group.addTask {
-                    // What is cancelled begins nothing, and is told as it is.
-                    try? await Task.sleep(until: begun + .seconds(1) * number / rate, clock: .continuous)
-                    return (number, await report(of: target, names, line, nobody, waiting, single))
-                }
-            }
-            while left > 0, let next = await group.next() { take(next) }
+        await withDiscardingTaskGroup { group in
+            let target = targets.first ?? nil
+            group.addTask { await askLine(after: isEnough && target != nil ? Self.targetsFirst : .zero) }
+            tell(0, await report(of: target))
             group.cancelAll()
         }
     }
 
-    private func report(
-        of target: CheckTarget?,
-        _ names: NameBook,
-        _ line: SharedLine,
-        _ nobody: SharedLine,
-        _ waiting: Locked<Int>,
-        _ clock: RoundClock?
-    ) async -> CheckReport {
-        let begun = ContinuousClock.now
+    /// For targets that will not answer, and not before they have had their chance.
+    func askLine(after time: Duration) async {
+        if time > .zero {
+            do { try await Task.sleep(for: time) } catch { return }
+            guard waiting.withLock({ $0 > 0 }) else { return }
+        }
+        _ = await line.outcome()
+    }
+
+    /// What a round of a target finds.
+    ///
+    /// - Parameters:
+    ///   - begun: when, and how much time it has.
+    ///   - first: its first probe, where that is under way.
+    func report(of target: CheckTarget?, begun: RoundClock? = nil, first: ProbeUnderWay? = nil) async -> CheckReport {
+        let clock = begun ?? single ?? RoundClock(limit: site.options.timeLimit)
         var evidence = CheckEvidence(site, target)
         if let target {
             waiting.withLock { $0 += 1 }
             defer { waiting.withLock { $0 -= 1 } }
             let outcome = await site.out.during(target.text) {
-                let clock = clock ?? RoundClock(limit: site.options.timeLimit)
-                return await TargetRound(site: site, names: names, nonce: nonce, target: target, clock: clock).run()
+                await TargetRound(site: site, names: names, nonce: nonce, target: target, clock: clock, first: first)
+                    .run()
             }
-            evidence.results = outcome.results
-            if let path = outcome.path {
-                evidence.path = path
-                evidence.sharesLine = site.lines.contains { $0.leads(as: path) }
-                evidence.isOnLink = path.gateway == nil && path.interface.map { $0.type.hasNeighbours } ?? false
-            }
-            if site.options.resolution(of: target.host) != nil { evidence.target?.name = nil }
+            evidence.take(outcome, of: site)
         }
         let isAlone = isEnough && target != nil && TargetStage.answers(evidence) != nil
         if !isAlone { evidence.take(await line.outcome()) }
@@ -91,7 +80,7 @@ struct CheckRun: Sendable {
             // Where somebody answers for everybody, that is all there is to know.
             evidence.results += await nobody.outcome().results
         }
-        return CheckReport(evidence, of: site, begun: begun)
+        return CheckReport(evidence, of: site, begun: clock.begun)
     }
 }
 
@@ -113,8 +102,19 @@ extension CheckSite.Line {
 }
 
 extension CheckEvidence {
+    /// Adds what was found of the target.
+    mutating func take(_ outcome: TargetRound.Outcome, of site: CheckSite) {
+        results = outcome.results
+        if let path = outcome.path {
+            self.path = path
+            sharesLine = site.lines.contains { $0.leads(as: path) }
+            isOnLink = path.gateway == nil && path.interface.map { $0.type.hasNeighbours } ?? false
+        }
+        if let target, target.name != nil, site.options.resolution(of: target.host) != nil { self.target?.name = nil }
+    }
+
     /// Adds what was found of the line.
-    fileprivate mutating func take(_ line: LineOutcome) {
+    mutating func take(_ line: LineOutcome) {
         results += line.results
         dropped = line.dropped
         isReversePathFiltered = line.isReversePathFiltered
@@ -127,6 +127,7 @@ extension CheckEvidence {
         families = Set(site.lines.map(\.prober.family))
         for line in site.lines { gateways[line.prober.family] = line.path.gateway }
         anchors = Set(site.options.anchors.map(\.host))
+        restingAnchors = site.resting
         servers = site.servers
         duplicates = site.duplicates
         expectations = site.options.expectedAddresses

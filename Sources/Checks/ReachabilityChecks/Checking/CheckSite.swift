@@ -24,9 +24,17 @@ struct CheckSite: Sendable {
     let duplicates: [IPAddress]
     /// What is waited for.
     let out: ProbesOut
+    /// How the kernel is asked for the path to the network at large.
+    let pathOptions: NetworkReachabilityOptions
+    /// Who asks the kernel.
+    let monitor: PathMonitor
     /// Whom web servers are trusted by, read once.
     private let trust: WebTrust
     private let gate: ProbeGate
+    /// What anchors have asked for.
+    let rest: AnchorRest
+    /// The anchors that are not asked now, for they want to be left alone.
+    let resting: Set<String>
     /// The facts of the lines that targets turned out to be on: many targets share few.
     private let facts: Locked<[LineEnd: LineFacts]> = Locked([:])
 
@@ -43,18 +51,26 @@ struct CheckSite: Sendable {
     ///
     /// - Parameters:
     ///   - gate: what it shares with other checks.
+    ///   - rest: the same.
     ///   - engine: nil for one of its own.
     init(
         _ options: CheckOptions,
         out: ProbesOut = ProbesOut(),
         gate: ProbeGate = .process,
+        rest: AnchorRest = .process,
         engine: SocketEngine? = nil
     ) throws(CheckError) {
-        (self.out, self.gate) = (out, gate)
+        (self.out, self.gate, self.rest) = (out, gate, rest)
+        var options = options
+        let awake = rest.awake(options.anchors)
+        resting = Set(options.anchors.map(\.host)).subtracting(awake.map(\.host))
+        options.anchors = awake
+        pathOptions = options.pathOptions(over: options.addressFamily)
         trust = WebTrust(policy: options.policy)
         do throws(NetworkReachabilityError) {
-            let manager = try NetworkReachabilityManager(options: options.pathOptions(over: options.addressFamily))
+            let manager = try NetworkReachabilityManager(options: pathOptions)
             path = manager.path
+            monitor = manager.record.monitor
             duplicates = Self.duplicates(manager, on: path.interface?.index)
         } catch {
             throw .network(error)
@@ -75,7 +91,6 @@ struct CheckSite: Sendable {
             lines.append(Line(prober: prober, path: path, direction: direction))
         }
         self.lines = lines
-        var options = options
         options.portalAPI = options.portalAPI ?? Self.portal(options, lines)
         self.options = options
     }
@@ -93,17 +108,25 @@ struct CheckSite: Sendable {
 
     /// What sends to an address, along the path the kernel has to it.
     func prober(to address: IPAddress) throws(NetworkReachabilityError) -> (prober: Prober, path: NetworkPath) {
-        let manager = try NetworkReachabilityManager(address: address, options: options.pathOptions(over: nil))
-        let path = manager.path
-        return (Self.prober(engine, facts(of: path, manager), options, address.wire.family, trust, gate), path)
+        let path = try manager(of: address).path
+        return (try prober(to: address, along: path), path)
     }
 
-    private func facts(of path: NetworkPath, _ manager: NetworkReachabilityManager) -> LineFacts {
+    /// What sends to an address, along a path that the kernel gave for it.
+    func prober(to address: IPAddress, along path: NetworkPath) throws(NetworkReachabilityError) -> Prober {
         let end = LineEnd(interface: path.interface?.index, gateway: path.gateway)
-        if let known = facts.withLock({ $0[end] }) { return known }
-        let new = LineFacts(path, of: manager, generation: Self.generation)
-        facts.withLock { $0[end] = new }
-        return new
+        let facts: LineFacts
+        if let known = self.facts.withLock({ $0[end] }) {
+            facts = known
+        } else {
+            facts = LineFacts(path, of: try manager(of: address), generation: Self.generation)
+            self.facts.withLock { $0[end] = facts }
+        }
+        return Self.prober(engine, facts, options, address.wire.family, trust, gate)
+    }
+
+    private func manager(of address: IPAddress) throws(NetworkReachabilityError) -> NetworkReachabilityManager {
+        try NetworkReachabilityManager(address: address, options: options.pathOptions(over: nil))
     }
 
     private static func prober(
@@ -123,9 +146,9 @@ struct CheckSite: Sendable {
     /// What has become of a path; nil where the kernel does not say.
     func pathNow(to path: NetworkPath, isTarget: Bool) -> NetworkPath? {
         if isTarget, let address = path.destination {
-            return try? NetworkReachabilityManager(address: address, options: options.pathOptions(over: nil)).path
+            return try? manager(of: address).path
         }
-        return try? NetworkReachabilityManager(options: options.pathOptions(over: options.addressFamily)).path
+        return try? NetworkReachabilityManager(options: pathOptions).path
     }
 
     /// On all interfaces, where the kernel names none.

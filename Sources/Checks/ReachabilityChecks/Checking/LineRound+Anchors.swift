@@ -46,6 +46,7 @@ extension LineRound {
             var results: [ProbeResult] = []
             for await found in group {
                 results += found
+                site.rest.note(found, of: anchor)
                 if found.contains(where: { !$0.isEcho && $0.peerSpoke }) { group.cancelAll() }
             }
             return results.filter { $0.outcome != .cancelled }

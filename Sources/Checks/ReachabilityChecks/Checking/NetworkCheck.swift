@@ -80,7 +80,10 @@ public struct NetworkCheck: Sendable {
         try await Footing.make()
         func round(_ tell: @escaping @Sendable (Int, CheckReport) -> Void) async throws(CheckError) {
             let site = try CheckSite(options, out: out, gate: gate)
-            await CheckRun(site: site, targets: targets, nonce: nonce, rate: rate, tell: tell).run()
+            let run = CheckRun(site: site, targets: targets, nonce: nonce, tell: tell)
+            if targets.count == 1 { return await run.run() }
+            var bulk = BulkRound(run, rate: rate)
+            await bulk.run()
         }
         guard targets.count == 1 else { return try await round(tell) }
         let latest = Locked<CheckReport?>(nil)

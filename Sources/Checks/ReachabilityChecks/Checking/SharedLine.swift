@@ -3,7 +3,7 @@ import LinuxPrimitives
 /// The round about the line itself, which all targets share: one at a time, and used again while it is young.
 actor SharedLine {
     private let round: @Sendable () async -> LineOutcome
-    private var latest: (outcome: LineOutcome, end: ContinuousClock.Instant)?
+    private let latest = Locked<(outcome: LineOutcome, end: ContinuousClock.Instant)?>(nil)
     private var running: Task<LineOutcome, Never>?
 
     /// So long what was found is taken to hold.
@@ -13,9 +13,14 @@ actor SharedLine {
         self.round = round
     }
 
+    /// What was found last; nil where a new round is needed.
+    nonisolated var known: LineOutcome? {
+        latest.withLock { latest in latest.flatMap { $0.end + Self.lifetime > .now ? $0.outcome : nil } }
+    }
+
     /// What was found last, or what a new round finds. The round ends as soon as a task is cancelled that waits for it.
     func outcome() async -> LineOutcome {
-        if let latest, latest.end + Self.lifetime > .now { return latest.outcome }
+        if let known { return known }
         let task = running ?? Task { [round] in await round() }
         running = task
         let outcome = await withTaskCancellationHandler {
@@ -25,7 +30,7 @@ actor SharedLine {
         }
         if running == task {
             running = nil
-            latest = (outcome, .now)
+            latest.withLock { $0 = (outcome, .now) }
         }
         return outcome
     }

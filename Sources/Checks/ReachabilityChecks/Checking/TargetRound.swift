@@ -22,6 +22,8 @@ struct TargetRound: Sendable {
     let nonce: Nonce
     let target: CheckTarget
     let clock: RoundClock
+    /// The first probe, where it is under way: then the host is an address.
+    var first: ProbeUnderWay?
 
     /// How long an address may take before the next is tried too (RFC 8305, section 8).
     private static let nextAddress = Duration.milliseconds(250)
@@ -43,7 +45,7 @@ struct TargetRound: Sendable {
         await withTaskGroup(of: Part.self) { group in
             group.addTask { .lookedUp(await names.addresses(of: target.host, limit: clock.left)) }
             group.addTask {
-                try? await Task.sleep(for: Self.patience)
+                try? await Task.sleep(for: Self.patience - clock.elapsed)
                 return .late
             }
             var outcome = Outcome()
@@ -73,6 +75,8 @@ struct TargetRound: Sendable {
                     outcome.results += results
                     others -= 1
                 case .late:
+                    // It has not had its time where it is over.
+                    if group.isCancelled { continue }
                     if let way = open.first, hasCompanion {
                         others += 1
                         group.addTask { .other([await way.prober.echo(.target, to: way.address, limit: clock.left)]) }
@@ -119,19 +123,33 @@ struct TargetRound: Sendable {
         switch target.service {
         case .any:
             return [
-                { [await prober.echo(.target, to: address, limit: clock.left)] },
+                { await goOn { [await prober.echo(.target, to: address, limit: clock.left)] } },
                 { [await prober.connect(.target, to: address, port: 443, limit: clock.left)] },
                 { [await prober.connect(.target, to: address, port: 80, limit: clock.left)] },
             ]
         case .echo:
-            return [{ [await prober.echo(.target, to: address, limit: clock.left)] }]
+            return [{ await goOn { [await prober.echo(.target, to: address, limit: clock.left)] } }]
         case .tcp(let port):
-            return [{ [await prober.connect(.target, to: address, port: port, limit: clock.left)] }]
+            return [{ await goOn { [await prober.connect(.target, to: address, port: port, limit: clock.left)] } }]
         case .web(let url):
-            return [{ await prober.fetchBoth(.target, WebRequest(url, .target), at: address, clock) }]
+            return [{ await goOn { await prober.fetchBoth(.target, WebRequest(url, .target), at: address, clock) } }]
         case .dns(let name):
             let question = DNSQuestion(name, .a, identifier: nonce.identifier)
             return [{ [await prober.ask(target: address, question, limit: clock.left)] }]
+        }
+    }
+
+    /// Takes over the first probe where that is under way, and sends another where nothing came of it.
+    private func goOn(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
+        guard let first else { return await probe() }
+        // One of HTTP only knows what is plain.
+        if case .web = target.service { first.cancel() }
+        let result = await first.result()
+        switch result.outcome {
+        // It has cost something.
+        case .cancelled: return await [result] + probe()
+        case .skipped: return await probe()
+        default: return [result]
         }
     }
 
@@ -171,12 +189,13 @@ extension Prober {
 
 /// How much of the time of a round is left: of one round all probes have the same.
 struct RoundClock: Sendable {
+    let begun: ContinuousClock.Instant
     private let limit: Duration
     private let deadline: ContinuousClock.Instant
 
     init(limit: Duration) {
-        self.limit = limit
-        deadline = .now + limit
+        (self.limit, begun) = (limit, .now)
+        deadline = begun + limit
     }
 
     /// With less nothing is begun any more: whoever did not answer in so short a time would not be silent.
@@ -184,6 +203,8 @@ struct RoundClock: Sendable {
 
     /// Whether it is too late to begin anything.
     var isOver: Bool { deadline - .now < Self.least }
+
+    var elapsed: Duration { .now - begun }
 
     var left: Duration { max(deadline - .now, .milliseconds(1)) }
 

@@ -123,17 +123,21 @@ package struct HTTPFacts: Hashable, Sendable {
     package var challenge: Challenge
     /// How far the server's clock is from ours (RFC 9110, `Date`).
     package var clockOffset: Duration?
+    /// How long it wants not to be asked again (RFC 9110, `Retry-After`).
+    package var retryAfter: Duration?
 
     package init(
         status: Int,
         location: String? = nil,
         challenge: Challenge = .notAsked,
-        clockOffset: Duration? = nil
+        clockOffset: Duration? = nil,
+        retryAfter: Duration? = nil
     ) {
         self.status = status
         self.location = location
         self.challenge = challenge
         self.clockOffset = clockOffset
+        self.retryAfter = retryAfter
     }
 }
 

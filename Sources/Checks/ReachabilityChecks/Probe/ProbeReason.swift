@@ -103,6 +103,7 @@ extension ProbeReason {
     package static let redirected = ProbeReason("redirected")
     package static let networkAuthenticationRequired = ProbeReason("networkAuthenticationRequired")
     package static let tooLarge = ProbeReason("tooLarge")
+    package static let retryAfter = ProbeReason("retryAfter")
 }
 
 /// What a whole check finds.

@@ -17,11 +17,18 @@ extension Prober {
     ) async -> ProbeResult {
         let request = request(kind, subject, address, port: port, limit: limit)
         await gate.pass()
-        let retries: UInt8 = kind == .interception ? 1 : 2
-        let outcome = await engine.connect(
-            ConnectRequest(to: endpoint(address, port: port), settings: settings(), retries: retries, limit: limit)
+        return result(request, await engine.connect(connection(request)), about: address)
+    }
+
+    /// What the engine is asked for.
+    func connection(_ request: ProbeRequest) -> ConnectRequest {
+        let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
+        return ConnectRequest(
+            to: endpoint(address, port: request.port ?? 0),
+            settings: settings(),
+            retries: request.kind == .interception ? 1 : 2,
+            limit: request.limit
         )
-        return result(request, outcome, about: address)
     }
 
     /// An address that nobody has: whoever answers intercepts. Of TEST-NET-1 (RFC 5737) or the documentation prefix (RFC 3849).

@@ -66,32 +66,46 @@ extension Prober {
     ) async -> ProbeResult {
         let request = request(.echo, subject, address, limit: limit)
         await gate.pass()
-        let outcome = await engine.send(
-            DatagramRequest(
-                to: endpoint(address),
-                .echo(size: 56),
-                settings: settings(),
-                tries: tries ?? [.zero, .milliseconds(350), .seconds(1)],
-                limit: limit
-            )
-        )
-        let echo = result(request, outcome)
+        let echo = result(request, await engine.send(self.echo(request, tries: tries)))
         guard echo.outcome == .skipped(.notPermitted) else { return echo }
         return await closedPort(subject, of: address, limit: limit)
     }
 
-    /// In place of an echo, for those who may not send one: a host that says that nobody listens is there, too.
-    private func closedPort(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
-        let request = request(.udp, subject, address, port: Self.closedPort, limit: limit)
-        let outcome = await engine.send(
-            DatagramRequest(
-                to: endpoint(address, port: Self.closedPort),
-                .payload([0]),
-                settings: settings(),
-                tries: [.zero, .milliseconds(700)],
-                limit: limit
-            )
+    /// What the engine is asked for.
+    func echo(_ request: ProbeRequest, tries: [Duration]? = nil) -> DatagramRequest {
+        let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
+        return DatagramRequest(
+            to: endpoint(address),
+            .echo(size: 56),
+            settings: settings(),
+            tries: tries ?? [.zero, .milliseconds(350), .seconds(1)],
+            limit: request.limit
         )
+    }
+
+    private func closedPort(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
+        let request = closedPortRequest(subject, address, limit: limit)
+        return closedPortResult(request, await engine.send(closedPort(request)))
+    }
+
+    /// In place of an echo, for those who may not send one: a host that says that nobody listens is there, too.
+    func closedPortRequest(_ subject: ProbeSubject, _ address: IPAddress, limit: Duration) -> ProbeRequest {
+        request(.udp, subject, address, port: Self.closedPort, limit: limit)
+    }
+
+    /// What the engine is asked for.
+    func closedPort(_ request: ProbeRequest) -> DatagramRequest {
+        let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
+        return DatagramRequest(
+            to: endpoint(address, port: Self.closedPort),
+            .payload([0]),
+            settings: settings(),
+            tries: [.zero, .milliseconds(700)],
+            limit: request.limit
+        )
+    }
+
+    func closedPortResult(_ request: ProbeRequest, _ outcome: DatagramOutcome) -> ProbeResult {
         var result = result(request, outcome)
         if case .refused(.peer) = result.outcome { result.outcome = .answered }
         return result

@@ -32,7 +32,7 @@ extension CheckSchedule {
         let due = last + ScheduleTiming.cheapInterval(isMetered: isMetered)
         let isFullDue =
             options.asksOthers && !isMetered
-            && course.lastRound.map { now - $0 >= ScheduleTiming.fullInterval } != false
+            && course.lastRound.map { now - $0 >= ScheduleTiming.fullInterval(options.place) } != false
         if due > now {
             course.observeAt = min(now + ScheduleTiming.observation, due)
         } else if isFullDue, budget.allows(.anchors, isMetered, at: now) {

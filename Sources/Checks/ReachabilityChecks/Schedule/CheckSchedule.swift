@@ -9,14 +9,18 @@ package struct CheckSchedule: Sendable {
         package var asksOthers: Bool
         /// Anchors are asked at random within so long after a change.
         package var spread: Duration
+        /// The place of this machine among others that have begun at the same moment, 0 to 1: they ask anchors again at distances that
+        /// differ, so that after some of them no two ask together.
+        package var place: Double
         package var limits: CheckBudget.Limits
 
         package init(
             asksOthers: Bool = false,
             spread: Duration = .milliseconds(250),
+            place: Double = 0.5,
             limits: CheckBudget.Limits = .init()
         ) {
-            (self.asksOthers, self.spread, self.limits) = (asksOthers, spread, limits)
+            (self.asksOthers, self.spread, self.place, self.limits) = (asksOthers, spread, place, limits)
         }
     }
 

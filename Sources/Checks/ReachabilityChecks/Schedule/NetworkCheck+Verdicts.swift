@@ -37,7 +37,9 @@ extension NetworkCheck {
         let sight = LineSight(target, options)
         let turn = Locked(0)
         return CheckSession(
-            CheckSchedule(.init(asksOthers: target != nil || !options.anchors.isEmpty)),
+            CheckSchedule(
+                .init(asksOthers: target != nil || !options.anchors.isEmpty, place: MachinePlace.ofThisMachine)
+            ),
             errands: CheckSession.Errands(
                 events: { sight.events() },
                 runRound: { [self] kind in
@@ -64,7 +66,9 @@ extension NetworkCheck {
                 options.anchors = [options.anchors[turn % options.anchors.count]]
             }
             if case .full(let delay) = kind { try? await Task.sleep(for: delay) }
+            options.timeLimit = sight.patience.withLock { $0.limit(options.timeLimit) }
             let report = try await NetworkCheck(target: target, options: options).run()
+            sight.patience.withLock { $0.note(report.probes) }
             return (report.verdict, report.cost)
         } catch {
             let finding = Finding(.inconclusive, .notEnoughEvidence, .suspected, error.description)
@@ -110,6 +114,7 @@ private final class LineSight: Sendable {
     private let target: CheckTarget?
     private let options: CheckOptions
     let portals: PortalAnnouncements
+    let patience = Locked(RoundPatience())
     private let proofs: Locked<[AddressFamily: Proof]> = Locked([:])
 
     init(_ target: CheckTarget?, _ options: CheckOptions) {

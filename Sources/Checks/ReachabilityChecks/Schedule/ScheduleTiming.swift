@@ -5,7 +5,7 @@
 /// | from a change to the first round | 250 ms | 250 ms |
 /// | how fresh passive proof must be, and from one observation to the next | 30 s | 30 s |
 /// | between cheap probes, without passive proof | 60 s | 600 s |
-/// | between full rounds, without passive proof | 900 s | never |
+/// | between full rounds, without passive proof | 900 s, of each machine up to a quarter more or less | never |
 /// | the rounds of a suspicion | 0, 1, 3 s | 0, 1, 3 s |
 /// | between rounds while it is broken | 1, 2, 4 ... 60 s | 1, 2, 4 ... 300 s, after two hours 900 s |
 /// | from one success to the one that is told | 2 s | 2 s |
@@ -28,6 +28,9 @@ package enum ScheduleTiming {
     static let session = Duration.seconds(20)...Duration.seconds(86_400)
     static let longestPortalWait = Duration.seconds(600)
     static let jitter = 0.75...1.25
+
+    /// - Parameter place: of the machine in its fleet, 0 to 1: 675 to 1125 s.
+    static func fullInterval(_ place: Double) -> Duration { fullInterval * (0.75 + min(max(place, 0), 1) / 2) }
 
     static func cheapInterval(isMetered: Bool) -> Duration { .seconds(isMetered ? 600 : 60) }
 

@@ -18,6 +18,8 @@ package struct CheckEvidence: Sendable {
     package var target: CheckTarget?
     /// The hosts of the anchors that were to be asked.
     package var anchors: Set<String> = []
+    /// The hosts of those that were not to be asked now, as they have said themselves.
+    package var restingAnchors: Set<String> = []
     /// The DNS servers that are configured; nil where that could not be read.
     package var servers: [IPAddress]?
     /// What the user says the addresses of names are.

@@ -97,6 +97,7 @@ private enum Notes {
         if asked.contains(where: { $0.isVerified && ($0.evidence.http?.status ?? 0) >= 500 }) {
             notes.append("anchorsIll")
         }
+        if !evidence.restingAnchors.isEmpty { notes.append(ProbeReason.retryAfter.rawValue) }
         if results.contains(where: \.looksCaptive) { notes.append("captive") }
         if !evidence.duplicates.isEmpty { notes.append(ProbeReason.addressConflict.rawValue) }
         let redirects = results.contains {

@@ -100,7 +100,7 @@ extension ProbeResult {
     private var header: Int { request.binding.family == .ipv4 ? 52 : 72 }
 
     /// Adds what the kernel has counted. The round trip stays that of the handshake: later ones have the server's pauses in them.
-    fileprivate mutating func take(_ information: TCPInformation) {
+    mutating func take(_ information: TCPInformation) {
         evidence.retransmits = information.totalRetransmits
         evidence.lost = information.lost
         evidence.pathMTU = information.pathMTU

@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 import NIOTLS
+import ReachabilityRetry
 import ServerTrustHTTP
 import ServerTrustNIO
 
@@ -188,6 +189,9 @@ extension WebAnswer {
         location = head.headers.first(name: "Location").map { String($0.prefix(WebLimits.location)) }
         response = head.headers.first(name: "Reachability-Response")
         clockOffset = head.headers.first(name: "Date").flatMap { HTTPDate($0) }.map { $0.sinceEpoch - now }
+        if status == 429 || status == 503, let text = head.headers.first(name: "Retry-After") {
+            retryAfter = RetryAfter.wait(text, now: (now + (clockOffset ?? .zero)).components.seconds)
+        }
     }
 }
 

@@ -69,7 +69,8 @@ extension HTTPFacts {
             status: answer.status,
             location: answer.location,
             challenge: challenge,
-            clockOffset: answer.clockOffset
+            clockOffset: answer.clockOffset,
+            retryAfter: answer.retryAfter
         )
     }
 }

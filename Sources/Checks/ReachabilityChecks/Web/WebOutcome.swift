@@ -32,4 +32,6 @@ struct WebAnswer: Hashable, Sendable {
     var response: String?
     /// How far the server's clock is ahead of ours.
     var clockOffset: Duration?
+    /// How long it wants not to be asked again.
+    var retryAfter: Duration?
 }

@@ -80,4 +80,12 @@ extension WebRequest {
         if case .anchor(let nonce) = purpose { headers.add(name: "Reachability-Challenge", value: nonce) }
         return HTTPRequestHead(version: .http1_1, method: .GET, uri: url.target, headers: headers)
     }
+
+    /// The same as bytes.
+    var bytes: [UInt8] {
+        let head = head
+        var text = "\(head.method.rawValue) \(head.uri) HTTP/1.1\r\n"
+        for (name, value) in head.headers { text += "\(name): \(value)\r\n" }
+        return Array((text + "\r\n").utf8)
+    }
 }

@@ -4,7 +4,7 @@ import LinuxPrimitives
 final class ConnectFlight: Flight {
     private var socket: NetworkSocket?
     private let request: ConnectRequest
-    private let continuation: CheckedContinuation<ConnectOutcome, Never>
+    private let tell: @Sendable (ConnectOutcome) -> Void
     private let begun: Duration
     private var outcome = ConnectOutcome(end: .silent)
     private var isOver = false
@@ -14,10 +14,10 @@ final class ConnectFlight: Flight {
         _ request: ConnectRequest,
         on socket: consuming NetworkSocket,
         _ loop: EngineLoop,
-        _ continuation: CheckedContinuation<ConnectOutcome, Never>
+        _ tell: @escaping @Sendable (ConnectOutcome) -> Void
     ) {
         self.request = request
-        self.continuation = continuation
+        self.tell = tell
         begun = loop.now
         let failure: SocketError?
         do throws(SocketError) {
@@ -98,6 +98,6 @@ final class ConnectFlight: Flight {
         outcome.begun = begun
         outcome.duration = loop.now - begun
         if outcome.information == nil { outcome.information = socket?.information }
-        loop.finish { [continuation, outcome] in continuation.resume(returning: outcome) }
+        loop.finish { [tell, outcome] in tell(outcome) }
     }
 }

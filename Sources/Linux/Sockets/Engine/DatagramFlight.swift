@@ -4,7 +4,7 @@ import LinuxPrimitives
 final class DatagramFlight: Flight {
     private let socket: NetworkSocket
     private let payload: [UInt8]
-    private let continuation: CheckedContinuation<DatagramOutcome, Never>
+    private let tell: @Sendable (DatagramOutcome) -> Void
     private var exchange: Exchange
 
     init(
@@ -12,18 +12,18 @@ final class DatagramFlight: Flight {
         _ payload: [UInt8],
         on socket: consuming NetworkSocket,
         _ loop: EngineLoop,
-        _ continuation: CheckedContinuation<DatagramOutcome, Never>
+        _ tell: @escaping @Sendable (DatagramOutcome) -> Void
     ) {
         exchange = Exchange(request, begun: loop.now, local: socket.localEndpoint)
         self.socket = socket
         self.payload = payload
-        self.continuation = continuation
+        self.tell = tell
     }
 
     func advance(_ loop: EngineLoop) -> Duration? {
         while exchange.beginTry(at: loop.now) { send(loop) }
         guard let outcome = exchange.outcome(at: loop.now) else { return exchange.nextMoment }
-        loop.finish { [continuation] in continuation.resume(returning: outcome) }
+        loop.finish { [tell] in tell(outcome) }
         return nil
     }
 
@@ -74,6 +74,6 @@ final class DatagramFlight: Flight {
 
     func cancel(_ loop: EngineLoop) {
         let outcome = exchange.outcome(endingWith: .cancelled, at: loop.now)
-        loop.finish { [continuation] in continuation.resume(returning: outcome) }
+        loop.finish { [tell] in tell(outcome) }
     }
 }

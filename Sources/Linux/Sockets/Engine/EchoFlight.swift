@@ -2,7 +2,7 @@ import LinuxPrimitives
 
 /// Echoes to one address, on a socket that others use as well.
 final class EchoFlight: Flight {
-    private let continuation: CheckedContinuation<DatagramOutcome, Never>
+    private let tell: @Sendable (DatagramOutcome) -> Void
     private unowned let socket: PingSocket
     var exchange: Exchange
     /// What marks the echoes as ours.
@@ -19,11 +19,11 @@ final class EchoFlight: Flight {
         size: Int,
         on socket: PingSocket,
         _ loop: EngineLoop,
-        _ continuation: CheckedContinuation<DatagramOutcome, Never>
+        _ tell: @escaping @Sendable (DatagramOutcome) -> Void
     ) {
         self.number = number
         self.socket = socket
-        self.continuation = continuation
+        self.tell = tell
         length = 8 + max(8, min(size, MessageBuffer.payloadSize - 8))
         exchange = Exchange(request, begun: loop.now, local: socket.localEndpoint)
     }
@@ -45,7 +45,7 @@ final class EchoFlight: Flight {
     }
 
     private func end(_ outcome: DatagramOutcome, _ loop: EngineLoop) {
-        loop.finish { [continuation] in continuation.resume(returning: outcome) }
+        loop.finish { [tell] in tell(outcome) }
         socket.remove(self, loop)
     }
 }

@@ -20,20 +20,24 @@ final class EngineInbox: Sendable {
         poller = try Poller()
     }
 
-    /// A number for a new flight, not 0.
-    func nextFlight() -> UInt64 {
-        state.withLock {
-            $0.lastFlight += 1
-            return $0.lastFlight
+    /// Numbers for new flights, none of them 0.
+    func nextFlights(_ count: Int = 1) -> Range<UInt64> {
+        state.withLock { state in
+            let first = state.lastFlight + 1
+            state.lastFlight += UInt64(count)
+            return first..<(first + UInt64(count))
         }
     }
 
     /// Whether the engine will see to it; not when it is closed.
-    func add(_ command: Command) -> Bool {
+    func add(_ commands: Command...) -> Bool { add(commands) }
+
+    func add(_ commands: [Command]) -> Bool {
         let (isTaken, isFirst) = state.withLock { state in
             if state.isClosed { return (false, false) }
-            state.commands.append(command)
-            return (true, state.commands.count == 1)
+            let isFirst = state.commands.isEmpty
+            state.commands += commands
+            return (true, isFirst)
         }
         if isFirst { poller.wake() }
         return isTaken

@@ -45,27 +45,27 @@ struct EngineLine {
     }
 }
 
-/// What somebody waits for.
-enum EngineJob: Sendable {
-    case datagram(DatagramRequest, CheckedContinuation<DatagramOutcome, Never>)
-    case connect(ConnectRequest, CheckedContinuation<ConnectOutcome, Never>)
-    case stream(StreamRequest, CheckedContinuation<StreamOutcome, Never>)
+/// What is to be done, and who is told what came of it: on the engine's thread, so it must not wait.
+package enum EngineJob: Sendable {
+    case datagram(DatagramRequest, @Sendable (DatagramOutcome) -> Void)
+    case connect(ConnectRequest, @Sendable (ConnectOutcome) -> Void)
+    case stream(StreamRequest, @Sendable (StreamOutcome) -> Void)
 
     /// Ends it before it began.
     func cancel() {
         switch self {
-        case .datagram(_, let continuation): continuation.resume(returning: DatagramOutcome(end: .cancelled))
-        case .connect(_, let continuation): continuation.resume(returning: ConnectOutcome(end: .cancelled))
-        case .stream(_, let continuation): continuation.resume(returning: StreamOutcome(end: .cancelled))
+        case .datagram(_, let tell): tell(DatagramOutcome(end: .cancelled))
+        case .connect(_, let tell): tell(ConnectOutcome(end: .cancelled))
+        case .stream(_, let tell): tell(StreamOutcome(end: .cancelled))
         }
     }
 
     /// Ends it before anything could be sent.
     func refuse(_ error: SocketError) {
         switch self {
-        case .datagram(_, let continuation): continuation.resume(returning: DatagramOutcome(end: .notSent(error)))
-        case .connect(_, let continuation): continuation.resume(returning: ConnectOutcome(end: .notSent(error)))
-        case .stream(_, let continuation): continuation.resume(returning: StreamOutcome(end: .notSent(error)))
+        case .datagram(_, let tell): tell(DatagramOutcome(end: .notSent(error)))
+        case .connect(_, let tell): tell(ConnectOutcome(end: .notSent(error)))
+        case .stream(_, let tell): tell(StreamOutcome(end: .notSent(error)))
         }
     }
 

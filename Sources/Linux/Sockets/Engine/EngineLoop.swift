@@ -109,7 +109,11 @@ final class EngineLoop {
     }
 
     private func advanceTouched() {
-        while let number = touched.popLast() { advance(number) }
+        while !touched.isEmpty {
+            let numbers = touched
+            touched = []
+            for number in numbers { advance(number) }
+        }
     }
 
     private func advance(_ number: UInt64) {
@@ -179,25 +183,25 @@ extension EngineLoop {
 
     private func flight(_ number: UInt64, _ job: EngineJob) throws(SocketError) -> any Flight {
         switch job {
-        case .connect(let request, let continuation):
+        case .connect(let request, let tell):
             let socket = try openStream(number, to: request.endpoint, request.settings, request.retries)
             // Whoever keeps it speaks first.
             if request.afterwards == .keep { try socket.delayAcknowledgement() }
-            return ConnectFlight(request, on: socket, self, continuation)
-        case .stream(let request, let continuation):
+            return ConnectFlight(request, on: socket, self, tell)
+        case .stream(let request, let tell):
             let socket = try openStream(number, to: request.endpoint, request.settings, request.retries)
             try socket.delayAcknowledgement()
-            return StreamFlight(number, request, on: socket, self, continuation)
-        case .datagram(let request, let continuation):
+            return StreamFlight(number, request, on: socket, self, tell)
+        case .datagram(let request, let tell):
             switch request.content {
             case .payload(let payload):
                 let socket = try NetworkSocket.open(.udp, request.endpoint.family, request.settings)
                 try socket.connect(to: request.endpoint)
                 try inbox.poller.add(socket, .readable, token: number)
-                return DatagramFlight(request, payload, on: socket, self, continuation)
+                return DatagramFlight(request, payload, on: socket, self, tell)
             case .echo(let size):
                 let socket = try pingSocket(PingSocket.Key(family: request.endpoint.family, settings: request.settings))
-                let flight = EchoFlight(number, request, size: size, on: socket, self, continuation)
+                let flight = EchoFlight(number, request, size: size, on: socket, self, tell)
                 socket.add(flight)
                 return flight
             }

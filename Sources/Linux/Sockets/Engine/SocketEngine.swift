@@ -50,19 +50,34 @@ package final class SocketEngine: Sendable {
         await perform { .stream(request, $0) }
     }
 
+    /// Begins several jobs at once, for a caller that has no task for each. Who is told of one must not wait.
+    ///
+    /// - Returns: a number for each, to cancel it by; in their order.
+    @discardableResult
+    package func begin(_ jobs: [EngineJob]) -> Range<UInt64> {
+        let numbers = inbox.nextFlights(jobs.count)
+        if !inbox.add(zip(numbers, jobs).map { .start($0, $1) }) { for job in jobs { job.cancel() } }
+        return numbers
+    }
+
+    /// Ends a job that was begun, if it is not over.
+    package func cancel(_ number: UInt64) {
+        _ = inbox.add(.cancel(number))
+    }
+
     private func perform<Outcome: Sendable>(
-        _ job: (CheckedContinuation<Outcome, Never>) -> EngineJob
+        _ job: (@escaping @Sendable (Outcome) -> Void) -> EngineJob
     ) async -> Outcome {
-        let number = inbox.nextFlight()
+        let number = inbox.nextFlights().lowerBound
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let job = job(continuation)
+                let job = job { continuation.resume(returning: $0) }
                 guard inbox.add(.start(number, job)) else { return job.cancel() }
                 // The handler may have run before there was anything to cancel.
-                if Task.isCancelled { _ = inbox.add(.cancel(number)) }
+                if Task.isCancelled { cancel(number) }
             }
         } onCancel: {
-            _ = inbox.add(.cancel(number))
+            cancel(number)
         }
     }
 }

@@ -8,7 +8,7 @@ final class StreamFlight: Flight {
     private let number: UInt64
     private let request: StreamRequest
     private let socket: NetworkSocket
-    private let continuation: CheckedContinuation<StreamOutcome, Never>
+    private let tell: @Sendable (StreamOutcome) -> Void
     private let begun: Duration
     private var sent = 0
     private var awaited = Readiness.writable
@@ -21,11 +21,11 @@ final class StreamFlight: Flight {
         _ request: StreamRequest,
         on socket: consuming NetworkSocket,
         _ loop: EngineLoop,
-        _ continuation: CheckedContinuation<StreamOutcome, Never>
+        _ tell: @escaping @Sendable (StreamOutcome) -> Void
     ) {
         self.number = number
         self.request = request
-        self.continuation = continuation
+        self.tell = tell
         begun = loop.now
         // Six packets for a short question and answer, instead of eight.
         socket.delayAcknowledgements()
@@ -54,6 +54,7 @@ final class StreamFlight: Flight {
             guard readiness.contains(.writable), !readiness.contains(.hungUp) else { return receiveErrors(loop) }
             outcome.connected = loop.now - begun
             outcome.local = socket.localEndpoint
+            outcome.handshake = socket.information?.roundTrip
         }
         do throws(SystemError) {
             try write(loop)
@@ -67,6 +68,7 @@ final class StreamFlight: Flight {
     private func write(_ loop: EngineLoop) throws(SystemError) {
         while sent < request.payload.count, case let count = try socket.write(request.payload[sent...]), count > 0 {
             sent += count
+            if sent == request.payload.count { outcome.sent = loop.now - begun }
         }
         let wanted: Readiness = sent < request.payload.count ? [.readable, .writable] : .readable
         guard wanted != awaited else { return }
@@ -119,6 +121,6 @@ final class StreamFlight: Flight {
         outcome.duration = loop.now - begun
         outcome.information = socket.information
         socket.descriptor.resetWhenClosed()
-        loop.finish { [continuation, outcome] in continuation.resume(returning: outcome) }
+        loop.finish { [tell, outcome] in tell(outcome) }
     }
 }

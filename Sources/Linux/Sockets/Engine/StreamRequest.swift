@@ -61,6 +61,10 @@ package struct StreamOutcome: Sendable {
     package var bytes: [UInt8] = []
     /// When the connection was open, counted from the beginning; nil where it never was.
     package var connected: Duration?
+    /// The round trip of the handshake, as the kernel measured it; later ones have the peer's pauses in them.
+    package var handshake: Duration?
+    /// When all was handed to the kernel, counted from the beginning.
+    package var sent: Duration?
     /// When the first byte was there, counted from the beginning.
     package var firstByte: Duration?
     /// ICMP errors, with those that said them.

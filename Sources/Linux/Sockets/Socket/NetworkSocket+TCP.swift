@@ -51,10 +51,15 @@ extension NetworkSocket {
 
 extension TCPInformation {
     init?(ofSocket number: CInt) {
-        var bytes = [UInt8](repeating: 0, count: 256)
-        var length = socklen_t(bytes.count)
-        guard getsockopt(number, OptionLevel.tcp, TCP_INFO, &bytes, &length) == 0 else { return nil }
-        self.init(bytes: Array(bytes.prefix(Int(length))))
+        var length = socklen_t(256)
+        let information = withUnsafeTemporaryAllocation(byteCount: Int(length), alignment: 8) { memory in
+            guard getsockopt(number, OptionLevel.tcp, TCP_INFO, memory.baseAddress, &length) == 0 else {
+                return TCPInformation?.none
+            }
+            return TCPInformation(UnsafeRawBufferPointer(memory).bytes(from: 0, length: Int(length)))
+        }
+        guard let information else { return nil }
+        self = information
     }
 }
 

@@ -1,0 +1,87 @@
+import LinuxPrimitives
+import NetworkReachability
+import Sockets
+import Testing
+
+@testable import ReachabilityChecks
+
+/// What one reader is told by many, and what becomes of a probe that has no task.
+@Suite struct MailboxTests {
+    @Test func `all there is comes at once, in its order`() async {
+        let mailbox = Mailbox<Int>()
+        for number in 0..<5 { mailbox.post(number) }
+        #expect(await mailbox.take(until: nil) == [0, 1, 2, 3, 4])
+        mailbox.call()
+        #expect(await mailbox.take(until: nil) == [])
+        #expect(await mailbox.take(until: .now) == [])
+    }
+
+    @Test func `a reader who waits is woken, by a message, by a call, and when it is time`() async {
+        let mailbox = Mailbox<Int>()
+        async let message = mailbox.take(until: nil)
+        mailbox.post(7)
+        #expect(await message == [7])
+        async let call = mailbox.take(until: nil)
+        mailbox.call()
+        #expect(await call == [])
+        let begun = ContinuousClock.now
+        #expect(await mailbox.take(until: begun + .milliseconds(5)) == [])
+        #expect(begun + .milliseconds(5) <= .now)
+        // The alarm of a wait that ended early calls nobody.
+        async let early = mailbox.take(until: .now + .seconds(3600))
+        mailbox.post(8)
+        #expect(await early == [8])
+    }
+
+    @Test func `nothing is lost among many writers`() async {
+        let mailbox = Mailbox<Int>()
+        await withDiscardingTaskGroup { group in
+            for writer in 0..<8 {
+                group.addTask { for number in 0..<1000 { mailbox.post(writer * 1000 + number) } }
+            }
+            var seen: [Int] = []
+            while seen.count < 8000 { seen += await mailbox.take(until: nil) }
+            #expect(Set(seen).count == 8000)
+            // Those of one writer stay in order.
+            for writer in 0..<8 {
+                let own = seen.filter { $0 / 1000 == writer }
+                #expect(own == own.sorted())
+            }
+        }
+    }
+
+    private static let result = ProbeResult(
+        ProbeRequest(.echo, .target, binding: ProbeBinding(family: .ipv4)),
+        generation: 1,
+        .answered
+    )
+
+    @Test func `the end of a probe is told once: to its owner, or to the round that took it over`() async throws {
+        let engine = try SocketEngine()
+        let told = Locked(0)
+        let unclaimed = ProbeUnderWay(on: engine) { _ in told.withLock { $0 += 1 } }
+        unclaimed.end(Self.result)
+        #expect(told.withLock { $0 } == 1)
+        // Too late to take it over, but not to know.
+        #expect(await unclaimed.result() == Self.result)
+        let claimed = ProbeUnderWay(on: engine) { _ in Issue.record("told to the owner") }
+        let round = Task.immediate { await claimed.result() }
+        claimed.end(Self.result)
+        #expect(await round.value == Self.result)
+    }
+
+    @Test func `a round that is cancelled ends the probe it took over`() async throws {
+        let engine = try SocketEngine()
+        let probe = ProbeUnderWay(on: engine) { _ in }
+        var ended = Self.result
+        ended.outcome = .cancelled
+        let round = Task.immediate { await probe.result() }
+        let closed = SocketEndpoint(WireAddress(ipv4: 0x7f00_0001), port: 9)
+        let silent = DatagramRequest(to: closed, .payload([0]), limit: .seconds(600), endsAtError: false)
+        let cancelled = ended
+        let numbers = engine.begin([.datagram(silent) { _ in probe.end(cancelled) }])
+        probe.begin(numbers.lowerBound)
+        round.cancel()
+        #expect(await round.value.outcome == .cancelled)
+    }
+}

@@ -1,0 +1,117 @@
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityChecks
+
+/// What servers ask for that many machines ask, and slow lines.
+@Suite struct FleetTests {
+    // MARK: Retry-After
+
+    private static func result(_ wait: Duration?, _ challenge: HTTPFacts.Challenge = .echoed) -> ProbeResult {
+        let request = ProbeRequest(.http, .anchor("a.example"), binding: ProbeBinding(family: .ipv4))
+        var result = ProbeResult(request, generation: 1, .invalid(.statusNotExpected))
+        result.evidence.http = HTTPFacts(status: 503, challenge: challenge, retryAfter: wait)
+        return result
+    }
+
+    @Test func `an anchor is left alone for as long as it says, within bounds`() throws {
+        let (one, other) = try (CheckOptions.Anchor("http://a.example/"), CheckOptions.Anchor("http://b.example/"))
+        let start = ContinuousClock.now
+        func rest(_ result: ProbeResult, after time: Duration) -> [CheckOptions.Anchor] {
+            let rest = AnchorRest()
+            rest.note([result], of: one, at: start)
+            return rest.awake([one, other], at: start + time)
+        }
+        #expect(rest(Self.result(nil), after: .zero) == [one, other])
+        #expect(rest(Self.result(.seconds(120)), after: .seconds(119)) == [other])
+        #expect(rest(Self.result(.seconds(120)), after: .seconds(120)) == [one, other])
+        #expect(rest(Self.result(.seconds(86_400)), after: .seconds(3599)) == [other])
+        #expect(rest(Self.result(.seconds(86_400)), after: .seconds(3600)) == [one, other])
+        // Somebody on the way may have said it.
+        #expect(rest(Self.result(.seconds(86_400), .missing), after: .seconds(59)) == [other])
+        #expect(rest(Self.result(.seconds(86_400), .missing), after: .seconds(60)) == [one, other])
+    }
+
+    @Test func `the next rounds do not ask it`() async throws {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        #expect(try await line.carriesPackets(.ipv4, expecting: true))
+        let asked = Locked(0)
+        let server = try await LabThread.detached {
+            try StreamServer(in: line.provider) { stream in
+                _ = stream.receive()
+                asked.withLock { $0 += 1 }
+                stream.send(Array("HTTP/1.1 503 Later\r\nRetry-After: 3000\r\nContent-Length: 0\r\n\r\n".utf8))
+                stream.waitForEnd()
+            }
+        }
+        defer { server.stop() }
+        var options = CheckOptions()
+        options.networkNamespace = .path(line.pc.path)
+        (options.family, options.nameServers, options.timeLimit) = (.ipv4, [], .milliseconds(1500))
+        let host = ProbedLine.world(.ipv4)
+        options.anchors = [try CheckOptions.Anchor("http://\(host):\(StreamServer.port)/later")]
+        let first = try await NetworkCheck(options: options).run()
+        #expect(asked.withLock { $0 } == 1 && first.probes.contains(where: \.isAnchor))
+        #expect(!first.verdict.notes.contains("retryAfter"))
+        let second = try await NetworkCheck(options: options).run()
+        #expect(asked.withLock { $0 } == 1 && !second.probes.contains(where: \.isAnchor))
+        #expect(second.verdict.notes.contains("retryAfter"))
+    }
+
+    // MARK: Slow lines
+
+    @Test func `on a slow line rounds have more time, up to eight seconds`() {
+        let usual = CheckOptions().timeLimit
+        var patience = RoundPatience()
+        func note(_ milliseconds: Int...) {
+            patience.note(
+                milliseconds.map { time in
+                    var result = Self.result(nil)
+                    result.evidence.kernelRoundTrip = .milliseconds(time)
+                    return result
+                }
+            )
+        }
+        #expect(patience.limit(usual) == usual)
+        note(20, 600, 40)
+        #expect(patience.limit(usual) == usual)
+        note(1500, 20)
+        #expect(patience.limit(usual) == .milliseconds(6300))
+        // What the user wants is kept to.
+        #expect(patience.limit(.milliseconds(500)) == .milliseconds(500))
+        note(20_000)
+        #expect(patience.limit(usual) == .seconds(8))
+        patience.note([])
+        #expect(patience.limit(usual) == .seconds(8))
+        for _ in 0..<50 { note(20) }
+        #expect(patience.limit(usual) == usual)
+    }
+
+    // MARK: The place of a machine
+
+    @Test func `machines of a fleet have places of their own, and keep them`() {
+        let numbers = (0..<1000).map { number in
+            let digits = String(number, radix: 16)
+            return String(repeating: "0", count: 32 - digits.count) + digits + "\n"
+        }
+        let places = numbers.compactMap(MachinePlace.of)
+        #expect(places.count == 1000 && Set(places).count == 1000)
+        #expect(places == numbers.compactMap(MachinePlace.of))
+        #expect(places.allSatisfy { (0..<1).contains($0) })
+        for tenth in 0..<10 {
+            let count = places.count { Int($0 * 10) == tenth }
+            #expect((50...150).contains(count), "\(tenth): \(count)")
+        }
+        for text in ["", "\n", "uninitialized\n", "0123"] { #expect(MachinePlace.of(text) == nil) }
+        #expect((0..<1).contains(MachinePlace.ofThisMachine))
+    }
+
+    @Test func `full rounds are a quarter of their distance apart at most`() {
+        #expect(ScheduleTiming.fullInterval(0) == .seconds(675))
+        #expect(ScheduleTiming.fullInterval(0.5) == .seconds(900))
+        #expect(ScheduleTiming.fullInterval(1) == .seconds(1125))
+    }
+}
