@@ -43,6 +43,13 @@ struct SituationTests {
             none.gateway(Situation.error(3, 13, .thisMachine)).anchor(.silent)
         ),
         row(
+            4,
+            "local drop of all beyond the routers",
+            .thisMachine,
+            .firewall,
+            alive.hop().server(.blockedHere(1)).anchor(.blockedHere(1), "a.example", .echo).anchor(.silent)
+        ),
+        row(
             6,
             "local drop of TCP",
             .thisMachine,

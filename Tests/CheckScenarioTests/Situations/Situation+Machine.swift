@@ -49,6 +49,21 @@ extension Situation {
             right: .place("thisMachine", "firewall", "blockedHere")
         ),
         Situation(
+            id: "firewall-drops-beyond",
+            title: "the firewall of this machine drops all that leaves for anybody but the gateway",
+            row: 4,
+            steps: [
+                .rule(.pc, "output", "oifname p0 ip ttl > 2 ip daddr != 192.168.1.0/24 drop"),
+                .rule(
+                    .pc,
+                    "output",
+                    "oifname p0 ip6 hoplimit > 2 ip6 daddr != { 3fff:1::/64, fe80::/10, ff00::/8 } drop"
+                ),
+            ],
+            facts: [.echo(.gateway), .name(.resolver, .unsent), .tcp(.anchor, 80, .silent)],
+            right: .place("thisMachine", "firewall", "blockedHere")
+        ),
+        Situation(
             id: "firewall-rejects",
             title: "the firewall of this machine rejects all that leaves",
             row: 5,

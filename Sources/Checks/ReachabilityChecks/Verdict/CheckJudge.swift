@@ -48,6 +48,7 @@ package enum CheckJudge {
             ?? GatewayStage.judge(view)
             ?? UpstreamStage.word(view)
             ?? AnchorStage.unproven(view)
+            ?? LocalStage.refusesBeyond(view)
             ?? UpstreamStage.silence(view)
     }
 }

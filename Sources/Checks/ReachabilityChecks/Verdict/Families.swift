@@ -11,6 +11,9 @@ enum Families {
             return unasked(evidence)
         }
         let worst = findings.first { $0.0 != best.0 }
+        // What this machine refuses is known; of the other family there is nothing but silence, here or further away.
+        let isSilent = best.1.place.distance < CheckPlace.upstream.distance || best.1.reason == .silentBeyond
+        if isSilent, let worst, worst.1.reason == .firewall { return worst.1 }
         guard best.1.place == .works, let worst, worst.1.place != .works, worst.1.place != .inconclusive,
             !FamilyView(worst.0, evidence).isMute
         else {

@@ -1,4 +1,5 @@
 import LinuxPrimitives
+import NetworkReachability
 
 /// What this machine itself spoils.
 enum LocalStage {
@@ -7,6 +8,25 @@ enum LocalStage {
         let refused = view.results.filter(\.isRefusedHere)
         guard !refused.isEmpty, view.gatewayLife.isEmpty, view.lifeBeyond.isEmpty else { return nil }
         return Finding(.thisMachine, .firewall, .proven, "this machine's packet filter refuses what it sends", refused)
+    }
+
+    /// The packet filter lets nothing out to whoever was asked beyond the routers, who do answer.
+    static func refusesBeyond(_ view: FamilyView) -> Finding? {
+        let far = view.results.filter { result in
+            switch result.request.subject {
+            case .server, .anchor, .target: result.ran && result.request.destination != nil
+            case .line, .nobody, .lure, .portal: false
+            }
+        }
+        let refused = far.filter(\.isRefusedHere)
+        // A connection to whom datagrams are refused is silent: the kernel does not tell it.
+        let places = Set(refused.map(\.request.destination))
+        guard !refused.isEmpty, far.allSatisfy({ places.contains($0.request.destination) && !$0.peerSpoke }) else {
+            return nil
+        }
+        let names = places.compactMap { $0?.description }.sorted().joined(separator: ", ")
+        let text = "this machine's packet filter refuses what it sends to \(names)"
+        return Finding(.thisMachine, .firewall, .likely, text, refused)
     }
 
     /// Packets came in, and none got to a program: the packet filter drops answers.
