@@ -24,6 +24,7 @@ let logging: [Target.Dependency] = [.product(name: "Logging", package: "swift-lo
 let metrics = with("Metrics", ["CoreMetrics"], of: "swift-metrics")
 let lifecycle = with("Lifecycle", ["ServiceLifecycle"], of: "swift-service-lifecycle")
 let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
+let history = with("Service", ["GRDB"], of: "GRDB.swift")
 let server = with("Service", ["NIOCore", "NIOPosix", "NIOHTTP1"], of: "swift-nio")
 
 /// What reads arguments, and starts programs.
@@ -161,7 +162,7 @@ let package = Package(
         ),
         .trait(
             name: "Service",
-            description: "The program `reachability-serve`; needs swift-nio, and the trait CommandLineTool."
+            description: "The program `reachability-serve`; needs swift-nio and GRDB, and the trait CommandLineTool."
         ),
         .default(
             enabledTraits: ["CommandLineTool", "Metrics", "Lifecycle", "Outbox", "HTTP", "ServerTrust", "Service"]
@@ -262,13 +263,13 @@ let package = Package(
 
         // Pure, and needs nothing.
         .library("ReachabilityLedger", on: .service, uses: []),
+        // With the trait Service.
         .library(
             "ReachabilityService",
             on: .service,
             uses: ["ReachabilityLedger", "NetworkReachability", "NetworkDiagnostics", "LinuxPrimitives"],
-            logging
+            logging + history
         ),
-        // With the trait Service.
         .library(
             "ReachabilityServer",
             on: .service,
@@ -477,7 +478,8 @@ let package = Package(
             uses: [
                 "ReachabilityService", "ReachabilityLedger", "NetworkReachability", "NetworkReachabilityTesting",
                 "LinuxPrimitives", "TestSupport",
-            ]
+            ],
+            history
         ),
         .tests(
             "ReachabilityServerTests",

@@ -24,8 +24,7 @@ struct ServePlaces {
             socket = named == Self.none ? nil : named
             isStandard = false
         } else {
-            let directory = StandardSocket.directory(isRoot: geteuid() == 0) { EnvironmentVariable.value(of: $0) }
-            socket = directory.map { "\($0)/\(StandardSocket.name)" }
+            socket = ServiceSocket.directory.map { ServiceSocket.path(in: $0) }
             isStandard = true
         }
         guard socket != nil || !addresses.isEmpty else {
@@ -42,8 +41,7 @@ struct ServePlaces {
         do {
             for address in addresses { places.append("http://\(try await server.listen(at: address))/") }
             guard let socket else { return places }
-            if isStandard, let directory = socket.split(separator: "/").dropLast().map({ "/" + $0 }).joined() as String?
-            {
+            if isStandard, let directory = ServiceSocket.directory {
                 do {
                     try OwnDirectory.make(directory, mode: geteuid() == 0 ? 0o755 : 0o700)
                 } catch {

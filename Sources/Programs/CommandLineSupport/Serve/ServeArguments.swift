@@ -11,7 +11,7 @@ package struct ServeArguments: CompanionArguments {
             Examples: reachability serve
                       reachability serve --listen '[::1]:8080' --socket none
             Exit status: 0 ended by a signal, 64 usage, 69 the address or socket is taken
-            or not installed, 73 no socket, 77 no permission.
+            or not installed, 73 no socket, 74 or 75 no history to mark, 77 no permission.
 
             It watches the network at large, and sends no packet: curl its address.
             """
@@ -30,6 +30,15 @@ package struct ServeArguments: CompanionArguments {
         completion: .file()
     )
     package var socket: String?
+
+    @Option(
+        help: ArgumentHelp("Its history, or none; one of the user's own else.", valueName: "path"),
+        completion: .file()
+    )
+    package var history: String?
+
+    @Flag(help: "Write down that a killed service has ended now.")
+    package var markStopped = false
 
     package init() {}
 }

@@ -12,10 +12,25 @@ package struct API: Sendable {
     /// How the server is used, for the metrics.
     let statistics: @Sendable () -> WebStatistics
     let counters: MonotonicCounters
+    /// What is on the disk; nil where nothing is kept.
+    let history: HistoryWriter?
 
-    package init(_ service: MonitoringService, version: String, statistics: @escaping @Sendable () -> WebStatistics) {
-        (self.service, self.version, self.statistics) = (service, version, statistics)
+    package init(
+        _ service: MonitoringService,
+        history: HistoryWriter? = nil,
+        version: String,
+        statistics: @escaping @Sendable () -> WebStatistics
+    ) {
+        (self.service, self.history, self.version, self.statistics) = (service, history, version, statistics)
         counters = MonotonicCounters()
+    }
+
+    /// Whether the answer may have to be read from the disk.
+    package static func readsDisk(_ request: WebRequest) -> Bool {
+        switch try? Resource(request.path) {
+        case .intervals, .outages, .outage, .availability, .availabilityOf: true
+        default: false
+        }
     }
 
     /// Answers a request, whatever it is.
@@ -75,7 +90,7 @@ package struct API: Sendable {
 
     private func one(_ item: Item, _ request: WebRequest) -> WebAnswer {
         let representation = Representation(of: request)
-        let bytes = representation == .text ? Array((item.text + "\n").utf8) : item.object.bytes
+        let bytes = representation == .text ? Array((item.report + "\n").utf8) : item.object.bytes
         let type = representation == .lines ? Representation.json.contentType : representation.contentType
         var answer = WebAnswer(type: type, bytes)
         answer.headers.append(("Vary", "Accept"))

@@ -50,6 +50,33 @@ extension API {
         }
     }
 
+    private func addHistory(to text: inout MetricsText) {
+        guard let status = history?.status else { return }
+        text.begin("reachability_history_fault", .gauge, "1 for what keeps the history from being written.")
+        for kind in HistoryFault.Kind.allCases {
+            let value = status.fault?.kind == kind ? "1" : "0"
+            text.add("reachability_history_fault", [("fault", kind.rawValue)], value)
+        }
+        text.add(
+            "reachability_history_pending",
+            .gauge,
+            "Events that are not on the disk yet.",
+            String(status.pending)
+        )
+        text.add(
+            "reachability_history_written_total",
+            .counter,
+            "Events that are on the disk.",
+            String(status.written)
+        )
+        text.add(
+            "reachability_history_lost_total",
+            .counter,
+            "Events that were let go of unwritten.",
+            String(status.lost)
+        )
+    }
+
     private func addService(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
         let statistics = statistics()
         text.begin("reachability_build_info", .gauge, "1, with the version of the service.")
@@ -79,6 +106,7 @@ extension API {
             let count = String(statistics.answers[hundreds] ?? 0)
             text.add("reachability_http_answers_total", [("code", "\(hundreds)xx")], count)
         }
+        addHistory(to: &text)
         if let usage = ProcessUsage.current {
             text.add("process_cpu_seconds_total", .counter, "Time of processors used.", usage.processor.decimalSeconds)
             text.add("process_resident_memory_bytes", .gauge, "Memory that is resident.", String(usage.resident))

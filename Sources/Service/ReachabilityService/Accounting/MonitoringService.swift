@@ -1,6 +1,7 @@
 import Dispatch
 import LinuxPrimitives
 package import Logging
+import NetworkDiagnostics
 package import NetworkReachability
 package import ReachabilityLedger
 
@@ -24,22 +25,43 @@ package final class MonitoringService: Sendable {
         var listeners: [UInt64: @Sendable ([ServiceEvent]) -> Void] = [:]
         var lastListener: UInt64 = 0
         var sleepWatch: Cancellation?
+        /// Targets whose evidence is about to be gathered.
+        var unexplained: Set<String> = []
     }
 
     package let clock: ServiceClock
     /// When it began.
     package let start: LedgerInstant
     private let logger: Logger?
+    /// Earlier boots, and since when this one is on the line.
+    private let earlier: [Calendar.Era]
+    private let eraStart: LedgerInstant
     private let state: Locked<State>
     /// Events are handed over here, so that they are heard in order and nobody waits for whoever hears them.
     private let queue = DispatchQueue(label: "ReachabilityService.events")
+    /// Evidence is gathered here: some questions to the kernel, which nobody waits for.
+    private let evidenceQueue = DispatchQueue(label: "ReachabilityService.evidence")
 
-    package init(clock: ServiceClock = .system, logger: Logger? = nil) {
+    /// - Parameter resume: What a history knows of the time before.
+    package init(clock: ServiceClock = .system, resume: HistoryStore.Resume = .init(), logger: Logger? = nil) {
         self.clock = clock
         self.logger = logger
         let boot = clock.monitor.boot
-        let line = TimeLine(bootIdentifier: clock.bootIdentifier, boot: boot, real: clock.real())
+        var line: TimeLine
+        if let known = resume.line {
+            line = known
+            _ = line.adjust(boot: boot, real: clock.real())
+        } else {
+            line = TimeLine(
+                bootIdentifier: clock.bootIdentifier,
+                boot: boot,
+                real: clock.real(),
+                after: resume.last
+            )
+        }
         start = line.instant(at: boot)
+        earlier = resume.eras.filter { $0.line.bootIdentifier != clock.bootIdentifier }
+        eraStart = resume.eras.first { $0.line.bootIdentifier == clock.bootIdentifier }?.start ?? start
         state = Locked(State(line: line, slept: boot - clock.monitor.monotonic))
         let watch = clock.monitor.watchForSleep(on: queue) { [weak self] in self?.checkClocks() }
         state.withLock { $0.sleepWatch = watch }
@@ -60,6 +82,7 @@ package final class MonitoringService: Sendable {
         let observer = PathObserver(manager) { [weak self] change in self?.observed(change, of: name) }
         let previous = state.withLock { $0.observers.updateValue(observer, forKey: name) }
         withExtendedLifetime(previous) {}
+        explain(name)
     }
 
     /// Accounts for a target no more.
@@ -83,7 +106,7 @@ package final class MonitoringService: Sendable {
     package var snapshot: Snapshot {
         let boot = clock.monitor.boot
         return state.withLock { state in
-            let calendar = Calendar(current: Calendar.Era(start: start, line: state.line))
+            let calendar = Calendar(earlier: earlier, current: .init(start: eraStart, line: state.line))
             return Snapshot(books: state.books, calendar: calendar, now: state.line.instant(at: boot))
         }
     }
@@ -102,7 +125,10 @@ package final class MonitoringService: Sendable {
     }
 
     /// Waits until listeners have heard of all there is so far. Never call it on their queue.
-    package func flush() { queue.sync {} }
+    package func flush() {
+        evidenceQueue.sync {}
+        queue.sync {}
+    }
 
     // MARK: Observing
 
@@ -119,6 +145,30 @@ package final class MonitoringService: Sendable {
                 at: state.line.instant(at: received),
                 now: state.line.instant(at: boot)
             )
+        }
+        explain(target)
+    }
+
+    /// Finds out why a target is as it is, soon.
+    private func explain(_ target: String) {
+        guard state.withLock({ $0.unexplained.insert(target).inserted }) else { return }
+        evidenceQueue.async { [weak self] in
+            guard let self else { return }
+            let manager = state.withLock { state in
+                state.unexplained.remove(target)
+                return state.observers[target]?.manager
+            }
+            guard let evidence = manager?.evidence() else { return }
+            let steps = evidence.steps.map(EvidenceRecord.Step.init)
+            let boot = clock.monitor.boot
+            record { state in
+                state.books.explain(
+                    target,
+                    Observation(path: .init(evidence.path)),
+                    steps,
+                    now: state.line.instant(at: boot)
+                )
+            }
         }
     }
 

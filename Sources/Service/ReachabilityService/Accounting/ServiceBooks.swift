@@ -9,10 +9,18 @@ package struct ServiceBooks: Sendable {
         package fileprivate(set) var intervals: [LedgerInterval] = []
         /// Outages that are over, the oldest first; at most ``ServiceBooks/outageLimit``.
         package fileprivate(set) var outages: [Outage] = []
+        /// Why intervals were as they were, by their beginnings, those of ``intervals`` and the one that lasts.
+        package fileprivate(set) var evidence: [LedgerInstant: EvidenceRecord] = [:]
         /// How many outages of this run are over, by what they came to.
         package fileprivate(set) var outageCounts: [OutageKind: UInt64] = [:]
         /// The time of all closed intervals of this run, in nanoseconds.
         fileprivate var totals: [LedgerAccount: Int64] = [:]
+
+        /// Lets go of the evidence of intervals that were let go of.
+        fileprivate mutating func forgetOldEvidence() {
+            guard intervals.count == ServiceBooks.kept, let first = intervals.first?.start else { return }
+            evidence = evidence.filter { $0.key >= first }
+        }
 
         /// So much time has gone to an account in this run, exactly.
         package func total(_ account: LedgerAccount, at now: LedgerInstant) -> Duration {
@@ -31,6 +39,8 @@ package struct ServiceBooks: Sendable {
     /// More of a target are on the disk alone.
     package static let intervalLimit = 4096
     package static let outageLimit = 1024
+    /// How many intervals are left when the oldest were let go of.
+    fileprivate static let kept = intervalLimit + 1 - intervalLimit / 4
 
     private(set) package var accounts: [String: Account] = [:]
     private var lastNumber: UInt64 = 0
@@ -44,7 +54,7 @@ package struct ServiceBooks: Sendable {
     package func outages(of target: String? = nil) -> [Outage] {
         let chosen = target.map { accounts[$0].map { [$0] } ?? [] } ?? Array(accounts.values)
         let all = chosen.flatMap { $0.outages + ($0.ledger.outage.map { [$0] } ?? []) }
-        return all.sorted { ($1.start, $0.target) < ($0.start, $1.target) }
+        return all.sorted { ($1.start, $0.id) < ($0.start, $1.id) }
     }
 
     /// Begins to account for a target of which this is known; nothing where it is accounted for already.
@@ -81,6 +91,25 @@ package struct ServiceBooks: Sendable {
         return keep(events, of: target, now: now)
     }
 
+    /// Takes why a target is as it is, unless that has changed meanwhile, or is known.
+    package mutating func explain(
+        _ target: String,
+        _ observation: Observation,
+        _ steps: [EvidenceRecord.Step],
+        now: LedgerInstant
+    ) -> [ServiceEvent] {
+        guard let account = accounts[target] else { return [] }
+        let current = account.ledger.current
+        guard account.evidence[current.start] == nil, Attributor.state(of: observation) == current.state,
+            Attributor.reason(of: observation) == current.reason
+        else { return [] }
+        // Mostly it is as it was before, and need not be kept twice.
+        let known = account.evidence.values.first { $0.steps == steps }?.steps
+        let record = EvidenceRecord(interval: current.start, instant: now, steps: known ?? steps)
+        accounts[target]?.evidence[current.start] = record
+        return [note(.explained(record), of: target, now: now)]
+    }
+
     /// The machine slept, and nobody observed anything meanwhile.
     package mutating func suspend(from start: LedgerInstant, to end: LedgerInstant) -> [ServiceEvent] {
         var events: [ServiceEvent] = [note(.resumed(end - start), of: nil, now: end)]
@@ -107,6 +136,7 @@ package struct ServiceBooks: Sendable {
             switch event {
             case .closed(let interval):
                 accounts[target]?.intervals.append(interval, keeping: Self.intervalLimit)
+                accounts[target]?.forgetOldEvidence()
                 let length = interval.duration(at: now).ledgerNanoseconds
                 accounts[target]?.totals[interval.state.account, default: 0] += length
             case .outageEnded(let outage):
