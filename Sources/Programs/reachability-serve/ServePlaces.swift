@@ -2,6 +2,7 @@ import CommandLineSupport
 import Glibc
 import LinuxPrimitives
 import ReachabilityServer
+import ReachabilityService
 
 /// Where the service listens.
 struct ServePlaces {
@@ -15,12 +16,12 @@ struct ServePlaces {
     private let isStandard: Bool
 
     /// - Throws: ``ExitMessage`` for what cannot be.
-    init(_ arguments: ServeArguments) throws(ExitMessage) {
-        let texts = arguments.listen.isEmpty ? [ListenAddress.standard] : arguments.listen
+    init(_ arguments: ServeArguments, _ listen: ServiceConfiguration.Listen) throws(ExitMessage) {
+        let texts = arguments.listen.isEmpty ? listen.http ?? [ListenAddress.standard] : arguments.listen
         do {
             addresses = try texts.filter { $0 != Self.none }.map { text throws(ListenError) in try ListenAddress(text) }
         } catch { throw ExitMessage(error) }
-        if let named = arguments.socket {
+        if let named = arguments.socket ?? listen.socket {
             socket = named == Self.none ? nil : named
             isStandard = false
         } else {

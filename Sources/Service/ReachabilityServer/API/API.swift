@@ -12,23 +12,27 @@ package struct API: Sendable {
     /// How the server is used, for the metrics.
     let statistics: @Sendable () -> WebStatistics
     let counters: MonotonicCounters
+    /// Reads the configuration again; nil where there is none.
+    let reloader: Reloader?
     /// What is on the disk; nil where nothing is kept.
     let history: HistoryWriter?
 
     package init(
         _ service: MonitoringService,
         history: HistoryWriter? = nil,
+        reloader: Reloader? = nil,
         version: String,
         statistics: @escaping @Sendable () -> WebStatistics
     ) {
         (self.service, self.history, self.version, self.statistics) = (service, history, version, statistics)
+        self.reloader = reloader
         counters = MonotonicCounters()
     }
 
     /// Whether the answer may have to be read from the disk.
     package static func readsDisk(_ request: WebRequest) -> Bool {
         switch try? Resource(request.path) {
-        case .intervals, .outages, .outage, .availability, .availabilityOf: true
+        case .intervals, .outages, .outage, .availability, .availabilityOf, .reload: true
         default: false
         }
     }
@@ -45,7 +49,10 @@ package struct API: Sendable {
 
     private func answer(to request: WebRequest, _ resource: Resource) throws(Problem) -> WebAnswer {
         switch request.method {
-        case .GET, .HEAD: return try read(resource, request)
+        case .POST where resource == .reload:
+            try AdminRule.check(request)
+            return try reload()
+        case .GET where resource != .reload, .HEAD where resource != .reload: return try read(resource, request)
         case .OPTIONS:
             var answer = WebAnswer(.noContent)
             answer.headers.append(("Allow", resource.methods))
@@ -62,6 +69,7 @@ package struct API: Sendable {
     private func read(_ resource: Resource, _ request: WebRequest) throws(Problem) -> WebAnswer {
         let query = Query(request)
         switch resource {
+        case .reload: return WebAnswer(.noContent)
         case .health: return WebAnswer(type: Representation.text.contentType, Array("ok\n".utf8))
         case .readiness: return readiness()
         case .metrics: return metrics(request)

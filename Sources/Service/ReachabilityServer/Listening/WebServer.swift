@@ -39,7 +39,7 @@ package final class WebServer: Sendable {
     package func listen(at address: ListenAddress) async throws(ListenError) -> String {
         let what = "cannot listen at \(address.text(port: Int(address.port)))"
         do {
-            let channel = try await bootstrap(.loopback)
+            let channel = try await bootstrap(isLocal: false)
                 .bind(to: SocketAddress(ipAddress: address.address.description, port: Int(address.port))).get()
             keep(channel)
             return address.text(port: channel.localAddress?.port ?? Int(address.port))
@@ -59,7 +59,7 @@ package final class WebServer: Sendable {
         let place = try SocketPlace(path)
         let what = "cannot listen at \(path.printable)"
         do {
-            keep(try await bootstrap(.local).bind(unixDomainSocketPath: path).get())
+            keep(try await bootstrap(isLocal: true).bind(unixDomainSocketPath: path).get())
             try OwnFile.setMode(path, mode)
         } catch let error as IOError {
             throw ListenError(what, SystemError(rawValue: error.errnoCode))
@@ -89,14 +89,15 @@ package final class WebServer: Sendable {
 
     // MARK: Connections
 
-    private func bootstrap(_ way: WebRequest.Way) -> ServerBootstrap {
+    private func bootstrap(isLocal: Bool) -> ServerBootstrap {
         ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             // An address that was listened at a moment ago may be taken again.
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: way == .local ? 0 : 1)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: isLocal ? 0 : 1)
             .childChannelOption(.maxMessagesPerRead, value: 4)
-            .childChannelInitializer { [weak self] channel in
-                channel.eventLoop.makeCompletedFuture {
+            .childChannelInitializer { channel in
+                let way = isLocal ? PeerCredential.way(of: channel) : channel.eventLoop.makeSucceededFuture(.loopback)
+                return way.flatMapThrowing { [weak self] way in
                     guard let self else { return channel.close(promise: nil) }
                     try self.accept(channel, way)
                 }

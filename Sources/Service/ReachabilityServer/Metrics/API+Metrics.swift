@@ -50,6 +50,19 @@ extension API {
         }
     }
 
+    private func addReloads(to text: inout MetricsText) {
+        guard let status = reloader?.status else { return }
+        text.begin("reachability_reloads_total", .counter, "How often the configuration was read again, by result.")
+        text.add("reachability_reloads_total", [("result", "applied")], String(status.succeeded))
+        text.add("reachability_reloads_total", [("result", "refused")], String(status.failed))
+        text.add(
+            "reachability_configuration_stale",
+            .gauge,
+            "1 while the configuration on the disk is not the one in use.",
+            status.isStale ? "1" : "0"
+        )
+    }
+
     private func addHistory(to text: inout MetricsText) {
         guard let status = history?.status else { return }
         text.begin("reachability_history_fault", .gauge, "1 for what keeps the history from being written.")
@@ -107,6 +120,7 @@ extension API {
             text.add("reachability_http_answers_total", [("code", "\(hundreds)xx")], count)
         }
         addHistory(to: &text)
+        addReloads(to: &text)
         if let usage = ProcessUsage.current {
             text.add("process_cpu_seconds_total", .counter, "Time of processors used.", usage.processor.decimalSeconds)
             text.add("process_resident_memory_bytes", .gauge, "Memory that is resident.", String(usage.resident))

@@ -19,6 +19,8 @@ package final class MonitoringService: Sendable {
     private struct State {
         var books = ServiceBooks()
         var line: TimeLine
+        /// What is watched, as it was asked for.
+        var targets: [String: ServiceTarget] = [:]
         var observers: [String: PathObserver] = [:]
         /// CLOCK_BOOTTIME less CLOCK_MONOTONIC when last read: how long the machine has slept since it started.
         var slept: Duration
@@ -69,12 +71,7 @@ package final class MonitoringService: Sendable {
 
     // MARK: Targets
 
-    /// Begins to account for a target; what was watched under its name before is watched no more.
-    package func insert(_ target: ServiceTarget) throws(NetworkReachabilityError) {
-        insert(target.name, try target.makeManager())
-    }
-
-    /// The same with a manager that is there.
+    /// Begins to account for a target by a manager that is there; what was watched under its name before is watched no more.
     package func insert(_ name: String, _ manager: NetworkReachabilityManager) {
         let observation = Observation(path: .init(manager.path(waitingForName: .zero)))
         let boot = clock.monitor.boot
@@ -85,10 +82,36 @@ package final class MonitoringService: Sendable {
         explain(name)
     }
 
+    /// Accounts for these targets and no others from now on. What stays as it is is left alone; what is watched in another way keeps
+    /// its account.
+    ///
+    /// - Throws: What keeps one of them from being watched; nothing is changed then.
+    package func apply(_ targets: [ServiceTarget]) throws(TargetError) {
+        let known = state.withLock(\.targets)
+        var managers: [(ServiceTarget, NetworkReachabilityManager)] = []
+        for target in targets where known[target.name] != target {
+            do { managers.append((target, try target.makeManager())) } catch {
+                throw TargetError(target: target.name, error: error)
+            }
+        }
+        for name in known.keys where !targets.contains(where: { $0.name == name }) { remove(name) }
+        for (target, manager) in managers { insert(target.name, manager) }
+        state.withLock { state in
+            state.targets = Dictionary(targets.map { ($0.name, $0) }) { _, last in last }
+        }
+    }
+
+    /// A target that cannot be watched.
+    package struct TargetError: Error, Sendable {
+        package let target: String
+        package let error: NetworkReachabilityError
+    }
+
     /// Accounts for a target no more.
     package func remove(_ name: String) {
         let observer = state.withLock { state in
             state.books.forget(name)
+            state.targets[name] = nil
             return state.observers.removeValue(forKey: name)
         }
         withExtendedLifetime(observer) {}
