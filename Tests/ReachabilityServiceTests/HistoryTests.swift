@@ -124,6 +124,22 @@ import Testing
         expectPartition(try world.intervals())
     }
 
+    @Test func `a target that is watched no more ends, and the time until it is again is unknown`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(10))
+        world.setCarrier(false)
+        world.advance(.seconds(3))
+        world.service.remove("internet")
+        world.flush()
+        #expect(try world.words() == ["up 10s", "us.link 3s"])
+        world.advance(.seconds(7))
+        world.watch()
+        #expect(try world.words() == ["up 10s", "us.link 3s", "unknown.notObserved 7s", "us.link and goes on"])
+        let starts = try world.writer.store?.outageStarts(of: nil, upTo: world.service.snapshot.now, limit: 10)
+        #expect(starts?.count == 2)
+    }
+
     @Test func `what is too old is deleted`() throws {
         let world = try HistoryWorld(directory)
         var options = HistoryWriter.Options()

@@ -54,6 +54,11 @@ final class HistoryWorld {
         let resume = writer.resume(bootIdentifier: boot)
         service = MonitoringService(clock: serviceClock, resume: resume)
         writer.follow(service)
+        watch()
+    }
+
+    /// The network at large is watched.
+    func watch() {
         service.insert("internet", manager)
         flush()
     }

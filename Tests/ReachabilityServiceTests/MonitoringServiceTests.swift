@@ -169,6 +169,6 @@ import Testing
         world.kernel.setCarrier("eth0", false)
         world.flush()
         #expect(world.account == nil)
-        #expect(world.told == ["opened up"])
+        #expect(world.told == ["opened up", "closed up"])
     }
 }

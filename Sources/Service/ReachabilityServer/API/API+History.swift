@@ -40,8 +40,8 @@ struct ExplainedOutage {
 }
 
 extension API {
-    /// The outages from a moment backwards, the latest first: at least `limit` of them, if there are so many. What is in memory comes
-    /// before what was written, for it knows of the last moment.
+    /// The outages from a moment backwards, the latest first: at least `limit` of them, if there are so many, and none is left out between
+    /// the first and the last. What is in memory comes before what was written, for it knows of the last moment.
     func outages(
         of target: String?,
         upTo start: LedgerInstant,
@@ -53,7 +53,10 @@ extension API {
         let known = Set(memory.map(\.id))
         if let store = history?.store {
             do {
-                for (name, begin) in try store.outageStarts(of: target, upTo: start, limit: limit) {
+                let starts = try store.outageStarts(of: target, upTo: start, limit: limit)
+                // Further back some are in memory, and others only written.
+                if starts.count >= limit, let last = starts.last?.start { found.removeAll { $0.outage.start < last } }
+                for (name, begin) in starts {
                     guard !known.contains(Outage.id(of: name, from: begin)) else { continue }
                     let entries = try store.outage(of: name, from: begin)
                     if let outage = ExplainedOutage(of: name, from: begin, entries) { found.append(outage) }

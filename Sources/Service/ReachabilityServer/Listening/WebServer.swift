@@ -1,3 +1,4 @@
+import Dispatch
 import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
@@ -23,6 +24,8 @@ package final class WebServer: Sendable {
     private let respond: Responder
     private let state = Locked(State())
     private let counted = Locked(WebStatistics())
+    /// Answers that are being made.
+    private let underWay = DispatchGroup()
 
     package init(limits: WebLimits = WebLimits(), respond: @escaping Responder) {
         (self.limits, self.respond) = (limits, respond)
@@ -79,6 +82,10 @@ package final class WebServer: Sendable {
             return state.listening + Array(state.connections.values)
         }
         for channel in channels { try? await channel.close() }
+        // Who makes an answer still hands it over, to a thread that must be there.
+        await withCheckedContinuation { continuation in
+            underWay.notify(queue: .global()) { continuation.resume() }
+        }
         state.withLock { $0.socket.take() }?.leave()
         try? await group.shutdownGracefully()
     }
@@ -126,7 +133,9 @@ package final class WebServer: Sendable {
             withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: decoding
         )
-        try pipeline.addHandler(RequestHandler(way: way, limits: limits, statistics: counted, respond: respond))
+        try pipeline.addHandler(
+            RequestHandler(way: way, limits: limits, statistics: counted, underWay: underWay, respond: respond)
+        )
     }
 
     private func refuse(_ channel: any Channel) {

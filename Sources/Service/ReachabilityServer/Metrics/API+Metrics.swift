@@ -21,9 +21,10 @@ extension API {
         let seconds = "reachability_target_seconds_total"
         text.begin(seconds, .counter, "Time of each target by its state since the service began, exact at the scrape.")
         for target in snapshot.books.targets {
+            guard let books = snapshot.books.accounts[target] else { continue }
             for account in LedgerAccount.allCases {
-                let total = snapshot.books.accounts[target]?.total(account, at: snapshot.now) ?? .zero
-                let told = counters.value(target, account, total)
+                let total = books.total(account, at: snapshot.now)
+                let told = counters.value(target, since: books.start, account, total)
                 text.add(seconds, [("target", target), ("state", account.rawValue)], told.decimalSeconds)
             }
         }

@@ -110,11 +110,12 @@ package final class MonitoringService: Sendable {
     /// Accounts for a target no more.
     package func remove(_ name: String) {
         let observer = state.withLock { state in
-            state.books.forget(name)
             state.targets[name] = nil
             return state.observers.removeValue(forKey: name)
         }
         withExtendedLifetime(observer) {}
+        let boot = clock.monitor.boot
+        record { state in state.books.forget(name, now: state.line.instant(at: boot)) }
     }
 
     // MARK: What is so

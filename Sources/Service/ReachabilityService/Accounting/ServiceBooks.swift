@@ -5,6 +5,8 @@ package struct ServiceBooks: Sendable {
     /// The account of one target.
     package struct Account: Sendable {
         package fileprivate(set) var ledger: TargetLedger
+        /// When it was begun.
+        package let start: LedgerInstant
         /// Closed intervals since the service began, the oldest first; at most ``ServiceBooks/intervalLimit``.
         package fileprivate(set) var intervals: [LedgerInterval] = []
         /// Outages that are over, the oldest first; at most ``ServiceBooks/outageLimit``.
@@ -62,14 +64,19 @@ package struct ServiceBooks: Sendable {
         guard accounts[target] == nil else { return [] }
         let (state, reason) = (Attributor.state(of: observation), Attributor.reason(of: observation))
         let ledger = TargetLedger(of: target, from: now, state, reason: reason)
-        accounts[target] = Account(ledger: ledger)
+        accounts[target] = Account(ledger: ledger, start: now)
         let began: [TargetLedger.Event] = ledger.outage.map { [.outageBegan($0)] } ?? []
         return keep([.opened(ledger.current)] + began, of: target, now: now)
     }
 
-    /// A target is watched no more.
-    package mutating func forget(_ target: String) {
+    /// A target is watched no more: what lasts ends, and nobody observes what comes after.
+    package mutating func forget(_ target: String, now: LedgerInstant) -> [ServiceEvent] {
+        guard var ledger = accounts[target]?.ledger else { return [] }
+        let end = ledger.take(TargetState(.unknown, .notObserved), reason: "notObserved", at: now)
+        let events = end.filter { if case .opened = $0 { false } else { true } }
+        let told = keep(events, of: target, now: now)
         accounts[target] = nil
+        return told
     }
 
     /// Takes what was observed of a target.

@@ -10,7 +10,7 @@ extension HistoryStore {
         var floor: LedgerInstant
         /// When the outage began that lasts.
         var outage: LedgerInstant?
-        /// Where the last interval ended that was written.
+        /// Where the last interval ended that was written; nil where it lasts, or there is none.
         var end: LedgerInstant?
     }
 
@@ -38,8 +38,10 @@ extension HistoryStore {
         }
         switch event.kind {
         case .intervalOpened(let interval), .intervalClosed(let interval), .intervalRefined(let interval):
-            var pen = try pens[target] ?? makePen(target, interval.start, db)
+            var pen = try pens[target] ?? makePen(target, db)
+            try fillGap(before: interval.start, &pen, db)
             try write(interval, &pen, db)
+            pen.end = interval.end
             pens[target] = pen
         case .explained(let record):
             guard let pen = pens[target] else { return }
@@ -95,8 +97,16 @@ extension HistoryStore {
         )
     }
 
-    /// The first of a target in this run: the time since the last run is written down as what nobody observed.
-    private func makePen(_ target: String, _ start: LedgerInstant, _ db: Database) throws -> Pen {
+    /// The time since a target was observed last, in an earlier run or before it was watched no more, is written down as what nobody
+    /// observed.
+    private func fillGap(before start: LedgerInstant, _ pen: inout Pen, _ db: Database) throws {
+        guard let end = pen.end, end < start else { return }
+        let state = TargetState(.unknown, .notObserved)
+        try write(LedgerInterval(state, from: end, to: start, reason: "notObserved"), &pen, db)
+    }
+
+    /// The first of a target in this run.
+    private func makePen(_ target: String, _ db: Database) throws -> Pen {
         try db.execute(sql: "INSERT INTO target (name) VALUES (?) ON CONFLICT DO NOTHING", arguments: [target])
         guard let id = try Int64.fetchOne(db, sql: "SELECT id FROM target WHERE name = ?", arguments: [target]) else {
             throw DatabaseError(resultCode: .SQLITE_ERROR)
@@ -106,18 +116,7 @@ extension HistoryStore {
             sql: "SELECT \"end\" FROM interval WHERE target = ? ORDER BY start DESC LIMIT 1",
             arguments: [id]
         )
-        guard let last else { return Pen(id: id, floor: LedgerInstant(nanoseconds: .min)) }
-        let end = LedgerInstant(nanoseconds: last)
-        if end < start {
-            var pen = Pen(id: id, floor: end)
-            let gap = LedgerInterval(
-                TargetState(.unknown, .notObserved),
-                from: end,
-                to: start,
-                reason: "notObserved"
-            )
-            try write(gap, &pen, db)
-        }
-        return Pen(id: id, floor: end)
+        let end = last.map { LedgerInstant(nanoseconds: $0) }
+        return Pen(id: id, floor: end ?? LedgerInstant(nanoseconds: .min), end: end)
     }
 }

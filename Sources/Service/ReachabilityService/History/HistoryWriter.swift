@@ -34,6 +34,8 @@ package final class HistoryWriter: Sendable {
         var options: Options
         var pending: [ServiceEvent] = []
         var isFlushing = false
+        /// Whether it will be tried again by itself.
+        var isRetrying = false
         var store: HistoryStore?
         var run: Int64?
         var pens: [String: HistoryStore.Pen] = [:]
@@ -241,7 +243,15 @@ package final class HistoryWriter: Sendable {
             try? HistoryStore.setAside(file)
         case .full, .denied, .locked, .failed: break
         }
-        queue.asyncAfter(deadline: .now() + Self.retryPause) { [weak self] in self?.flushNow() }
+        let isFirst = state.withLock { state in
+            defer { state.isRetrying = true }
+            return !state.isRetrying
+        }
+        guard isFirst else { return }
+        queue.asyncAfter(deadline: .now() + Self.retryPause) { [weak self] in
+            self?.state.withLock { $0.isRetrying = false }
+            self?.flushNow()
+        }
     }
 
     private static let retryPause = DispatchTimeInterval.seconds(5)
