@@ -25,6 +25,8 @@ let metrics = with("Metrics", ["CoreMetrics"], of: "swift-metrics")
 let lifecycle = with("Lifecycle", ["ServiceLifecycle"], of: "swift-service-lifecycle")
 let netlink: [Target.Dependency] = [.target(name: "NetworkReachability", condition: .when(traits: ["Netlink"]))]
 let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
+let history = with("Service", ["GRDB"], of: "GRDB.swift")
+let configuration = with("Service", ["TOMLKit"], of: "TOMLKit")
 let server = with("Service", ["NIOCore", "NIOPosix", "NIOHTTP1"], of: "swift-nio")
 
 /// What reads arguments, and starts programs.
@@ -164,7 +166,8 @@ let package = Package(
         ),
         .trait(
             name: "Service",
-            description: "The program `reachability-serve`; needs swift-nio, and the trait CommandLineTool."
+            description:
+                "The program `reachability-serve`; needs swift-nio, GRDB and TOMLKit, and the trait CommandLineTool."
         ),
         .default(
             enabledTraits: [
@@ -178,6 +181,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
@@ -266,13 +270,13 @@ let package = Package(
 
         // Pure, and needs nothing.
         .library("ReachabilityLedger", on: .service, uses: []),
+        // With the trait Service.
         .library(
             "ReachabilityService",
             on: .service,
             uses: ["ReachabilityLedger", "NetworkReachability", "NetworkDiagnostics", "LinuxPrimitives"],
-            logging
+            logging + history + configuration
         ),
-        // With the trait Service.
         .library(
             "ReachabilityServer",
             on: .service,
@@ -481,7 +485,8 @@ let package = Package(
             uses: [
                 "ReachabilityService", "ReachabilityLedger", "NetworkReachability", "NetworkReachabilityTesting",
                 "LinuxPrimitives", "TestSupport",
-            ]
+            ],
+            history
         ),
         .tests(
             "ReachabilityServerTests",

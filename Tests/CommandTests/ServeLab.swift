@@ -17,6 +17,7 @@ final class ServeLab: Sendable {
     /// Starts it, and waits until it listens.
     static func start(
         _ arguments: [String] = [],
+        history: String = "none",
         on uplink: Uplink? = nil,
         in directory: ScratchDirectory? = nil
     ) async throws -> ServeLab {
@@ -24,7 +25,7 @@ final class ServeLab: Sendable {
         let uplink = if let uplink { uplink } else { try await Uplink.make() }
         let socket = directory.file("api.sock")
         let command = try await RunningCommand.start(
-            ["serve", "--listen", "none", "--socket", socket] + arguments,
+            ["serve", "--listen", "none", "--socket", socket, "--history", history] + arguments,
             in: uplink.namespace
         )
         let lab = ServeLab(directory, uplink, command)

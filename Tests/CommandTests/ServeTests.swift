@@ -90,7 +90,7 @@ import Testing
 
     @Test func `a socket that is served is refused, and one that a kill left is taken`() async throws {
         let lab = try await ServeLab.start()
-        let arguments = ["serve", "--listen", "none", "--socket", lab.socket]
+        let arguments = ["serve", "--listen", "none", "--socket", lab.socket, "--history", "none"]
         try await Command.run(arguments)
             .expectRefusal("cannot listen at \(lab.socket): another service listens there", status: 69)
         #expect(try await lab.end(SIGKILL) == -SIGKILL)
@@ -102,22 +102,22 @@ import Testing
 
     @Test func `an address that is taken is refused`() async throws {
         let namespace = try await Uplink.make().namespace
-        let first = try await RunningCommand.start(["serve", "--socket", "none"], in: namespace)
+        let first = try await RunningCommand.start(["serve", "--socket", "none", "--history", "none"], in: namespace)
         #expect(try await first.line() == "listening at http://127.0.0.1:9672/")
-        try await Command.run(["serve", "--socket", "none"], in: namespace)
+        try await Command.run(["serve", "--socket", "none", "--history", "none"], in: namespace)
             .expectRefusal("cannot listen at 127.0.0.1:9672: another program listens there", status: 69)
         first.signal(SIGTERM)
         #expect(try await first.result().status == 0)
     }
 
     @Test func `what cannot be listened at is refused`() async throws {
-        try await Command.run(["serve", "--listen", "192.0.2.1:80", "--socket", "none"])
+        try await Command.run(["serve", "--listen", "192.0.2.1:80", "--socket", "none", "--history", "none"])
             .expectRefusal(
                 "cannot listen at 192.0.2.1:80: only this machine may ask, for nobody else has to say who they are yet: name an address of the loopback"
             )
-        try await Command.run(["serve", "--listen", "none", "--socket", "none"])
+        try await Command.run(["serve", "--listen", "none", "--socket", "none", "--history", "none"])
             .expectRefusal("there is nothing to listen at: name an address with --listen or a path with --socket")
-        try await Command.run(["serve", "--listen", "none", "--socket", "/nowhere/s"])
+        try await Command.run(["serve", "--listen", "none", "--socket", "/nowhere/s", "--history", "none"])
             .expectRefusal("cannot listen at /nowhere/s: No such file or directory", status: 73)
     }
 }

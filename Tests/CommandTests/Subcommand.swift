@@ -28,10 +28,14 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         // A service goes on whatever becomes of its output.
         Subcommand(
             name: "serve",
-            arguments: ["--listen", "127.0.0.1:0", "--socket", "none"],
+            arguments: ["--listen", "127.0.0.1:0", "--socket", "none", "--history", "none"],
             prints: false,
             stays: true
         ),
+        // They need a service: their outputs are tested with one.
+        Subcommand(name: "outages", arguments: ["--socket", "/nowhere"], prints: false),
+        Subcommand(name: "availability", arguments: ["--socket", "/nowhere"], prints: false),
+        Subcommand(name: "report", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "outbox", arguments: []),
         Subcommand(name: "outbox add", arguments: SharedOutbox.arguments + ["--drop-oldest", "http://127.0.0.1/"]),
         // The rest print nothing when there is nothing: their outputs are tested where there is.

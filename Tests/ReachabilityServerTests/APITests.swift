@@ -137,3 +137,16 @@ import Testing
         }
     }
 }
+
+extension APITests {
+    @Test func `only root and the service's user may reload, over the socket`() throws {
+        let world = try APIWorld()
+        #expect(try world.answer("/v1/reload").status == .methodNotAllowed)
+        let loopback = try world.answer("/v1/reload", .POST, [("Host", "localhost")], way: .loopback)
+        #expect(loopback.status == .forbidden)
+        #expect(try world.answer("/v1/reload", .POST, way: .local(user: nil)).status == .forbidden)
+        #expect(try world.answer("/v1/reload", .POST, way: .local(user: 4_000_000)).status == .forbidden)
+        // It was started without a configuration.
+        #expect(try world.answer("/v1/reload", .POST, way: .local(user: 0)).status == .conflict)
+    }
+}

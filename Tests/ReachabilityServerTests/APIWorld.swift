@@ -52,7 +52,7 @@ final class APIWorld: Sendable {
         _ target: String,
         _ method: HTTPMethod = .GET,
         _ headers: [(String, String)] = [],
-        way: WebRequest.Way = .local
+        way: WebRequest.Way = .local(user: nil)
     ) throws -> WebAnswer {
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: HTTPHeaders(headers))
         return api.answer(to: try WebRequest(head, body: [], way: way))

@@ -1,3 +1,4 @@
+import ReachabilityLedger
 import Testing
 
 @testable import ReachabilityServer
@@ -38,9 +39,12 @@ import Testing
 
     @Test func `a counter never goes back`() {
         let counters = MonotonicCounters()
-        #expect(counters.value("a", .up, .seconds(5)) == .seconds(5))
-        #expect(counters.value("a", .up, .seconds(4)) == .seconds(5))
-        #expect(counters.value("a", .us, .seconds(1)) == .seconds(1))
-        #expect(counters.value("a", .up, .seconds(6)) == .seconds(6))
+        let start = LedgerInstant(nanoseconds: 0)
+        #expect(counters.value("a", since: start, .up, .seconds(5)) == .seconds(5))
+        #expect(counters.value("a", since: start, .up, .seconds(4)) == .seconds(5))
+        #expect(counters.value("a", since: start, .us, .seconds(1)) == .seconds(1))
+        #expect(counters.value("a", since: start, .up, .seconds(6)) == .seconds(6))
+        // One that was watched no more, and is again, begins anew.
+        #expect(counters.value("a", since: start + .seconds(9), .up, .seconds(1)) == .seconds(1))
     }
 }

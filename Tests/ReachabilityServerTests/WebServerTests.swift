@@ -148,3 +148,30 @@ import Testing
         }
     }
 }
+
+/// The end of a server.
+@Suite struct WebServerEndTests {
+    @Test func `it waits for answers that are being made`() async throws {
+        let directory = "/tmp/server-end-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+        mkdir(directory, 0o700)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let waiting = Locked<(@Sendable (WebAnswer) -> Void)?>(nil)
+        let server = WebServer { _, done in waiting.withLock { $0 = done } }
+        try await server.listen(at: directory + "/s", mode: 0o600)
+        async let answer = LabThread.detached {
+            let request = Array("GET / HTTP/1.1\r\n\r\n".utf8)
+            return try LocalSocket.exchange(request, with: directory + "/s", limit: 1 << 20, patience: .seconds(60))
+        }
+        #expect(try await eventually(within: .seconds(60)) { waiting.withLock { $0 != nil } })
+        let hasStopped = Locked(false)
+        async let stopped: Void = {
+            await server.stop()
+            hasStopped.withLock { $0 = true }
+        }()
+        #expect(try await answer.isEmpty)
+        #expect(hasStopped.withLock { !$0 })
+        waiting.withLock { $0 }?(WebAnswer())
+        await stopped
+        #expect(hasStopped.withLock { $0 })
+    }
+}

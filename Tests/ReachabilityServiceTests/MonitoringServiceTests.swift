@@ -47,7 +47,7 @@ import Testing
 
         /// The events so far, in a few words each.
         var told: [String] {
-            events.withLock(\.self).map { event in
+            events.withLock(\.self).compactMap { event in
                 switch event.kind {
                 case .intervalClosed(let interval): "closed \(interval.state)"
                 case .intervalOpened(let interval): "opened \(interval.state)"
@@ -55,6 +55,7 @@ import Testing
                 case .outageBegan: "outage began"
                 case .outageRefined: "outage went on"
                 case .outageEnded(let outage): "outage ended by \(outage.ending?.rawValue ?? "-")"
+                case .explained: nil
                 case .clockStepped(let step): "clock stepped by \(step.components.seconds) s"
                 case .resumed(let sleep): "resumed after \(sleep.components.seconds) s"
                 }
@@ -168,6 +169,6 @@ import Testing
         world.kernel.setCarrier("eth0", false)
         world.flush()
         #expect(world.account == nil)
-        #expect(world.told == ["opened up"])
+        #expect(world.told == ["opened up", "closed up"])
     }
 }

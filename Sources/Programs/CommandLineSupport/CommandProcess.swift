@@ -36,6 +36,7 @@ extension String {
     /// Help of what has subcommands alone, without the paragraph that says that `--help` shows help: they need the room.
     fileprivate var shortened: String {
         replacing("OPTIONS:\n  -h, --help              Show help information.\n\nSUBCOMMANDS:", with: "SUBCOMMANDS:")
+            .replacing("\n\n  See 'reachability help", with: "\n  See 'reachability help")
     }
 
     /// Help ends with an empty line that a screen of 24 lines has no room for.

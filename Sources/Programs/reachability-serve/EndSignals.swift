@@ -1,16 +1,16 @@
 import Dispatch
 import Glibc
 
-/// SIGINT and SIGTERM, waited for without a thread.
+/// SIGINT and SIGTERM, and SIGHUP where that is for reading the configuration again: waited for without a thread.
 struct EndSignals {
     private let signals: AsyncStream<CInt>
     private let sources: [any DispatchSourceSignal]
 
-    /// From now on neither ends the program by itself.
-    init() {
+    /// From now on none of them ends the program by itself.
+    init(reloads: Bool) {
         let (signals, continuation) = AsyncStream.makeStream(of: CInt.self)
         self.signals = signals
-        sources = [SIGINT, SIGTERM].map { number in
+        sources = ([SIGINT, SIGTERM] + (reloads ? [SIGHUP] : [])).map { number in
             _ = signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield(number) }
@@ -19,8 +19,12 @@ struct EndSignals {
         }
     }
 
-    /// Waits until one of them has come.
-    func wait() async {
-        for await _ in signals { return }
+    /// Waits until SIGINT or SIGTERM has come, and calls `reload` for each SIGHUP until then.
+    func wait(reload: @Sendable @escaping () -> Void) async {
+        let queue = DispatchQueue(label: "reachability.reload")
+        for await number in signals {
+            guard number == SIGHUP else { return }
+            queue.async(execute: reload)
+        }
     }
 }

@@ -2,6 +2,7 @@ import CommandLineSupport
 import Glibc
 import LinuxPrimitives
 import ReachabilityServer
+import ReachabilityService
 
 /// Where the service listens.
 struct ServePlaces {
@@ -15,17 +16,16 @@ struct ServePlaces {
     private let isStandard: Bool
 
     /// - Throws: ``ExitMessage`` for what cannot be.
-    init(_ arguments: ServeArguments) throws(ExitMessage) {
-        let texts = arguments.listen.isEmpty ? [ListenAddress.standard] : arguments.listen
+    init(_ arguments: ServeArguments, _ listen: ServiceConfiguration.Listen) throws(ExitMessage) {
+        let texts = arguments.listen.isEmpty ? listen.http ?? [ListenAddress.standard] : arguments.listen
         do {
             addresses = try texts.filter { $0 != Self.none }.map { text throws(ListenError) in try ListenAddress(text) }
         } catch { throw ExitMessage(error) }
-        if let named = arguments.socket {
+        if let named = arguments.socket ?? listen.socket {
             socket = named == Self.none ? nil : named
             isStandard = false
         } else {
-            let directory = StandardSocket.directory(isRoot: geteuid() == 0) { EnvironmentVariable.value(of: $0) }
-            socket = directory.map { "\($0)/\(StandardSocket.name)" }
+            socket = ServiceSocket.directory.map { ServiceSocket.path(in: $0) }
             isStandard = true
         }
         guard socket != nil || !addresses.isEmpty else {
@@ -42,8 +42,7 @@ struct ServePlaces {
         do {
             for address in addresses { places.append("http://\(try await server.listen(at: address))/") }
             guard let socket else { return places }
-            if isStandard, let directory = socket.split(separator: "/").dropLast().map({ "/" + $0 }).joined() as String?
-            {
+            if isStandard, let directory = ServiceSocket.directory {
                 do {
                     try OwnDirectory.make(directory, mode: geteuid() == 0 ? 0o755 : 0o700)
                 } catch {

@@ -28,6 +28,23 @@ public struct Outage: Hashable, Sendable {
         intervals = [first]
     }
 
+    /// One that is over or lasts, put together again from what was written down of it.
+    ///
+    /// - Parameters:
+    ///   - intervals: Those inside, in order; at least one.
+    ///   - next: The interval after it, if there is one.
+    package init(of target: String, _ intervals: [LedgerInterval], before next: LedgerInterval?) {
+        self.target = target
+        self.intervals = intervals
+        guard let end = intervals.last?.end else { return }
+        if let next, next.start == end {
+            ending = Ending(next.state)
+            endUncertainty = next.uncertainty
+        } else {
+            ending = .unknown
+        }
+    }
+
     /// When it began.
     public var start: LedgerInstant { intervals[0].start }
 
@@ -68,7 +85,8 @@ public struct Outage: Hashable, Sendable {
         intervals[intervals.count - 1].reason = reason
     }
 
-    static func id(of target: String, from start: LedgerInstant) -> String {
+    /// The id of the outage of a target that began then.
+    package static func id(of target: String, from start: LedgerInstant) -> String {
         // FNV-1a: short, and the same on every machine.
         let hash = target.utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
         return "\(String(start.nanoseconds, radix: 36))-\(String(hash, radix: 36))"

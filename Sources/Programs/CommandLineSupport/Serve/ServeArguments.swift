@@ -9,13 +9,24 @@ package struct ServeArguments: CompanionArguments {
         usage: "reachability serve [<options>]",
         discussion: """
             Examples: reachability serve
-                      reachability serve --listen '[::1]:8080' --socket none
+                      reachability serve --config /etc/reachability/serve.toml
             Exit status: 0 ended by a signal, 64 usage, 69 the address or socket is taken
-            or not installed, 73 no socket, 77 no permission.
-
-            It watches the network at large, and sends no packet: curl its address.
+            or not installed, 73 no socket, 74 or 75 no history to mark, 77 no permission,
+            78 something is wrong in the configuration.
             """
     )
+
+    @Option(
+        help: ArgumentHelp("What to watch, and how; the network at large else.", valueName: "file"),
+        completion: .file()
+    )
+    package var config: String?
+
+    @Option(
+        help: ArgumentHelp("Tell all that is wrong in such a file, and end.", valueName: "file"),
+        completion: .file()
+    )
+    package var check: String?
 
     @Option(
         help: ArgumentHelp(
@@ -30,6 +41,15 @@ package struct ServeArguments: CompanionArguments {
         completion: .file()
     )
     package var socket: String?
+
+    @Option(
+        help: ArgumentHelp("Its history, or none; one of the user's own else.", valueName: "path"),
+        completion: .file()
+    )
+    package var history: String?
+
+    @Flag(help: "Write down that a killed service has ended now.")
+    package var markStopped = false
 
     package init() {}
 }

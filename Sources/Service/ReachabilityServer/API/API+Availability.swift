@@ -17,10 +17,14 @@ extension API {
             throw Problem(.badRequest, "a window begins before it ends, and ends before now")
         }
         let target = name ?? query.text("target")
-        if let target, snapshot.books.accounts[target] == nil { throw Self.noTarget(target) }
-        return try Page(of: target.map { [$0] } ?? snapshot.books.targets, query, key: \.self, isAfter: >) { target in
-            let account = snapshot.books.accounts[target]
-            let intervals = account.map { $0.intervals + [$0.ledger.current] } ?? []
+        if let target { try checkTarget(target, snapshot) }
+        let targets = target.map { [$0] } ?? snapshot.books.targets
+        var intervals: [String: [LedgerInterval]] = [:]
+        for target in targets {
+            intervals[target] = try self.intervals(of: target, from: from, to: to, limit: .max, snapshot)
+        }
+        return try Page(of: targets, query, key: \.self, isAfter: >) { target in
+            let intervals = intervals[target] ?? []
             let basis = intervals.contains { $0.state.basis == .checks } ? AttributionBasis.checks : .path
             return snapshot.item(of: Availability(of: intervals, from: from, to: to), target: target, basis)
         }

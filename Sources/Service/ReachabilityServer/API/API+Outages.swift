@@ -8,85 +8,59 @@ extension API {
     func outages(_ query: Query) throws(Problem) -> Page {
         let snapshot = service.snapshot
         let target = query.text("target")
-        if let target, snapshot.books.accounts[target] == nil { throw Self.noTarget(target) }
+        if let target { try checkTarget(target, snapshot) }
         let attribution = try query.word("attribution", Attribution.self)
         let (from, to) = (try query.instant("from", snapshot.calendar), try query.instant("to", snapshot.calendar))
-        let outages = snapshot.books.outages(of: target).filter { outage in
-            if let attribution, outage.deciding(at: snapshot.now).state.attribution != attribution { return false }
-            return from.map { (outage.end ?? snapshot.now) > $0 } ?? true && to.map { outage.start < $0 } ?? true
+        let after = query.after.flatMap { OutageKey($0) }
+        if let text = query.after, after == nil {
+            throw Problem(.badRequest, "after is the id of an outage, not \"\(text.printable)\"")
         }
-        if let after = query.after, OutageKey(after) == nil {
-            throw Problem(.badRequest, "after is the id of an outage, not \"\(after.printable)\"")
-        }
-        return try Page(
-            of: outages,
-            query,
-            key: \.id,
-            isAfter: { outage, key in
-                guard let (one, other) = OutageKey(outage.id).flatMap({ one in OutageKey(key).map { (one, $0) } })
-                else {
-                    return true
-                }
-                return other < one
+        let limit = try query.limit
+        var found: [ExplainedOutage] = []
+        var start = after.map { LedgerInstant(nanoseconds: $0.start) } ?? snapshot.now
+        // Batch by batch, for some are left out.
+        while found.count <= limit {
+            let batch = try outages(of: target, upTo: start, limit: limit + 1, snapshot)
+            found += batch.filter { explained in
+                let outage = explained.outage
+                if let after, let key = OutageKey(outage.id), key <= after { return false }
+                if let attribution, outage.deciding(at: snapshot.now).state.attribution != attribution { return false }
+                return from.map { (outage.end ?? snapshot.now) > $0 } ?? true && to.map { outage.start < $0 } ?? true
             }
-        ) { snapshot.item(of: $0) }
+            guard let last = batch.last?.outage.start, batch.count > limit, from.map({ last >= $0 }) ?? true else {
+                break
+            }
+            start = LedgerInstant(nanoseconds: last.nanoseconds - 1)
+        }
+        let page = found.prefix(limit).map { snapshot.item(of: $0) }
+        return Page(page, next: found.count > limit ? page.last?.key : nil)
     }
 
+    /// One outage, by its id; or the latest.
     func outage(_ id: String) throws(Problem) -> Item {
         let snapshot = service.snapshot
-        guard let outage = snapshot.books.outages().first(where: { $0.id == id }) else {
-            throw Problem(.notFound, "there is no outage \"\(id.printable)\"; /v1/outages has those there are")
+        let start = id == "latest" ? snapshot.now : OutageKey(id).map { LedgerInstant(nanoseconds: $0.start) }
+        if let start {
+            let outages = try outages(of: nil, upTo: start, limit: 1, snapshot)
+            if let found = outages.first(where: { $0.outage.id == id || id == "latest" }) {
+                return snapshot.item(of: found)
+            }
         }
-        return snapshot.item(of: outage)
+        if id == "latest" { throw Problem(.notFound, "there was no outage yet") }
+        throw Problem(.notFound, "there is no outage \"\(id.printable)\"; /v1/outages has those there are")
     }
 }
 
 /// The order of outages, the latest first, as their ids tell it.
 private struct OutageKey: Comparable {
     let start: Int64
-    let target: Substring
+    private let id: String
 
     init?(_ id: String) {
         let parts = id.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let start = Int64(parts[0], radix: 36) else { return nil }
-        (self.start, target) = (start, parts[1])
+        (self.start, self.id) = (start, id)
     }
 
-    static func < (left: Self, right: Self) -> Bool { (right.start, left.target) < (left.start, right.target) }
-}
-
-extension MonitoringService.Snapshot {
-    /// An outage, whole.
-    func item(of outage: Outage) -> Item {
-        let deciding = outage.deciding(at: now)
-        var object = JSONObject()
-        object.add("schema", 1)
-        object.add("id", outage.id)
-        object.add("target", outage.target)
-        object.add("attribution", deciding.state.attribution.rawValue)
-        object.add("cause", deciding.state.cause?.rawValue)
-        object.add("reason", deciding.reason)
-        object.add("basis", deciding.state.basis.rawValue)
-        object.add("start", Timestamp(real: calendar.wall(at: outage.start)))
-        object.add("end", outage.end.map { Timestamp(real: calendar.wall(at: $0)).text })
-        object.add("ending", outage.ending?.rawValue)
-        object.add("durationMilliseconds", outage.duration(at: now).roundedMilliseconds)
-        object.add("durationNanoseconds", outage.duration(at: now).nanoseconds)
-        object.add("uncertaintyMilliseconds", outage.uncertainty.nanoseconds / 1_000_000)
-        object.add("intervals", outage.intervals.map { self.object(of: $0) })
-        object.add("evidence", [JSONObject]())
-        object.add("actor", String?.none)
-        object.add("kind", "outage")
-        return Item(key: outage.id, object: object, text: text(of: outage, deciding))
-    }
-
-    /// For example `2026-11-21T08:15:30.123Z internet: us.link (noCarrier) for 4.001s, id`.
-    private func text(of outage: Outage, _ deciding: LedgerInterval) -> String {
-        let start = Timestamp(real: calendar.wall(at: outage.start)).text
-        let reason = deciding.reason.map { " (\($0))" } ?? ""
-        let length = outage.duration(at: now).people
-        let lasting = outage.end == nil ? ", and goes on" : outage.ending == .unknown ? ", then unknown" : ""
-        return "\(start) \(outage.target.printable): \(deciding.state)\(reason.printable) for \(length)\(lasting), "
-            + outage.id
-    }
+    static func < (left: Self, right: Self) -> Bool { (right.start, left.id) < (left.start, right.id) }
 }

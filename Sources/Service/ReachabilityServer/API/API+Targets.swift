@@ -11,10 +11,21 @@ extension API {
         object.add("schema", 1)
         object.add("ready", true)
         object.add("targets", service.snapshot.books.accounts.count)
+        object.add("history", history.map { Self.object(of: $0.status) })
         object.add("kind", "readiness")
         var answer = WebAnswer(type: Representation.json.contentType, object.bytes)
         answer.headers.append(("Cache-Control", "no-store"))
         return answer
+    }
+
+    /// How the history stands. A fault of it is told, and nothing waits for its end.
+    private static func object(of status: HistoryWriter.Status) -> JSONObject {
+        var object = JSONObject()
+        object.add("state", status.fault?.kind.rawValue ?? "ok")
+        object.add("detail", status.fault?.text)
+        object.add("pending", status.pending)
+        object.add("lost", status.lost)
+        return object
     }
 
     /// The service, and all targets as they are.
@@ -45,17 +56,28 @@ extension API {
     /// The intervals of a target, the latest first.
     func intervals(of name: String, _ query: Query) throws(Problem) -> Page {
         let snapshot = service.snapshot
-        guard let account = snapshot.books.accounts[name] else { throw Self.noTarget(name) }
-        let (from, to) = (try query.instant("from", snapshot.calendar), try query.instant("to", snapshot.calendar))
-        let intervals = (account.intervals + [account.ledger.current]).reversed().filter { interval in
-            from.map { (interval.end ?? snapshot.now) > $0 } ?? true && to.map { interval.start < $0 } ?? true
+        try checkTarget(name, snapshot)
+        let from = try query.instant("from", snapshot.calendar) ?? LedgerInstant(nanoseconds: .min)
+        var to = try query.instant("to", snapshot.calendar) ?? LedgerInstant(nanoseconds: .max)
+        if let after = query.after {
+            guard let start = Int64(after) else {
+                throw Problem(.badRequest, "after is what next was, not \"\(after.printable)\"")
+            }
+            to = min(to, LedgerInstant(nanoseconds: start))
         }
         return try Page(
-            of: Array(intervals),
+            of: intervals(of: name, from: from, to: to, limit: query.limit + 1, snapshot),
             query,
             key: { String($0.start.nanoseconds) },
             isAfter: { interval, key in Int64(key).map { interval.start.nanoseconds < $0 } ?? true }
         ) { snapshot.item(of: $0) }
+    }
+
+    /// - Throws: ``Problem`` for a target that is not watched and never was.
+    func checkTarget(_ name: String, _ snapshot: MonitoringService.Snapshot) throws(Problem) {
+        if snapshot.books.accounts[name] != nil { return }
+        if let isKnown = try? history?.store?.knows(name), isKnown { return }
+        throw Self.noTarget(name)
     }
 
     static func noTarget(_ name: String) -> Problem {

@@ -12,10 +12,29 @@ package struct API: Sendable {
     /// How the server is used, for the metrics.
     let statistics: @Sendable () -> WebStatistics
     let counters: MonotonicCounters
+    /// Reads the configuration again; nil where there is none.
+    let reloader: Reloader?
+    /// What is on the disk; nil where nothing is kept.
+    let history: HistoryWriter?
 
-    package init(_ service: MonitoringService, version: String, statistics: @escaping @Sendable () -> WebStatistics) {
-        (self.service, self.version, self.statistics) = (service, version, statistics)
+    package init(
+        _ service: MonitoringService,
+        history: HistoryWriter? = nil,
+        reloader: Reloader? = nil,
+        version: String,
+        statistics: @escaping @Sendable () -> WebStatistics
+    ) {
+        (self.service, self.history, self.version, self.statistics) = (service, history, version, statistics)
+        self.reloader = reloader
         counters = MonotonicCounters()
+    }
+
+    /// Whether the answer may have to be read from the disk.
+    package static func readsDisk(_ request: WebRequest) -> Bool {
+        switch try? Resource(request.path) {
+        case .intervals, .outages, .outage, .availability, .availabilityOf, .reload: true
+        default: false
+        }
     }
 
     /// Answers a request, whatever it is.
@@ -30,7 +49,10 @@ package struct API: Sendable {
 
     private func answer(to request: WebRequest, _ resource: Resource) throws(Problem) -> WebAnswer {
         switch request.method {
-        case .GET, .HEAD: return try read(resource, request)
+        case .POST where resource == .reload:
+            try AdminRule.check(request)
+            return try reload()
+        case .GET where resource != .reload, .HEAD where resource != .reload: return try read(resource, request)
         case .OPTIONS:
             var answer = WebAnswer(.noContent)
             answer.headers.append(("Allow", resource.methods))
@@ -47,6 +69,7 @@ package struct API: Sendable {
     private func read(_ resource: Resource, _ request: WebRequest) throws(Problem) -> WebAnswer {
         let query = Query(request)
         switch resource {
+        case .reload: return WebAnswer(.noContent)
         case .health: return WebAnswer(type: Representation.text.contentType, Array("ok\n".utf8))
         case .readiness: return readiness()
         case .metrics: return metrics(request)
@@ -75,7 +98,7 @@ package struct API: Sendable {
 
     private func one(_ item: Item, _ request: WebRequest) -> WebAnswer {
         let representation = Representation(of: request)
-        let bytes = representation == .text ? Array((item.text + "\n").utf8) : item.object.bytes
+        let bytes = representation == .text ? Array((item.report + "\n").utf8) : item.object.bytes
         let type = representation == .lines ? Representation.json.contentType : representation.contentType
         var answer = WebAnswer(type: type, bytes)
         answer.headers.append(("Vary", "Accept"))

@@ -6,6 +6,12 @@ struct Item {
     let key: String
     let object: JSONObject
     let text: String
+    /// All of it for people, in several lines; the same line where there is no more.
+    let report: String
+
+    init(key: String, object: JSONObject, text: String, report: String? = nil) {
+        (self.key, self.object, self.text, self.report) = (key, object, text, report ?? text)
+    }
 }
 
 /// A part of a list.
@@ -14,9 +20,8 @@ struct Page {
     /// The key of its last item, if there are more.
     let next: String?
 
-    /// The first items of a list that is cut by time alone.
-    init(_ items: [Item]) {
-        (self.items, next) = (items, nil)
+    init(_ items: [Item], next: String?) {
+        (self.items, self.next) = (items, next)
     }
 
     /// Cuts a page out of a list.

@@ -12,6 +12,7 @@ enum Resource: Hashable {
     case outages
     case outage(String)
     case availability
+    case reload
 
     /// - Parameter path: The parts of the path, decoded.
     /// - Throws: ``Problem`` where nothing is there.
@@ -28,6 +29,7 @@ enum Resource: Hashable {
         case (2, "v1", "outages"): self = .outages
         case (3, "v1", "outages"): self = .outage(path[2])
         case (2, "v1", "availability"): self = .availability
+        case (2, "v1", "reload"): self = .reload
         default:
             let path = "/" + path.joined(separator: "/")
             throw Problem(
@@ -38,5 +40,5 @@ enum Resource: Hashable {
     }
 
     /// The methods it takes, as `Allow` has them.
-    var methods: String { "GET, HEAD, OPTIONS" }
+    var methods: String { self == .reload ? "POST, OPTIONS" : "GET, HEAD, OPTIONS" }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
@@ -20,6 +21,7 @@ final class RequestHandler: ChannelInboundHandler {
     private let way: WebRequest.Way
     private let limits: WebLimits
     private let statistics: Locked<WebStatistics>
+    private let underWay: DispatchGroup
     private let respond: WebServer.Responder
     private var state = State.idle
     private var timer: Scheduled<Void>?
@@ -28,9 +30,11 @@ final class RequestHandler: ChannelInboundHandler {
         way: WebRequest.Way,
         limits: WebLimits,
         statistics: Locked<WebStatistics>,
+        underWay: DispatchGroup,
         respond: @escaping WebServer.Responder
     ) {
-        (self.way, self.limits, self.statistics, self.respond) = (way, limits, statistics, respond)
+        (self.way, self.limits, self.statistics) = (way, limits, statistics)
+        (self.underWay, self.respond) = (underWay, respond)
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -80,7 +84,10 @@ final class RequestHandler: ChannelInboundHandler {
         }
         let (loop, channel) = (context.eventLoop, context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: loop)
+        let underWay = underWay
+        underWay.enter()
         respond(request) { answer in
+            defer { underWay.leave() }
             loop.execute {
                 guard channel.isActive else { return }
                 let (handler, context) = bound.value

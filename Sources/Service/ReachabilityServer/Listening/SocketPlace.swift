@@ -38,15 +38,3 @@ final class SocketPlace: Sendable {
         OwnFile.remove(path)
     }
 }
-
-/// Where the socket of the service lies if nothing else is said; clients look there.
-package enum StandardSocket {
-    /// In `/run/reachability` for root, otherwise in `reachability` of the user's own `$XDG_RUNTIME_DIR`; nil where there is none.
-    package static func directory(isRoot: Bool, environment: (String) -> String?) -> String? {
-        if isRoot { return "/run/reachability" }
-        guard let base = environment("XDG_RUNTIME_DIR"), base.hasPrefix("/") else { return nil }
-        return base + "/reachability"
-    }
-
-    package static let name = "reachability.sock"
-}

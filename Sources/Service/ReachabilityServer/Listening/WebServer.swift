@@ -1,3 +1,4 @@
+import Dispatch
 import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
@@ -23,6 +24,8 @@ package final class WebServer: Sendable {
     private let respond: Responder
     private let state = Locked(State())
     private let counted = Locked(WebStatistics())
+    /// Answers that are being made.
+    private let underWay = DispatchGroup()
 
     package init(limits: WebLimits = WebLimits(), respond: @escaping Responder) {
         (self.limits, self.respond) = (limits, respond)
@@ -39,7 +42,7 @@ package final class WebServer: Sendable {
     package func listen(at address: ListenAddress) async throws(ListenError) -> String {
         let what = "cannot listen at \(address.text(port: Int(address.port)))"
         do {
-            let channel = try await bootstrap(.loopback)
+            let channel = try await bootstrap(isLocal: false)
                 .bind(to: SocketAddress(ipAddress: address.address.description, port: Int(address.port))).get()
             keep(channel)
             return address.text(port: channel.localAddress?.port ?? Int(address.port))
@@ -59,7 +62,7 @@ package final class WebServer: Sendable {
         let place = try SocketPlace(path)
         let what = "cannot listen at \(path.printable)"
         do {
-            keep(try await bootstrap(.local).bind(unixDomainSocketPath: path).get())
+            keep(try await bootstrap(isLocal: true).bind(unixDomainSocketPath: path).get())
             try OwnFile.setMode(path, mode)
         } catch let error as IOError {
             throw ListenError(what, SystemError(rawValue: error.errnoCode))
@@ -79,6 +82,10 @@ package final class WebServer: Sendable {
             return state.listening + Array(state.connections.values)
         }
         for channel in channels { try? await channel.close() }
+        // Who makes an answer still hands it over, to a thread that must be there.
+        await withCheckedContinuation { continuation in
+            underWay.notify(queue: .global()) { continuation.resume() }
+        }
         state.withLock { $0.socket.take() }?.leave()
         try? await group.shutdownGracefully()
     }
@@ -89,14 +96,15 @@ package final class WebServer: Sendable {
 
     // MARK: Connections
 
-    private func bootstrap(_ way: WebRequest.Way) -> ServerBootstrap {
+    private func bootstrap(isLocal: Bool) -> ServerBootstrap {
         ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             // An address that was listened at a moment ago may be taken again.
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: way == .local ? 0 : 1)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: isLocal ? 0 : 1)
             .childChannelOption(.maxMessagesPerRead, value: 4)
-            .childChannelInitializer { [weak self] channel in
-                channel.eventLoop.makeCompletedFuture {
+            .childChannelInitializer { channel in
+                let way = isLocal ? PeerCredential.way(of: channel) : channel.eventLoop.makeSucceededFuture(.loopback)
+                return way.flatMapThrowing { [weak self] way in
                     guard let self else { return channel.close(promise: nil) }
                     try self.accept(channel, way)
                 }
@@ -125,7 +133,9 @@ package final class WebServer: Sendable {
             withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: decoding
         )
-        try pipeline.addHandler(RequestHandler(way: way, limits: limits, statistics: counted, respond: respond))
+        try pipeline.addHandler(
+            RequestHandler(way: way, limits: limits, statistics: counted, underWay: underWay, respond: respond)
+        )
     }
 
     private func refuse(_ channel: any Channel) {

@@ -21,9 +21,10 @@ extension API {
         let seconds = "reachability_target_seconds_total"
         text.begin(seconds, .counter, "Time of each target by its state since the service began, exact at the scrape.")
         for target in snapshot.books.targets {
+            guard let books = snapshot.books.accounts[target] else { continue }
             for account in LedgerAccount.allCases {
-                let total = snapshot.books.accounts[target]?.total(account, at: snapshot.now) ?? .zero
-                let told = counters.value(target, account, total)
+                let total = books.total(account, at: snapshot.now)
+                let told = counters.value(target, since: books.start, account, total)
                 text.add(seconds, [("target", target), ("state", account.rawValue)], told.decimalSeconds)
             }
         }
@@ -48,6 +49,46 @@ extension API {
                 text.add(outages, labels, String(count))
             }
         }
+    }
+
+    private func addReloads(to text: inout MetricsText) {
+        guard let status = reloader?.status else { return }
+        text.begin("reachability_reloads_total", .counter, "How often the configuration was read again, by result.")
+        text.add("reachability_reloads_total", [("result", "applied")], String(status.succeeded))
+        text.add("reachability_reloads_total", [("result", "refused")], String(status.failed))
+        text.add(
+            "reachability_configuration_stale",
+            .gauge,
+            "1 while the configuration on the disk is not the one in use.",
+            status.isStale ? "1" : "0"
+        )
+    }
+
+    private func addHistory(to text: inout MetricsText) {
+        guard let status = history?.status else { return }
+        text.begin("reachability_history_fault", .gauge, "1 for what keeps the history from being written.")
+        for kind in HistoryFault.Kind.allCases {
+            let value = status.fault?.kind == kind ? "1" : "0"
+            text.add("reachability_history_fault", [("fault", kind.rawValue)], value)
+        }
+        text.add(
+            "reachability_history_pending",
+            .gauge,
+            "Events that are not on the disk yet.",
+            String(status.pending)
+        )
+        text.add(
+            "reachability_history_written_total",
+            .counter,
+            "Events that are on the disk.",
+            String(status.written)
+        )
+        text.add(
+            "reachability_history_lost_total",
+            .counter,
+            "Events that were let go of unwritten.",
+            String(status.lost)
+        )
     }
 
     private func addService(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
@@ -79,6 +120,8 @@ extension API {
             let count = String(statistics.answers[hundreds] ?? 0)
             text.add("reachability_http_answers_total", [("code", "\(hundreds)xx")], count)
         }
+        addHistory(to: &text)
+        addReloads(to: &text)
         if let usage = ProcessUsage.current {
             text.add("process_cpu_seconds_total", .counter, "Time of processors used.", usage.processor.decimalSeconds)
             text.add("process_resident_memory_bytes", .gauge, "Memory that is resident.", String(usage.resident))

@@ -9,16 +9,19 @@ import ReachabilityLedger
 final class MonotonicCounters: Sendable {
     private struct Key: Hashable {
         let target: String
+        /// A target that was watched before has a new account.
+        let start: LedgerInstant
         let account: LedgerAccount
     }
 
     private let told = Locked<[Key: Duration]>([:])
 
     /// What may be told of a counter that stands at `value`.
-    func value(_ target: String, _ account: LedgerAccount, _ value: Duration) -> Duration {
-        told.withLock { told in
-            let largest = max(value, told[Key(target: target, account: account)] ?? .zero)
-            told[Key(target: target, account: account)] = largest
+    func value(_ target: String, since start: LedgerInstant, _ account: LedgerAccount, _ value: Duration) -> Duration {
+        let key = Key(target: target, start: start, account: account)
+        return told.withLock { told in
+            let largest = max(value, told[key] ?? .zero)
+            told[key] = largest
             return largest
         }
     }

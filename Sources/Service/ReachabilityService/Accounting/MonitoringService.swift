@@ -1,6 +1,7 @@
 import Dispatch
 package import LinuxPrimitives
 package import Logging
+import NetworkDiagnostics
 package import NetworkReachability
 package import ReachabilityLedger
 
@@ -18,28 +19,51 @@ package final class MonitoringService: Sendable {
     private struct State {
         var books = ServiceBooks()
         var line: TimeLine
+        /// What is watched, as it was asked for.
+        var targets: [String: ServiceTarget] = [:]
         var observers: [String: PathObserver] = [:]
         /// CLOCK_BOOTTIME less CLOCK_MONOTONIC when last read: how long the machine has slept since it started.
         var slept: Duration
         var listeners: [UInt64: @Sendable ([ServiceEvent]) -> Void] = [:]
         var lastListener: UInt64 = 0
         var sleepWatch: Cancellation?
+        /// Targets whose evidence is about to be gathered.
+        var unexplained: Set<String> = []
     }
 
     package let clock: ServiceClock
     /// When it began.
     package let start: LedgerInstant
     private let logger: Logger?
+    /// Earlier boots, and since when this one is on the line.
+    private let earlier: [Calendar.Era]
+    private let eraStart: LedgerInstant
     private let state: Locked<State>
     /// Events are handed over here, so that they are heard in order and nobody waits for whoever hears them.
     private let queue = DispatchQueue(label: "ReachabilityService.events")
+    /// Evidence is gathered here: some questions to the kernel, which nobody waits for.
+    private let evidenceQueue = DispatchQueue(label: "ReachabilityService.evidence")
 
-    package init(clock: ServiceClock = .system, logger: Logger? = nil) {
+    /// - Parameter resume: What a history knows of the time before.
+    package init(clock: ServiceClock = .system, resume: HistoryStore.Resume = .init(), logger: Logger? = nil) {
         self.clock = clock
         self.logger = logger
         let boot = clock.monitor.boot
-        let line = TimeLine(bootIdentifier: clock.bootIdentifier, boot: boot, real: clock.real())
+        var line: TimeLine
+        if let known = resume.line {
+            line = known
+            _ = line.adjust(boot: boot, real: clock.real())
+        } else {
+            line = TimeLine(
+                bootIdentifier: clock.bootIdentifier,
+                boot: boot,
+                real: clock.real(),
+                after: resume.last
+            )
+        }
         start = line.instant(at: boot)
+        earlier = resume.eras.filter { $0.line.bootIdentifier != clock.bootIdentifier }
+        eraStart = resume.eras.first { $0.line.bootIdentifier == clock.bootIdentifier }?.start ?? start
         state = Locked(State(line: line, slept: boot - clock.monitor.monotonic))
         let watch = clock.monitor.watchForSleep(on: queue) { [weak self] in self?.checkClocks() }
         state.withLock { $0.sleepWatch = watch }
@@ -47,12 +71,7 @@ package final class MonitoringService: Sendable {
 
     // MARK: Targets
 
-    /// Begins to account for a target; what was watched under its name before is watched no more.
-    package func insert(_ target: ServiceTarget) throws(NetworkReachabilityError) {
-        insert(target.name, try target.makeManager())
-    }
-
-    /// The same with a manager that is there.
+    /// Begins to account for a target by a manager that is there; what was watched under its name before is watched no more.
     package func insert(_ name: String, _ manager: NetworkReachabilityManager) {
         let observation = Observation(path: .init(manager.path(waitingForName: .zero)))
         let boot = clock.monitor.boot
@@ -60,15 +79,43 @@ package final class MonitoringService: Sendable {
         let observer = PathObserver(manager) { [weak self] change in self?.observed(change, of: name) }
         let previous = state.withLock { $0.observers.updateValue(observer, forKey: name) }
         withExtendedLifetime(previous) {}
+        explain(name)
+    }
+
+    /// Accounts for these targets and no others from now on. What stays as it is is left alone; what is watched in another way keeps
+    /// its account.
+    ///
+    /// - Throws: What keeps one of them from being watched; nothing is changed then.
+    package func apply(_ targets: [ServiceTarget]) throws(TargetError) {
+        let known = state.withLock(\.targets)
+        var managers: [(ServiceTarget, NetworkReachabilityManager)] = []
+        for target in targets where known[target.name] != target {
+            do { managers.append((target, try target.makeManager())) } catch {
+                throw TargetError(target: target.name, error: error)
+            }
+        }
+        for name in known.keys where !targets.contains(where: { $0.name == name }) { remove(name) }
+        for (target, manager) in managers { insert(target.name, manager) }
+        state.withLock { state in
+            state.targets = Dictionary(targets.map { ($0.name, $0) }) { _, last in last }
+        }
+    }
+
+    /// A target that cannot be watched.
+    package struct TargetError: Error, Sendable {
+        package let target: String
+        package let error: NetworkReachabilityError
     }
 
     /// Accounts for a target no more.
     package func remove(_ name: String) {
         let observer = state.withLock { state in
-            state.books.forget(name)
+            state.targets[name] = nil
             return state.observers.removeValue(forKey: name)
         }
         withExtendedLifetime(observer) {}
+        let boot = clock.monitor.boot
+        record { state in state.books.forget(name, now: state.line.instant(at: boot)) }
     }
 
     // MARK: What is so
@@ -83,7 +130,7 @@ package final class MonitoringService: Sendable {
     package var snapshot: Snapshot {
         let boot = clock.monitor.boot
         return state.withLock { state in
-            let calendar = Calendar(current: Calendar.Era(start: start, line: state.line))
+            let calendar = Calendar(earlier: earlier, current: .init(start: eraStart, line: state.line))
             return Snapshot(books: state.books, calendar: calendar, now: state.line.instant(at: boot))
         }
     }
@@ -102,7 +149,10 @@ package final class MonitoringService: Sendable {
     }
 
     /// Waits until listeners have heard of all there is so far. Never call it on their queue.
-    package func flush() { queue.sync {} }
+    package func flush() {
+        evidenceQueue.sync {}
+        queue.sync {}
+    }
 
     // MARK: Observing
 
@@ -119,6 +169,30 @@ package final class MonitoringService: Sendable {
                 at: state.line.instant(at: received),
                 now: state.line.instant(at: boot)
             )
+        }
+        explain(target)
+    }
+
+    /// Finds out why a target is as it is, soon.
+    private func explain(_ target: String) {
+        guard state.withLock({ $0.unexplained.insert(target).inserted }) else { return }
+        evidenceQueue.async { [weak self] in
+            guard let self else { return }
+            let manager = state.withLock { state in
+                state.unexplained.remove(target)
+                return state.observers[target]?.manager
+            }
+            guard let evidence = manager?.evidence() else { return }
+            let steps = evidence.steps.map(EvidenceRecord.Step.init)
+            let boot = clock.monitor.boot
+            record { state in
+                state.books.explain(
+                    target,
+                    Observation(path: .init(evidence.path)),
+                    steps,
+                    now: state.line.instant(at: boot)
+                )
+            }
         }
     }
 

@@ -5,14 +5,24 @@ package struct ServiceBooks: Sendable {
     /// The account of one target.
     package struct Account: Sendable {
         package fileprivate(set) var ledger: TargetLedger
+        /// When it was begun.
+        package let start: LedgerInstant
         /// Closed intervals since the service began, the oldest first; at most ``ServiceBooks/intervalLimit``.
         package fileprivate(set) var intervals: [LedgerInterval] = []
         /// Outages that are over, the oldest first; at most ``ServiceBooks/outageLimit``.
         package fileprivate(set) var outages: [Outage] = []
+        /// Why intervals were as they were, by their beginnings, those of ``intervals`` and the one that lasts.
+        package fileprivate(set) var evidence: [LedgerInstant: EvidenceRecord] = [:]
         /// How many outages of this run are over, by what they came to.
         package fileprivate(set) var outageCounts: [OutageKind: UInt64] = [:]
         /// The time of all closed intervals of this run, in nanoseconds.
         fileprivate var totals: [LedgerAccount: Int64] = [:]
+
+        /// Lets go of the evidence of intervals that were let go of.
+        fileprivate mutating func forgetOldEvidence() {
+            guard intervals.count == ServiceBooks.kept, let first = intervals.first?.start else { return }
+            evidence = evidence.filter { $0.key >= first }
+        }
 
         /// So much time has gone to an account in this run, exactly.
         package func total(_ account: LedgerAccount, at now: LedgerInstant) -> Duration {
@@ -31,6 +41,8 @@ package struct ServiceBooks: Sendable {
     /// More of a target are on the disk alone.
     package static let intervalLimit = 4096
     package static let outageLimit = 1024
+    /// How many intervals are left when the oldest were let go of.
+    fileprivate static let kept = intervalLimit + 1 - intervalLimit / 4
 
     private(set) package var accounts: [String: Account] = [:]
     private var lastNumber: UInt64 = 0
@@ -44,7 +56,7 @@ package struct ServiceBooks: Sendable {
     package func outages(of target: String? = nil) -> [Outage] {
         let chosen = target.map { accounts[$0].map { [$0] } ?? [] } ?? Array(accounts.values)
         let all = chosen.flatMap { $0.outages + ($0.ledger.outage.map { [$0] } ?? []) }
-        return all.sorted { ($1.start, $0.target) < ($0.start, $1.target) }
+        return all.sorted { ($1.start, $0.id) < ($0.start, $1.id) }
     }
 
     /// Begins to account for a target of which this is known; nothing where it is accounted for already.
@@ -52,14 +64,19 @@ package struct ServiceBooks: Sendable {
         guard accounts[target] == nil else { return [] }
         let (state, reason) = (Attributor.state(of: observation), Attributor.reason(of: observation))
         let ledger = TargetLedger(of: target, from: now, state, reason: reason)
-        accounts[target] = Account(ledger: ledger)
+        accounts[target] = Account(ledger: ledger, start: now)
         let began: [TargetLedger.Event] = ledger.outage.map { [.outageBegan($0)] } ?? []
         return keep([.opened(ledger.current)] + began, of: target, now: now)
     }
 
-    /// A target is watched no more.
-    package mutating func forget(_ target: String) {
+    /// A target is watched no more: what lasts ends, and nobody observes what comes after.
+    package mutating func forget(_ target: String, now: LedgerInstant) -> [ServiceEvent] {
+        guard var ledger = accounts[target]?.ledger else { return [] }
+        let end = ledger.take(TargetState(.unknown, .notObserved), reason: "notObserved", at: now)
+        let events = end.filter { if case .opened = $0 { false } else { true } }
+        let told = keep(events, of: target, now: now)
         accounts[target] = nil
+        return told
     }
 
     /// Takes what was observed of a target.
@@ -79,6 +96,25 @@ package struct ServiceBooks: Sendable {
         guard let events = accounts[target]?.ledger.take(state, reason: reason, at: instant, uncertainty: uncertainty)
         else { return [] }
         return keep(events, of: target, now: now)
+    }
+
+    /// Takes why a target is as it is, unless that has changed meanwhile, or is known.
+    package mutating func explain(
+        _ target: String,
+        _ observation: Observation,
+        _ steps: [EvidenceRecord.Step],
+        now: LedgerInstant
+    ) -> [ServiceEvent] {
+        guard let account = accounts[target] else { return [] }
+        let current = account.ledger.current
+        guard account.evidence[current.start] == nil, Attributor.state(of: observation) == current.state,
+            Attributor.reason(of: observation) == current.reason
+        else { return [] }
+        // Mostly it is as it was before, and need not be kept twice.
+        let known = account.evidence.values.first { $0.steps == steps }?.steps
+        let record = EvidenceRecord(interval: current.start, instant: now, steps: known ?? steps)
+        accounts[target]?.evidence[current.start] = record
+        return [note(.explained(record), of: target, now: now)]
     }
 
     /// The machine slept, and nobody observed anything meanwhile.
@@ -107,6 +143,7 @@ package struct ServiceBooks: Sendable {
             switch event {
             case .closed(let interval):
                 accounts[target]?.intervals.append(interval, keeping: Self.intervalLimit)
+                accounts[target]?.forgetOldEvidence()
                 let length = interval.duration(at: now).ledgerNanoseconds
                 accounts[target]?.totals[interval.state.account, default: 0] += length
             case .outageEnded(let outage):

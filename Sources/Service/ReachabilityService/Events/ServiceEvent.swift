@@ -13,6 +13,8 @@ package struct ServiceEvent: Sendable {
         case outageBegan(Outage)
         case outageRefined(Outage)
         case outageEnded(Outage)
+        /// It was found out why the interval that lasts is as it is.
+        case explained(EvidenceRecord)
         /// The wall clock was set by so much.
         case clockStepped(Duration)
         /// The machine had slept for so long.

@@ -12,7 +12,7 @@ package final class PathObserver: Sendable {
         package let noticed: Duration?
     }
 
-    private let manager: NetworkReachabilityManager
+    package let manager: NetworkReachabilityManager
     private let subscription: Subscription
 
     /// - Parameter changed: Called on the queue of the namespace's monitor, first with what is so, in the order of evaluation.

@@ -1,18 +1,31 @@
+package import LinuxPrimitives
 package import NetworkReachability
 
 /// What the service watches, under a name of its own.
-package struct ServiceTarget: Sendable {
+package struct ServiceTarget: Hashable, Sendable {
     /// The name, in the configuration, the API and metrics.
     package let name: String
     /// A name or address of a host; nil for the network at large.
     package let host: String?
-    /// How to watch it.
-    package let options: NetworkReachabilityOptions
+    /// Where it is asked.
+    package let namespace: NetworkNamespace
+    /// The interface that packets are bound to; nil for any.
+    package let interface: String?
+    /// The firewall mark of the packets, 0 for none.
+    package let mark: UInt32
+    /// The family that counts; nil for both.
+    package let family: AddressFamily?
 
-    package init(name: String, host: String?, options: NetworkReachabilityOptions = NetworkReachabilityOptions()) {
-        self.name = name
-        self.host = host
-        self.options = options
+    package init(
+        name: String,
+        host: String?,
+        namespace: NetworkNamespace = .current,
+        interface: String? = nil,
+        mark: UInt32 = 0,
+        family: AddressFamily? = nil
+    ) {
+        (self.name, self.host, self.namespace) = (name, host, namespace)
+        (self.interface, self.mark, self.family) = (interface, mark, family)
     }
 
     /// What is watched where nothing is configured: the network at large.
@@ -20,8 +33,12 @@ package struct ServiceTarget: Sendable {
 
     /// The manager that answers for it.
     package func makeManager() throws(NetworkReachabilityError) -> NetworkReachabilityManager {
+        var options = NetworkReachabilityOptions()
+        options.networkNamespace = namespace
+        options.interface = interface
+        options.firewallMark = mark
+        options.family = family
         // Nobody waits for the name service here: until it answers, the state is unknown.
-        var options = options
         options.nameResolutionWait = .zero
         guard let host else { return try NetworkReachabilityManager(options: options) }
         return try NetworkReachabilityManager(host: host, options: options)

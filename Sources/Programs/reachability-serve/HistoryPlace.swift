@@ -1,0 +1,50 @@
+import CommandLineSupport
+import Glibc
+import LinuxPrimitives
+import NetworkReachability
+import ReachabilityService
+
+/// Where the history lies.
+enum HistoryPlace {
+    /// The file; nil where nothing is to be kept.
+    ///
+    /// - Parameter named: What `--history` says. Otherwise it is `history.sqlite` in `/var/lib/reachability` for root, in
+    ///   `$XDG_STATE_HOME/reachability` for others, which is in `~/.local/state` unless the variable says otherwise (XDG Base Directory
+    ///   Specification). Its directory is made, of mode 0700.
+    static func file(_ named: String?) throws(ExitMessage) -> String? {
+        if let named { return named == ServePlaces.none ? nil : named }
+        let base: String
+        if geteuid() == 0 {
+            base = "/var/lib"
+        } else if let state = EnvironmentVariable.value(of: "XDG_STATE_HOME"), state.hasPrefix("/") {
+            base = state
+        } else if let home = EnvironmentVariable.value(of: "HOME"), home.hasPrefix("/") {
+            base = home + "/.local/state"
+        } else {
+            throw ExitMessage(
+                "there is no home directory for the history: name its file with --history, or none",
+                .usage
+            )
+        }
+        // Whether it can be made shows when it is written to.
+        try? OwnDirectory.make(base + "/reachability", mode: 0o700)
+        return base + "/reachability/history.sqlite"
+    }
+
+    /// Writes down that a service which was killed ended now, to be called when it has.
+    static func markStopped(_ file: String?) throws(ExitMessage) {
+        guard let file else { throw ExitMessage("there is no history to mark", .usage) }
+        let clock = ServiceClock.system
+        do {
+            let store = try HistoryStore(file)
+            defer { store.close() }
+            // Without a run in this boot there is nothing to end.
+            guard let line = try store.resume(bootIdentifier: clock.bootIdentifier).line else { return }
+            try store.end(nil, at: line.instant(at: clock.monitor.boot))
+        } catch let fault as HistoryFault {
+            throw ExitMessage(fault.text, fault.kind == .locked ? .temporaryFailure : .ioError)
+        } catch {
+            throw ExitMessage("the history \(file.printable) cannot be used: \(error)", .ioError)
+        }
+    }
+}

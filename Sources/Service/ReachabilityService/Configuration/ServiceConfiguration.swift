@@ -1,0 +1,128 @@
+import LinuxPrimitives
+import NetworkReachability
+
+/// What a service is to do, as a file says it.
+package struct ServiceConfiguration: Hashable, Sendable {
+    /// Where it listens; nil for the usual places.
+    package struct Listen: Hashable, Sendable {
+        package var socket: String?
+        package var http: [String]?
+    }
+
+    /// What it keeps; nil for what is usual.
+    package struct History: Hashable, Sendable {
+        package var path: String?
+        package var keep: Duration?
+        package var mark: Duration?
+    }
+
+    package var listen = Listen()
+    package var history = History()
+    /// Never empty.
+    package var targets: [ServiceTarget] = [.internet]
+
+    /// What is done without a file.
+    package init() {}
+
+    /// Reads a document.
+    ///
+    /// - Throws: ``ConfigurationProblems`` with all that is wrong.
+    package init(_ text: String) throws(ConfigurationProblems) {
+        let nodes: [String: TOMLNode]
+        do { nodes = try TOMLNode.parse(text) } catch { throw ConfigurationProblems([error]) }
+        let findings = TableReader.Findings()
+        let root = TableReader(nodes, path: "", findings)
+        if root.integer("schema", 1...1) == nil, !root.has("schema") {
+            root.complain("schema", "it is missing: write schema = 1")
+        }
+        if let table = root.table("listen") { listen = Listen(table) }
+        if let table = root.table("history") { history = History(table) }
+        targets = Self.targets(root)
+        root.finish()
+        guard !findings.problems.isEmpty else { return }
+        let lines = KeyLines(text)
+        let placed = findings.problems.map { problem in
+            var problem = problem
+            problem.line = lines.nearest(to: problem.path)
+            return problem
+        }
+        throw ConfigurationProblems(placed.sorted { ($0.line ?? 0, $0.path) < ($1.line ?? 0, $1.path) })
+    }
+
+    private static func targets(_ root: TableReader) -> [ServiceTarget] {
+        let tables = root.tables("target")
+        if tables.isEmpty { return [.internet] }
+        var names: [String: String] = [:]
+        return tables.compactMap { table in
+            let target = ServiceTarget(table)
+            if let target, let other = names.updateValue(table.path, forKey: target.name) {
+                table.complain("name", "\"\(target.name)\" is the name of \(other), too")
+            }
+            return target
+        }
+    }
+}
+
+extension ServiceConfiguration.Listen {
+    fileprivate init(_ table: TableReader) {
+        socket = table.text("socket")
+        http = table.texts("http")
+        table.finish()
+    }
+}
+
+extension ServiceConfiguration.History {
+    fileprivate init(_ table: TableReader) {
+        path = table.text("path")
+        keep = table.duration("keep", atLeast: .seconds(86400))
+        mark = table.duration("mark", atLeast: .seconds(10))
+        table.finish()
+    }
+}
+
+extension ServiceTarget {
+    /// Nil for a table that has no name; what else is wrong is collected.
+    fileprivate init?(_ table: TableReader) {
+        defer { table.finish() }
+        let name = table.text("name")
+        let isAtLarge = table.flag("at-large")
+        let host = table.text("host")
+        let namespace = table.text("namespace")
+        let interface = table.text("interface")
+        let mark = table.integer("mark", 0...Int(UInt32.max))
+        let family = table.text("family")
+        if let family, family != "ipv4", family != "ipv6" {
+            table.complain("family", "it is ipv4 or ipv6, not \"\(family)\"")
+        }
+        // Where one of them is of a wrong type, that was told.
+        let isClear = (host != nil || !table.has("host")) && (isAtLarge != nil || !table.has("at-large"))
+        if isClear, (isAtLarge == true) == (host != nil) {
+            table.complain(nil, "it has either host = \"NAME\" or at-large = true")
+        }
+        if let host {
+            do { _ = try Target(host: host, options: NetworkReachabilityOptions()) } catch {
+                table.complain("host", error.description)
+            }
+        }
+        if let interface,
+            interface.isEmpty || interface.utf8.count > 15 || interface.contains(where: { "/% ".contains($0) })
+        {
+            table.complain("interface", "it is a name of an interface, of 1 to 15 bytes, not \"\(interface)\"")
+        }
+        guard let name else {
+            if !table.has("name") { table.complain("name", "it is missing") }
+            return nil
+        }
+        if !(1...255).contains(name.utf8.count) {
+            table.complain("name", "it has from 1 to 255 bytes, not \(name.utf8.count)")
+        }
+        self.init(
+            name: name,
+            host: host,
+            namespace: namespace.map { $0.contains("/") ? .path($0) : .named($0) } ?? .current,
+            interface: interface,
+            mark: UInt32(mark ?? 0),
+            family: family == "ipv4" ? .ipv4 : family == "ipv6" ? .ipv6 : nil
+        )
+    }
+}

@@ -1,0 +1,133 @@
+import LinuxPrimitives
+
+/// Reads the keys of one table, and collects what is wrong with them; a key that nobody asked for is wrong, too.
+final class TableReader {
+    /// Where problems are collected, for all tables of a document.
+    final class Findings {
+        var problems: [ConfigurationProblem] = []
+    }
+
+    let path: String
+    private let nodes: [String: TOMLNode]
+    private let findings: Findings
+    private var asked: Set<String> = []
+
+    init(_ nodes: [String: TOMLNode], path: String, _ findings: Findings) {
+        (self.nodes, self.path, self.findings) = (nodes, path, findings)
+    }
+
+    func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+
+    func complain(_ key: String?, _ text: String) {
+        findings.problems.append(ConfigurationProblem(path: key.map { path(of: $0) } ?? path, text: text))
+    }
+
+    func has(_ key: String) -> Bool { nodes[key] != nil }
+
+    // MARK: Values
+
+    func text(_ key: String) -> String? {
+        value(key, "a text") { if case .string(let text) = $0 { text } else { nil } }
+    }
+
+    func flag(_ key: String) -> Bool? {
+        value(key, "true or false") { if case .boolean(let flag) = $0 { flag } else { nil } }
+    }
+
+    func integer(_ key: String, _ range: ClosedRange<Int>) -> Int? {
+        guard let number = value(key, "a whole number", { if case .integer(let number) = $0 { number } else { nil } })
+        else { return nil }
+        guard range.contains(number) else {
+            complain(key, "it is from \(range.lowerBound) to \(range.upperBound), not \(number)")
+            return nil
+        }
+        return number
+    }
+
+    func duration(_ key: String, atLeast: Duration) -> Duration? {
+        guard let text = text(key) else { return nil }
+        guard let duration = DurationText.duration(text) else {
+            complain(key, "it is a duration such as 90s, 5m or 400d, not \"\(text)\"")
+            return nil
+        }
+        guard duration >= atLeast else {
+            complain(key, "it is at least \(DurationText.text(atLeast)), not \(text)")
+            return nil
+        }
+        return duration
+    }
+
+    func texts(_ key: String) -> [String]? {
+        let allowed = "a list of texts"
+        guard let list = value(key, allowed, { if case .array(let list) = $0 { list } else { nil } }) else {
+            return nil
+        }
+        var texts: [String] = []
+        for (index, node) in list.enumerated() {
+            guard case .string(let text) = node else {
+                complain("\(key)[\(index + 1)]", "it is a text, not \(node.kind)")
+                continue
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    func table(_ key: String) -> TableReader? {
+        guard let table = value(key, "a table", { if case .table(let table) = $0 { table } else { nil } }) else {
+            return nil
+        }
+        return TableReader(table, path: path(of: key), findings)
+    }
+
+    /// A list of tables, `[[key]]`.
+    func tables(_ key: String) -> [TableReader] {
+        let list = value(key, "a list of tables, [[\(key)]]") { if case .array(let list) = $0 { list } else { nil } }
+        return (list ?? []).enumerated().compactMap { index, node in
+            let path = path(of: "\(key)[\(index + 1)]")
+            guard case .table(let table) = node else {
+                findings.problems.append(ConfigurationProblem(path: path, text: "it is a table, not \(node.kind)"))
+                return nil
+            }
+            return TableReader(table, path: path, findings)
+        }
+    }
+
+    private func value<Value>(_ key: String, _ allowed: String, _ convert: (TOMLNode) -> Value?) -> Value? {
+        asked.insert(key)
+        guard let node = nodes[key] else { return nil }
+        if let value = convert(node) { return value }
+        complain(key, "it is \(allowed), not \(node.kind)")
+        return nil
+    }
+
+    // MARK: What is too much
+
+    /// Complains of the keys that nobody asked for.
+    func finish() {
+        for key in nodes.keys.sorted() where !asked.contains(key) {
+            let known = asked.sorted()
+            if let nearest = known.min(by: { Self.distance($0, key) < Self.distance($1, key) }),
+                Self.distance(nearest, key) <= min(2, nearest.count / 2)
+            {
+                complain(key, "there is no such key; did you mean \(nearest)?")
+            } else {
+                complain(key, "there is no such key; there are \(known.joined(separator: ", "))")
+            }
+        }
+    }
+
+    /// How many letters have to be put in, left out or replaced (Levenshtein).
+    private static func distance(_ one: String, _ other: String) -> Int {
+        let other = Array(other)
+        var row = Array(0...other.count)
+        for (index, letter) in one.enumerated() {
+            var next = [index + 1]
+            for (column, otherLetter) in other.enumerated() {
+                next.append(min(row[column] + (letter == otherLetter ? 0 : 1), row[column + 1] + 1, next[column] + 1))
+            }
+            row = next
+        }
+        return row[other.count]
+    }
+}

@@ -1,0 +1,203 @@
+import GRDB
+import LinuxPrimitives
+package import ReachabilityLedger
+
+/// The file of the history: what was observed, over restarts of the service and of the machine. It has one writer; whoever reads does
+/// not hold it up.
+package final class HistoryStore: Sendable {
+    /// What is known of the time before this run.
+    package struct Resume: Sendable {
+        /// Earlier boots, and this one if it was seen before.
+        package var eras: [Calendar.Era] = []
+        /// How the clocks of this boot stand, if it was seen before.
+        package var line: TimeLine?
+        /// The last moment that was written down.
+        package var last: LedgerInstant?
+
+        package init() {}
+    }
+
+    package let file: String
+    let database: DatabasePool
+    /// Held until the file is closed.
+    private let lock: Locked<LockFile?>
+
+    /// Opens a history, or makes one where there is none, of mode 0600. One that is damaged is set aside.
+    ///
+    /// - Throws: ``HistoryFault``.
+    package init(_ file: String) throws(HistoryFault) {
+        do {
+            lock = Locked(try LockFile(file + ".lock"))
+            try OwnFile.make(file)
+            database = try Self.open(file)
+            // Whoever else owns it has said who may read it.
+            try? OwnFile.setMode(file, 0o600)
+        } catch {
+            throw HistoryFault(error, file: file)
+        }
+        self.file = file
+    }
+
+    private static func open(_ file: String) throws -> DatabasePool {
+        do {
+            return try connect(file)
+        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+            try setAside(file)
+            try OwnFile.make(file)
+            return try connect(file)
+        }
+    }
+
+    /// Gives a damaged file, and what SQLite keeps beside it, another name. It is never deleted.
+    static func setAside(_ file: String) throws(SystemError) {
+        let name = "\(file).corrupt-\(SystemClock.real.components.seconds)"
+        try OwnFile.rename(file, to: name)
+        for suffix in ["-wal", "-shm"] { try? OwnFile.rename(file + suffix, to: name + suffix) }
+    }
+
+    private static func connect(_ file: String) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.label = "ReachabilityService.history"
+        configuration.busyMode = .timeout(1)
+        configuration.maximumReaderCount = 2
+        configuration.prepareDatabase { db in
+            guard !db.configuration.readonly else { return }
+            // What was committed survives a power cut.
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
+        }
+        let path = file.hasPrefix("/") ? file : "./" + file
+        try prepare(path, file)
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        try HistorySchema.migrator.migrate(pool)
+        return pool
+    }
+
+    /// Whether the file is a history, whole, and of a form that is known: before anything is written into it.
+    private static func prepare(_ path: String, _ file: String) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(1)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.writeWithoutTransaction { db in
+            let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+            let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+            if identifier == 0, tables == 0 {
+                // Room that is free is given back bit by bit.
+                try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            } else if identifier != HistorySchema.applicationID {
+                throw HistoryFault(.foreign, file, "it is a database of another program")
+            } else if try HistorySchema.migrator.hasBeenSuperseded(db) {
+                throw HistoryFault(.foreign, file, "it was written by a later version of this program")
+            } else if let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)"), finding != "ok" {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding)
+            }
+        }
+        try queue.close()
+    }
+
+    // MARK: Runs
+
+    /// What came before, seen from a boot.
+    package func resume(bootIdentifier: String) throws -> Resume {
+        try database.read { db in
+            var resume = Resume()
+            for row in try Row.fetchAll(db, sql: "SELECT identifier, start, offset, label FROM boot ORDER BY start") {
+                let line = TimeLine(bootIdentifier: row[0], offset: row[2], labelOffset: row[3])
+                resume.eras.append(Calendar.Era(start: LedgerInstant(nanoseconds: row[1]), line: line))
+                if line.bootIdentifier == bootIdentifier { resume.line = line }
+            }
+            resume.last = try Int64.fetchOne(db, sql: "SELECT max(coalesce(\"end\", mark)) FROM run")
+                .map { LedgerInstant(nanoseconds: $0) }
+            return resume
+        }
+    }
+
+    /// Begins a run: what earlier runs left open ended when they did, as far as that is known.
+    package func begin(_ line: TimeLine, at start: LedgerInstant) throws -> Int64 {
+        try database.write { db in
+            let last = try Int64.fetchOne(db, sql: "SELECT max(coalesce(\"end\", mark)) FROM run") ?? start.nanoseconds
+            try db.execute(sql: "DELETE FROM interval WHERE \"end\" IS NULL AND start >= ?", arguments: [last])
+            try db.execute(sql: "UPDATE interval SET \"end\" = ? WHERE \"end\" IS NULL", arguments: [last])
+            try db.execute(
+                sql: """
+                    INSERT INTO boot (identifier, start, offset, label) VALUES (?, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET label = excluded.label
+                    """,
+                arguments: [line.bootIdentifier, start.nanoseconds, line.offset, line.labelOffset]
+            )
+            let boot = try Int64.fetchOne(
+                db,
+                sql: "SELECT id FROM boot WHERE identifier = ? AND offset = ?",
+                arguments: [line.bootIdentifier, line.offset]
+            )
+            try db.execute(
+                sql: "INSERT INTO run (boot, start, mark) VALUES (?, ?, ?)",
+                arguments: [boot, start.nanoseconds, start.nanoseconds]
+            )
+            return db.lastInsertedRowID
+        }
+    }
+
+    /// The service was alive at a moment.
+    package func mark(_ run: Int64, at instant: LedgerInstant) throws {
+        try database.write { db in try Self.mark(run, at: instant, db) }
+    }
+
+    static func mark(_ run: Int64, at instant: LedgerInstant, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE run SET mark = max(mark, ?) WHERE id = ?",
+            arguments: [instant.nanoseconds, run]
+        )
+    }
+
+    /// The service ends at a moment. Without a run, that which is the last, if its end is not known.
+    package func end(_ run: Int64?, at instant: LedgerInstant) throws {
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    UPDATE run SET "end" = max(mark, ?), mark = max(mark, ?)
+                    WHERE id = coalesce(?, (SELECT max(id) FROM run)) AND "end" IS NULL
+                    """,
+                arguments: [instant.nanoseconds, instant.nanoseconds, run]
+            )
+        }
+    }
+
+    /// Deletes a slice of what is older than a moment.
+    ///
+    /// - Returns: Whether there may be more.
+    package func prune(before instant: LedgerInstant) throws -> Bool {
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    DELETE FROM interval WHERE (target, start) IN (
+                        SELECT target, start FROM interval WHERE "end" < ? LIMIT 500
+                    )
+                    """,
+                arguments: [instant.nanoseconds]
+            )
+            let count = db.changesCount
+            if count == 0 {
+                try db.execute(
+                    sql: "DELETE FROM steps WHERE id NOT IN (SELECT steps FROM interval WHERE steps IS NOT NULL)"
+                )
+                try db.execute(
+                    sql: "DELETE FROM run WHERE \"end\" < ? AND id < (SELECT max(id) FROM run)",
+                    arguments: [instant.nanoseconds]
+                )
+            }
+            return count > 0
+        }
+    }
+
+    /// Gives room that is free back to the disk, a bit of it.
+    package func shrink() throws {
+        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(256)") }
+    }
+
+    package func close() {
+        try? database.close()
+        lock.withLock { $0 = nil }
+    }
+}

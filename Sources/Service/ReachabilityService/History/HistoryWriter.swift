@@ -1,0 +1,262 @@
+import Dispatch
+import LinuxPrimitives
+import NetworkReachability
+package import ReachabilityLedger
+
+/// Writes what happens into the history, behind everything else: nobody waits for it, and what cannot be written now is kept in memory
+/// and tried again.
+///
+/// What came while a transaction was under way goes into the next, together. So a transition is on the disk a few milliseconds after it
+/// happened, and a burst of them costs little more than one.
+package final class HistoryWriter: Sendable {
+    /// How it stands.
+    package struct Status: Sendable {
+        /// Why it cannot be written now; nil where it can.
+        package var fault: HistoryFault?
+        /// Events that are not on the disk yet.
+        package var pending = 0
+        /// Events that were written.
+        package var written: UInt64 = 0
+        /// Events that were let go of, for there were too many.
+        package var lost: UInt64 = 0
+    }
+
+    /// How long what is kept, and how often it is said that the service lives.
+    package struct Options: Sendable {
+        package var keep = Duration.seconds(400 * 86400)
+        package var mark = Duration.seconds(300)
+
+        package init() {}
+    }
+
+    private struct State {
+        var status = Status()
+        var options: Options
+        var pending: [ServiceEvent] = []
+        var isFlushing = false
+        /// Whether it will be tried again by itself.
+        var isRetrying = false
+        var store: HistoryStore?
+        var run: Int64?
+        var pens: [String: HistoryStore.Pen] = [:]
+        var isOver = false
+        var listener: Cancellation?
+    }
+
+    package let file: String
+    /// Told of each fault once, in a sentence, and of its end.
+    private let report: @Sendable (String) -> Void
+    private let queue = DispatchQueue(label: "ReachabilityService.history")
+    private let state: Locked<State>
+    private let timer = Locked<(any DispatchSourceTimer)?>(nil)
+    private let service = Locked<WeakService>(WeakService())
+
+    private struct WeakService: Sendable {
+        weak var service: MonitoringService?
+    }
+
+    package init(
+        _ file: String,
+        _ options: Options = Options(),
+        report: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        (self.file, self.report) = (file, report)
+        state = Locked(State(options: options))
+    }
+
+    package var status: Status { state.withLock(\.status) }
+
+    /// The file to read from; nil while it cannot be used.
+    package var store: HistoryStore? { state.withLock(\.store) }
+
+    // MARK: From the beginning to the end
+
+    /// Opens the file, and returns what it knows of the time before; nothing where it cannot be used.
+    package func resume(bootIdentifier: String) -> HistoryStore.Resume {
+        queue.sync {
+            guard let store = open() else { return HistoryStore.Resume() }
+            do {
+                return try store.resume(bootIdentifier: bootIdentifier)
+            } catch {
+                fail(HistoryFault(error, file: file))
+                return HistoryStore.Resume()
+            }
+        }
+    }
+
+    /// Writes down what becomes of a service from now on, until ``stop(at:)``.
+    package func follow(_ service: MonitoringService) {
+        self.service.withLock { $0.service = service }
+        let listener = service.addListener { [weak self] events in self?.take(events) }
+        state.withLock { $0.listener = listener }
+        schedule()
+        let mark = state.withLock(\.options.mark)
+        timer.withLock { timer in
+            let made = DispatchSource.makeTimerSource(queue: queue)
+            made.schedule(deadline: .now() + mark.dispatch, repeating: mark.dispatch, leeway: (mark / 10).dispatch)
+            made.setEventHandler { [weak self] in self?.markNow() }
+            made.activate()
+            timer = made
+        }
+    }
+
+    /// Writes what is left, and that the service ended then, if that is to be said.
+    package func stop(at instant: LedgerInstant?) {
+        let listener = state.withLock { $0.listener.take() }
+        listener?.cancel()
+        timer.withLock { $0.take()?.cancel() }
+        flush()
+        queue.sync {
+            let (store, run) = state.withLock { state in
+                state.isOver = true
+                defer { state.store = nil }
+                return (state.store, state.run)
+            }
+            if let run, let instant { try? store?.end(run, at: instant) }
+            store?.close()
+        }
+    }
+
+    /// Tries to write all there is, and waits for that.
+    package func flush() {
+        queue.sync { flushNow() }
+    }
+
+    /// Says that the service lives, deletes what is too old, and waits for that.
+    package func mark() {
+        queue.sync { markNow() }
+    }
+
+    // MARK: Writing
+
+    private static let pendingLimit = 100_000
+
+    private func take(_ events: [ServiceEvent]) {
+        state.withLock { state in
+            state.pending += events
+            if state.pending.count > Self.pendingLimit {
+                let surplus = state.pending.count - Self.pendingLimit / 2
+                state.pending.removeFirst(surplus)
+                state.status.lost += UInt64(surplus)
+            }
+            state.status.pending = state.pending.count
+        }
+        schedule()
+    }
+
+    private func schedule() {
+        let isFirst = state.withLock { state in
+            defer { state.isFlushing = true }
+            return !state.isFlushing && state.status.fault == nil
+        }
+        if isFirst { queue.async { [weak self] in self?.flushNow() } }
+    }
+
+    /// On the queue.
+    private func flushNow() {
+        state.withLock { $0.isFlushing = false }
+        guard let service = service.withLock(\.service), let store = open() else { return }
+        do {
+            let line = service.snapshot.calendar.current.line
+            let run = try begin(store, line, at: service.start)
+            while true {
+                let (events, before) = state.withLock { (Array($0.pending.prefix(1000)), $0.pens) }
+                if events.isEmpty { break }
+                var pens = before
+                try store.write(events, run: run, line: line, &pens)
+                let after = pens
+                state.withLock { state in
+                    // What was let go of meanwhile was written.
+                    state.pending.removeFirst(min(events.count, state.pending.count))
+                    state.pens = after
+                    state.status.pending = state.pending.count
+                    state.status.written += UInt64(events.count)
+                }
+            }
+            succeed()
+        } catch {
+            fail(HistoryFault(error, file: file))
+        }
+    }
+
+    private func begin(_ store: HistoryStore, _ line: TimeLine, at start: LedgerInstant) throws -> Int64 {
+        if let run = state.withLock(\.run) { return run }
+        let run = try store.begin(line, at: start)
+        state.withLock { $0.run = run }
+        return run
+    }
+
+    private func markNow() {
+        flushNow()
+        guard let service = service.withLock(\.service) else { return }
+        let (store, run, keep) = state.withLock { ($0.store, $0.run, $0.options.keep) }
+        guard let store, let run, status.fault == nil else { return }
+        let now = service.snapshot.now
+        do {
+            try store.mark(run, at: now)
+            while try store.prune(before: now - keep) {}
+            try store.shrink()
+        } catch {
+            fail(HistoryFault(error, file: file))
+        }
+    }
+
+    // MARK: Faults
+
+    private func open() -> HistoryStore? {
+        let (store, isOver) = state.withLock { ($0.store, $0.isOver) }
+        if isOver { return nil }
+        if let store { return store }
+        do {
+            let store = try HistoryStore(file)
+            state.withLock { $0.store = store }
+            return store
+        } catch {
+            fail(error)
+            return nil
+        }
+    }
+
+    private func succeed() {
+        let fault = state.withLock { state in
+            defer { state.status.fault = nil }
+            return state.status.fault
+        }
+        if fault != nil { report("the history \(file.printable) can be written again") }
+    }
+
+    /// Says it once, and tries again later, unless nothing would be gained.
+    private func fail(_ fault: HistoryFault) {
+        let previous = state.withLock { state in
+            defer { state.status.fault = fault }
+            return state.status.fault
+        }
+        if previous != fault { report(fault.text) }
+        switch fault.kind {
+        case .foreign: return
+        case .corrupt:
+            let store = state.withLock { state in
+                (state.run, state.pens) = (nil, [:])
+                return state.store.take()
+            }
+            store?.close()
+            try? HistoryStore.setAside(file)
+        case .full, .denied, .locked, .failed: break
+        }
+        let isFirst = state.withLock { state in
+            defer { state.isRetrying = true }
+            return !state.isRetrying
+        }
+        guard isFirst else { return }
+        queue.asyncAfter(deadline: .now() + Self.retryPause) { [weak self] in
+            self?.state.withLock { $0.isRetrying = false }
+            self?.flushNow()
+        }
+    }
+
+    private static let retryPause = DispatchTimeInterval.seconds(5)
+}
+
+extension Duration {
+    fileprivate var dispatch: DispatchTimeInterval { .nanoseconds(Int(nanoseconds)) }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import LinuxPrimitives
+import NIOHTTP1
+import NetworkReachability
+import NetworkReachabilityTesting
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityServer
+@testable import ReachabilityService
+
+/// What is answered from memory and from the disk together.
+@Suite struct APIHistoryTests {
+    /// Runs of a service on one machine, one after the other.
+    private final class World {
+        let directory = "/tmp/api-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+        let kernel = FakeKernel()
+        private let manager: NetworkReachabilityManager
+        private(set) var run: (service: MonitoringService, writer: HistoryWriter, api: API)?
+
+        init() throws {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+            kernel.addLink("eth0")
+            kernel.addAddress("192.0.2.7/24", to: "eth0")
+            kernel.addRoute("default", via: "192.0.2.1")
+            manager = try NetworkReachabilityManager(kernel: kernel)
+        }
+
+        deinit {
+            try? FileManager.default.removeItem(atPath: directory)
+        }
+
+        /// Begins a run; the one before ends, and a minute passes.
+        func start(targets: [String] = ["a", "b"]) {
+            if let run {
+                run.writer.stop(at: run.service.snapshot.now)
+                kernel.clock.advance(by: .seconds(60))
+            }
+            let clock = kernel.clock
+            let writer = HistoryWriter(directory + "/history")
+            let resume = writer.resume(bootIdentifier: "boot")
+            let service = MonitoringService(
+                clock: ServiceClock(
+                    monitor: clock,
+                    real: { .seconds(1_700_000_000) + clock.boot },
+                    bootIdentifier: "boot"
+                ),
+                resume: resume
+            )
+            writer.follow(service)
+            for target in targets { service.insert(target, manager) }
+            run = (service, writer, API(service, history: writer, version: "1") { WebStatistics() })
+            flush()
+        }
+
+        func flush() {
+            manager.record.monitor.queue.sync {}
+            run?.service.flush()
+            run?.writer.flush()
+        }
+
+        func lose(for duration: Duration) {
+            for isThere in [false, true] {
+                kernel.setCarrier("eth0", isThere)
+                flush()
+                kernel.clock.advance(by: isThere ? .seconds(1) : duration)
+            }
+        }
+
+        private func body(_ target: String, _ accept: String = "*/*") throws -> [UInt8] {
+            let fields = HTTPHeaders([("Accept", accept)])
+            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target, headers: fields)
+            return run?.api.answer(to: try WebRequest(head, body: [], way: .local(user: nil))).body ?? []
+        }
+
+        /// The items of a list as they are sent.
+        func lines(_ target: String) throws -> [String] {
+            String(decoding: try body(target, "application/jsonl"), as: UTF8.self).split(separator: "\n").map(
+                String.init
+            )
+        }
+
+        func object(_ target: String) throws -> [String: Any] {
+            try JSONSerialization.jsonObject(with: Data(try body(target))) as? [String: Any] ?? [:]
+        }
+
+        func items(_ target: String) throws -> [[String: Any]] {
+            try object(target)["items"] as? [[String: Any]] ?? []
+        }
+
+        /// The ids of all pages.
+        func ids(_ target: String) throws -> [String] {
+            var (ids, next): ([String], String?) = ([], nil)
+            repeat {
+                let page = try object(target + (next.map { "&after=\($0)" } ?? ""))
+                ids += (page["items"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String }
+                next = page["next"] as? String
+            } while next != nil
+            return ids
+        }
+    }
+
+    @Test func `outages of earlier runs are told like those of this one`() throws {
+        let world = try World()
+        world.start()
+        world.kernel.clock.advance(by: .seconds(1))
+        for _ in 0..<5 { world.lose(for: .milliseconds(400)) }
+        let before = try world.items("/v1/outages")
+        let lines = try world.lines("/v1/outages")
+        let explained = try #require(before.first?["evidence"] as? [[String: Any]])
+        #expect(explained.compactMap { $0["phase"] as? String } == ["before", "during", "after"])
+        world.start()
+        #expect(try world.lines("/v1/outages") == lines)
+        for _ in 0..<3 { world.lose(for: .milliseconds(40)) }
+        let all = try world.ids("/v1/outages?limit=1000")
+        #expect(all.count == 16)
+        #expect(Set(all).count == 16)
+        for limit in [1, 2, 3, 7, 15] { #expect(try world.ids("/v1/outages?limit=\(limit)") == all) }
+        #expect(try world.ids("/v1/outages?limit=3&target=a").count == 8)
+        #expect(try world.ids("/v1/outages?limit=3&attribution=them").isEmpty)
+        for id in all { #expect(try world.object("/v1/outages/\(id)")["id"] as? String == id) }
+        #expect(try world.object("/v1/outages/latest")["id"] as? String == all[0])
+    }
+
+    @Test func `time is accounted for over runs, and so is that between them`() throws {
+        let world = try World()
+        world.start()
+        world.kernel.clock.advance(by: .seconds(10))
+        world.lose(for: .seconds(2))
+        world.start()
+        world.kernel.clock.advance(by: .seconds(7))
+        let item = try #require(try world.items("/v1/availability?window=80s&target=a").first)
+        let seconds = try #require(item["seconds"] as? [String: Double])
+        #expect(seconds == ["up": 18, "us": 2, "upstream": 0, "them": 0, "unknown": 60, "maintenance": 0])
+        let states = try world.items("/v1/targets/a/intervals").compactMap { $0["state"] as? String }
+        #expect(states == ["up", "unknown", "up", "us", "up"])
+        let paged = try world.object("/v1/targets/a/intervals?limit=2")
+        let next = try #require(paged["next"] as? String)
+        #expect(try world.items("/v1/targets/a/intervals?limit=3&after=\(next)").count == 3)
+    }
+
+    @Test func `a target that is not watched any more is still known`() throws {
+        let world = try World()
+        world.start()
+        world.lose(for: .seconds(2))
+        world.start(targets: ["b"])
+        #expect(try world.items("/v1/outages?target=a").count == 1)
+        #expect(try world.items("/v1/targets").count == 1)
+        #expect(try world.object("/v1/outages?target=c")["status"] as? Int == 404)
+    }
+}

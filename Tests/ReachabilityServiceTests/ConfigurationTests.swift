@@ -1,0 +1,134 @@
+import LinuxPrimitives
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityService
+
+/// What a configuration says, and all that may be wrong with it.
+@Suite struct ConfigurationTests {
+    @Test func `everything that can be said`() throws {
+        let configuration = try ServiceConfiguration(
+            """
+            schema = 1
+            [listen]
+            socket = "/run/x.sock"
+            http = ["127.0.0.1:9672", "[::1]:9672"]
+            [history]
+            path = "/var/lib/x.sqlite"
+            keep = "90d"
+            mark = "1m"
+            [[target]]
+            name = "internet"
+            at-large = true
+            family = "ipv6"
+            [[target]]
+            name = "erp"
+            host = "erp.example.org"
+            namespace = "blue"
+            interface = "eth0"
+            mark = 7
+            """
+        )
+        #expect(configuration.listen.socket == "/run/x.sock")
+        #expect(configuration.listen.http == ["127.0.0.1:9672", "[::1]:9672"])
+        #expect(configuration.history.path == "/var/lib/x.sqlite")
+        #expect(configuration.history.keep == .seconds(90 * 86400))
+        #expect(configuration.history.mark == .seconds(60))
+        #expect(
+            configuration.targets == [
+                ServiceTarget(name: "internet", host: nil, family: .ipv6),
+                ServiceTarget(
+                    name: "erp",
+                    host: "erp.example.org",
+                    namespace: .named("blue"),
+                    interface: "eth0",
+                    mark: 7
+                ),
+            ]
+        )
+    }
+
+    @Test func `without targets the network at large is watched`() throws {
+        #expect(try ServiceConfiguration("schema = 1").targets == [.internet])
+    }
+
+    @Test func `all that is wrong is told at once, with lines, what was found and what is allowed`() {
+        expect(
+            """
+            [listen]
+            sokcet = "/run/x.sock"
+            http = "127.0.0.1:9672"
+
+            [history]
+            keep = "1h"
+            mark = "soon"
+
+            [[target]]
+            name = "a"
+            host = "https://example.org"
+
+            [[target]]
+            name = "a"
+            at-large = true
+            host = 7
+            mark = -1
+            [[target]]
+            family = "ipv5"
+            colour = "red"
+            """,
+            [
+                "f: schema: it is missing: write schema = 1",
+                "f:2: listen.sokcet: there is no such key; did you mean socket?",
+                "f:3: listen.http: it is a list of texts, not a text",
+                "f:6: history.keep: it is at least 1d, not 1h",
+                "f:7: history.mark: it is a duration such as 90s, 5m or 400d, not \"soon\"",
+                "f:11: target[1].host: \"https://example.org\" is neither a host name nor an address: give a name such as"
+                    + " example.org or an address such as 192.0.2.1 or 2001:db8::1, without scheme, port or brackets",
+                "f:14: target[2].name: \"a\" is the name of target[1], too",
+                "f:16: target[2].host: it is a text, not a whole number",
+                "f:17: target[2].mark: it is from 0 to 4294967295, not -1",
+                "f:18: target[3]: it has either host = \"NAME\" or at-large = true",
+                "f:18: target[3].name: it is missing",
+                "f:19: target[3].family: it is ipv4 or ipv6, not \"ipv5\"",
+                "f:20: target[3].colour: there is no such key; there are at-large, family, host, interface, mark, name,"
+                    + " namespace",
+            ]
+        )
+    }
+
+    @Test func `what is no TOML is told with line and column`() {
+        do {
+            _ = try ServiceConfiguration("schema = 1\n[[target]\nname = 1\n")
+            Issue.record("it was read")
+        } catch {
+            #expect(error.problems.count == 1)
+            #expect(error.problems[0].line == 2)
+            #expect(error.problems[0].column != nil)
+        }
+    }
+
+    @Test(arguments: [
+        "schema = 2", "schema = \"1\"", "schema = 1\ntarget = 1", "schema = 1\ntarget = [1]", "schema = 1\nlisten = 1",
+        "schema = 1\n[[target]]\nname = \"\"\nat-large = true",
+        "schema = 1\n[[target]]\nname = \"a\"\nat-large = false",
+        "schema = 1\n[[target]]\nname = \"a\"\nat-large = true\ninterface = \"a/b\"",
+        "schema = 1\n[[target]]\nname = 1979-05-27\nat-large = true",
+    ])
+    func `one thing that is wrong is one problem`(text: String) {
+        do {
+            _ = try ServiceConfiguration(text)
+            Issue.record("it was read: \(text)")
+        } catch {
+            #expect(error.problems.count == 1, "\(error.problems)")
+        }
+    }
+
+    private func expect(_ text: String, _ problems: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+        do {
+            _ = try ServiceConfiguration(text)
+            Issue.record("it was read", sourceLocation: sourceLocation)
+        } catch {
+            #expect(error.problems.map { $0.description(in: "f") } == problems, sourceLocation: sourceLocation)
+        }
+    }
+}

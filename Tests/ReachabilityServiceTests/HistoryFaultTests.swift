@@ -1,0 +1,107 @@
+import Foundation
+import GRDB
+import LinuxPrimitives
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityService
+
+/// A history that cannot be written: observing goes on.
+@Suite struct HistoryFaultTests {
+    private let directory: HistoryDirectory
+
+    init() throws {
+        directory = try HistoryDirectory()
+    }
+
+    @Test func `a full disk is told, and what happened meanwhile is written later`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(1))
+        try limit(world, to: "(SELECT page_count FROM pragma_page_count)")
+        for turn in 0..<400 {
+            world.advance(.milliseconds(10))
+            world.play(turn % 2 == 1)
+        }
+        world.flush()
+        #expect(world.writer.status.fault?.kind == .full)
+        #expect(world.writer.status.pending > 0)
+        #expect(world.service.snapshot.books.accounts["internet"]?.outages.count == 200)
+        try limit(world, to: "1073741823")
+        world.flush()
+        #expect(world.writer.status.fault == nil)
+        #expect(world.writer.status.pending == 0)
+        #expect(world.writer.status.lost == 0)
+        #expect(try world.intervals().count == 401)
+        #expect(world.reports.withLock(\.count) == 2)
+    }
+
+    private func limit(_ world: HistoryWorld, to pages: String) throws {
+        try world.writer.store?.database.writeWithoutTransaction { db in
+            let count = pages.hasPrefix("(") ? try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0 : Int(pages) ?? 0
+            _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")
+        }
+    }
+
+    @Test func `a directory that is not there is told, and used when it comes`() throws {
+        let world = try HistoryWorld(directory)
+        try FileManager.default.removeItem(atPath: directory.path)
+        world.start()
+        world.setCarrier(false)
+        #expect(world.writer.status.fault?.kind == .denied)
+        try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: false)
+        world.advance(.seconds(1))
+        world.flush()
+        #expect(world.writer.status.fault == nil)
+        #expect(try world.words().last == "us.link and goes on")
+    }
+
+    @Test func `a damaged file is set aside, and a new one begun`() throws {
+        _ = FileManager.default.createFile(atPath: directory.file, contents: Data(repeating: 7, count: 5000))
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.setCarrier(false)
+        #expect(world.writer.status.fault == nil)
+        #expect(try world.words().last == "us.link and goes on")
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(names.contains { $0.hasPrefix("history.sqlite.corrupt-") })
+    }
+
+    @Test func `a file of a later version, or of another program, is left alone`() throws {
+        for isLater in [true, false] {
+            let directory = try HistoryDirectory()
+            if isLater { try HistoryStore(directory.file).close() }
+            let queue = try DatabaseQueue(path: directory.file)
+            try queue.write { db in
+                try db.execute(sql: "CREATE TABLE later (a)")
+                if isLater { try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')") }
+            }
+            try queue.close()
+            let before = try Data(contentsOf: URL(filePath: directory.file))
+            let world = try HistoryWorld(directory)
+            world.start()
+            world.setCarrier(false)
+            #expect(world.writer.status.fault?.kind == .foreign)
+            #expect(world.service.snapshot.books.accounts["internet"]?.ledger.outage != nil)
+            world.stop()
+            #expect(try Data(contentsOf: URL(filePath: directory.file)) == before)
+        }
+    }
+
+    @Test func `a file that another service writes is told, and taken when that ends`() throws {
+        let other = try HistoryStore(directory.file)
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.setCarrier(false)
+        #expect(world.writer.status.fault?.kind == .locked)
+        other.close()
+        withExtendedLifetime(other) {}
+    }
+
+    @Test func `the file is its owner's alone`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.file)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+}

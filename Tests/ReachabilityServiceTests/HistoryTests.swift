@@ -1,0 +1,169 @@
+import GRDB
+import LinuxPrimitives
+import ReachabilityLedger
+import TestSupport
+import Testing
+
+@testable import ReachabilityService
+
+/// What is on the disk, over restarts of the service and of the machine.
+@Suite struct HistoryTests {
+    private let directory: HistoryDirectory
+
+    init() throws {
+        directory = try HistoryDirectory()
+    }
+
+    @Test func `after a restart the time between is unknown, and the rest is as it was`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(10))
+        world.setCarrier(false)
+        world.advance(.milliseconds(400))
+        world.setCarrier(true)
+        world.advance(.seconds(5))
+        world.stop()
+        world.advance(.seconds(60))
+        world.start()
+        world.advance(.seconds(1))
+        #expect(
+            try world.words() == [
+                "up 10s", "us.link 400ms", "up 5s", "unknown.notObserved 1m", "up and goes on",
+            ]
+        )
+        #expect(world.writer.status.fault == nil)
+    }
+
+    @Test func `an outage goes on as long as somebody saw it`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(10))
+        world.setCarrier(false)
+        world.advance(.seconds(3))
+        world.stop()
+        world.advance(.seconds(7))
+        world.start()
+        let outages = try #require(
+            try world.writer.store?.outageStarts(of: nil, upTo: world.service.snapshot.now, limit: 10)
+        )
+        #expect(outages.count == 2)
+        let entries = try #require(try world.writer.store?.outage(of: "internet", from: outages[1].start))
+        #expect(entries.map(\.interval.state.description) == ["up", "us.link", "unknown.notObserved"])
+        #expect(entries.compactMap(\.evidence).count == 2)
+    }
+
+    @Test func `after a kill what is not known to have been observed is unknown`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(10))
+        world.writer.mark()
+        world.advance(.seconds(10))
+        world.kill()
+        world.advance(.seconds(5))
+        world.start()
+        #expect(try world.words() == ["up 10s", "unknown.notObserved 15s", "up and goes on"])
+    }
+
+    @Test func `who saw the end of a killed service may write it down`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(20))
+        let now = world.service.snapshot.now
+        world.kill()
+        let store = try HistoryStore(directory.file)
+        try store.end(nil, at: now)
+        store.close()
+        world.advance(.seconds(5))
+        world.start()
+        #expect(try world.words() == ["up 20s", "unknown.notObserved 5s", "up and goes on"])
+    }
+
+    @Test(arguments: [nil, Duration.seconds(1_000_000), .seconds(2_000_000_000)])
+    func `a later boot comes later, whatever the wall clock says`(wallClock: Duration?) throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(10))
+        world.stop()
+        try world.reboot(after: .seconds(30), wallClock: wallClock)
+        world.start()
+        world.advance(.seconds(5))
+        world.setCarrier(false)
+        let intervals = try world.intervals()
+        expectPartition(intervals)
+        #expect(intervals.first?.end.map { $0 - intervals[0].start } == .seconds(10))
+        // What the first boot saw is still written as its clock said.
+        #expect(world.service.snapshot.calendar.wall(at: intervals[0].start) <= .seconds(1_700_001_000))
+        #expect(world.service.snapshot.calendar.wall(at: intervals[0].start) >= .seconds(1_700_000_000))
+    }
+
+    @Test func `intervals never overlap and nothing is missing, whatever happens`() throws {
+        var generator = SeededGenerator(seed: 18)
+        let world = try HistoryWorld(directory)
+        world.start()
+        for _ in 0..<200 {
+            world.advance(.milliseconds(Int.random(in: 0...5000, using: &generator)))
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0:
+                world.stop()
+                world.advance(.milliseconds(Int.random(in: 0...5000, using: &generator)))
+                world.start()
+            case 1:
+                world.kill()
+                world.advance(.milliseconds(Int.random(in: 0...5000, using: &generator)))
+                world.start()
+            case 2:
+                world.kill()
+                let wall = Bool.random(using: &generator) ? nil : Duration.seconds(Int.random(in: 0...3_000_000_000))
+                try world.reboot(after: .seconds(5), wallClock: wall)
+                world.start()
+            case 3: world.writer.mark()
+            default: world.setCarrier(Bool.random(using: &generator))
+            }
+        }
+        #expect(world.reports.withLock(\.self) == [])
+        expectPartition(try world.intervals())
+    }
+
+    @Test func `a target that is watched no more ends, and the time until it is again is unknown`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(10))
+        world.setCarrier(false)
+        world.advance(.seconds(3))
+        world.service.remove("internet")
+        world.flush()
+        #expect(try world.words() == ["up 10s", "us.link 3s"])
+        world.advance(.seconds(7))
+        world.watch()
+        #expect(try world.words() == ["up 10s", "us.link 3s", "unknown.notObserved 7s", "us.link and goes on"])
+        let starts = try world.writer.store?.outageStarts(of: nil, upTo: world.service.snapshot.now, limit: 10)
+        #expect(starts?.count == 2)
+    }
+
+    @Test func `what is too old is deleted`() throws {
+        let world = try HistoryWorld(directory)
+        var options = HistoryWriter.Options()
+        options.keep = .seconds(100)
+        world.start(options)
+        for turn in 0..<1200 {
+            world.advance(.milliseconds(500))
+            world.play(turn % 2 == 1)
+        }
+        world.flush()
+        world.writer.mark()
+        let intervals = try world.intervals()
+        let first = try #require(intervals.first)
+        #expect(world.service.snapshot.now - first.start <= .seconds(101))
+        #expect(intervals.count > 190)
+        expectPartition(intervals)
+    }
+
+    private func expectPartition(_ intervals: [LedgerInterval], sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(!intervals.isEmpty, sourceLocation: sourceLocation)
+        for (one, next) in zip(intervals, intervals.dropFirst()) {
+            #expect(one.end == next.start, sourceLocation: sourceLocation)
+            #expect(one.start < next.start, sourceLocation: sourceLocation)
+        }
+        #expect(intervals.last?.end == nil, sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import LinuxPrimitives
+import NetworkReachability
+import NetworkReachabilityTesting
+import ReachabilityLedger
+import TestSupport
+
+@testable import ReachabilityService
+
+/// A directory for a history that is gone when nobody holds it any more.
+final class HistoryDirectory: Sendable {
+    let path = "/tmp/history-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    var file: String { path + "/history.sqlite" }
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+/// A machine whose boots, clocks and network are played, and the runs of a service on it.
+final class HistoryWorld {
+    let directory: HistoryDirectory
+    private(set) var kernel: FakeKernel
+    private var manager: NetworkReachabilityManager
+    private var boot = "boot-1"
+    /// What the wall clock says beyond CLOCK_BOOTTIME.
+    private var wall = Duration.seconds(1_700_000_000)
+    private(set) var service: MonitoringService!
+    private(set) var writer: HistoryWriter!
+    let reports = Locked<[String]>([])
+
+    init(_ directory: HistoryDirectory) throws {
+        self.directory = directory
+        (kernel, manager) = try Self.machine()
+    }
+
+    private static func machine() throws -> (FakeKernel, NetworkReachabilityManager) {
+        let kernel = FakeKernel()
+        kernel.addLink("eth0")
+        kernel.addAddress("192.0.2.7/24", to: "eth0")
+        kernel.addRoute("default", via: "192.0.2.1")
+        return (kernel, try NetworkReachabilityManager(kernel: kernel))
+    }
+
+    /// The service starts.
+    func start(_ options: HistoryWriter.Options = .init()) {
+        let (clock, wall) = (kernel.clock, wall)
+        let serviceClock = ServiceClock(monitor: clock, real: { wall + clock.boot }, bootIdentifier: boot)
+        writer = HistoryWriter(directory.file, options) { [reports] text in reports.withLock { $0.append(text) } }
+        let resume = writer.resume(bootIdentifier: boot)
+        service = MonitoringService(clock: serviceClock, resume: resume)
+        writer.follow(service)
+        watch()
+    }
+
+    /// The network at large is watched.
+    func watch() {
+        service.insert("internet", manager)
+        flush()
+    }
+
+    /// It ends in order.
+    func stop() {
+        writer.stop(at: service.snapshot.now)
+        (writer, service) = (nil, nil)
+    }
+
+    /// It is killed: nothing more is written.
+    func kill() {
+        writer.stop(at: nil)
+        (writer, service) = (nil, nil)
+    }
+
+    /// The machine starts anew, so much later, with a wall clock that may be wrong.
+    func reboot(after time: Duration, wallClock: Duration? = nil) throws {
+        let now = wall + kernel.clock.boot
+        (kernel, manager) = try Self.machine()
+        boot = "boot-\(Int(boot.dropFirst(5)) ?? 0 + 1)-\(UInt32.random(in: 0 ... .max))"
+        wall = (wallClock ?? now + time) - kernel.clock.boot
+    }
+
+    func advance(_ time: Duration) { kernel.clock.advance(by: time) }
+
+    func setCarrier(_ isThere: Bool) {
+        kernel.setCarrier("eth0", isThere)
+        flush()
+    }
+
+    /// The same, without waiting for the disk.
+    func play(_ isThere: Bool) {
+        kernel.setCarrier("eth0", isThere)
+        manager.record.monitor.queue.sync {}
+    }
+
+    /// Waits until what was changed is on the disk, or was tried to be.
+    func flush() {
+        manager.record.monitor.queue.sync {}
+        service.flush()
+        writer.flush()
+    }
+
+    /// Everything that was written, the earliest first.
+    func intervals() throws -> [LedgerInterval] {
+        try
+            (writer.store?.intervals(
+                of: "internet",
+                from: LedgerInstant(nanoseconds: .min),
+                to: LedgerInstant(nanoseconds: .max),
+                limit: .max
+            ) ?? []).map(\.interval).reversed()
+    }
+
+    /// What was written, in words: `up 10s`.
+    func words() throws -> [String] {
+        try intervals().map { interval in
+            let length = interval.end.map { DurationText.text($0 - interval.start) } ?? "and goes on"
+            return "\(interval.state) \(length)"
+        }
+    }
+}
