@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// How long a schedule waits for what.
 ///
 /// | What | Otherwise | Metered |
@@ -43,4 +45,45 @@ package enum ScheduleTiming {
     }
 
     static func portal(_ number: Int) -> Duration { min(longestPortalWait, .seconds(60 << min(number, 4))) }
+}
+
+/// Where a machine stands among all others, by the hash of its number: nobody is told either, and it is always the same.
+enum MachinePlace {
+    /// At least 0 and below 1; by chance where the machine has no number (`machine-id(5)`).
+    static let ofThisMachine = TextFile.read("/etc/machine-id", limit: 64).flatMap(of) ?? .random(in: 0..<1)
+
+    /// - Parameter number: as the file has it.
+    /// - Returns: nil where it has none yet.
+    static func of(_ number: String) -> Double? {
+        let digits = number.utf8.prefix { $0 != UInt8(ascii: "\n") }
+        guard digits.count == 32 else { return nil }
+        // FNV-1a, mixed once more, for its upper bits hardly depend on the last digits. Secret it need not be.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in digits { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        hash = (hash ^ hash >> 32) &* 0x9e37_79b9_7f4a_7c15
+        return Double(hash >> 11) / Double(1 << 53)
+    }
+}
+
+/// How much time a round of a check that goes on has: on a line as slow as some over satellites and in bad reception, more than usual. Never
+/// less, for a router takes three seconds to say that a host is unreachable.
+struct RoundPatience: Sendable {
+    static let longest = Duration.seconds(8)
+
+    /// The slowest of the round trips that were measured; it rises at once, and falls slowly.
+    private var roundTrip = Duration.zero
+
+    /// Takes what a round has measured.
+    mutating func note(_ results: [ProbeResult]) {
+        guard let slowest = results.compactMap(\.evidence.kernelRoundTrip).max() else { return }
+        roundTrip = max(slowest, (roundTrip * 7 + slowest) / 8)
+    }
+
+    /// Room for four round trips: a name, a connection, a handshake, an answer.
+    ///
+    /// - Parameter usual: what the user wants; anything but the default is kept to.
+    func limit(_ usual: Duration) -> Duration {
+        guard usual == CheckOptions().timeLimit else { return usual }
+        return max(usual, min(Self.longest, roundTrip * 4 + .milliseconds(300)))
+    }
 }
