@@ -490,7 +490,7 @@ let package = Package(
                 "ReachabilityServer", "ReachabilityService", "ReachabilityLedger", "NetworkReachability",
                 "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab", "TestSupport",
             ],
-            server
+            server + history
         ),
         .tests(
             "CommandTests",
