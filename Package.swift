@@ -494,7 +494,7 @@ let package = Package(
                 "ReachabilityServer", "ReachabilityService", "ReachabilityLedger", "NetworkReachability",
                 "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab", "TestSupport",
             ],
-            server
+            server + history
         ),
         .tests(
             "CommandTests",

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import LinuxPrimitives
 import NIOHTTP1
 import NetworkReachability
@@ -36,6 +37,18 @@ import Testing
                 run.writer.stop(at: run.service.snapshot.now)
                 kernel.clock.advance(by: .seconds(60))
             }
+            begin(targets) { $0.follow($1) }
+            flush()
+        }
+
+        /// Begins one that writes nothing, after one that was stopped.
+        func startUnwritten() {
+            begin(["a"]) { _, _ in }
+            manager.record.monitor.queue.sync {}
+            run?.service.flush()
+        }
+
+        private func begin(_ targets: [String], _ follow: (HistoryWriter, MonitoringService) -> Void) {
             let clock = kernel.clock
             let writer = HistoryWriter(directory + "/history")
             let resume = writer.resume(bootIdentifier: "boot")
@@ -47,10 +60,9 @@ import Testing
                 ),
                 resume: resume
             )
-            writer.follow(service)
+            follow(writer, service)
             for target in targets { service.insert(target, manager) }
             run = (service, writer, API(service, history: writer, version: "1") { WebStatistics() })
-            flush()
         }
 
         func flush() {
@@ -137,6 +149,23 @@ import Testing
         let paged = try world.object("/v1/targets/a/intervals?limit=2")
         let next = try #require(paged["next"] as? String)
         #expect(try world.items("/v1/targets/a/intervals?limit=3&after=\(next)").count == 3)
+    }
+
+    @Test func `what is not written yet leaves no hole and no overlap`() throws {
+        let world = try World()
+        world.start(targets: ["a"])
+        world.kernel.clock.advance(by: .seconds(10))
+        try world.run?.writer.store?.database.write { try $0.execute(sql: "UPDATE run SET mark = mark + 5000000000") }
+        // Killed, and started anew; the disk is full.
+        world.run?.writer.stop(at: nil)
+        world.kernel.clock.advance(by: .seconds(3))
+        world.startUnwritten()
+        world.kernel.clock.advance(by: .seconds(2))
+        let states = try world.items("/v1/targets/a/intervals").compactMap { $0["state"] as? String }
+        #expect(states == ["up", "unknown", "up"])
+        let item = try #require(try world.items("/v1/availability?window=15s&target=a").first)
+        let seconds = try #require(item["seconds"] as? [String: Double])
+        #expect(seconds == ["up": 7, "us": 0, "upstream": 0, "them": 0, "unknown": 8, "maintenance": 0])
     }
 
     @Test func `a target that is not watched any more is still known`() throws {

@@ -44,6 +44,8 @@ struct Serve: AsyncParsableCommand {
             history?.stop(at: service.snapshot.now)
             throw ExitMessage("cannot watch \(error.target.printable): \(error.error.description)", .configuration)
         }
+        // Whoever asks from now on finds this run begun in it.
+        history?.flush()
         let reloader = arguments.config.map { Reloader($0, of: service, current: configuration) }
         front.answer(for: service, history, reloader)
 

@@ -80,10 +80,16 @@ extension API {
             .filter { ($0.end ?? snapshot.now) > from && $0.start < to }
         guard let store = history?.store else { return memory }
         // What was written before the first that is in memory.
-        let end = min(to, memory.last?.start ?? to)
+        let begin = min(to, memory.last?.start ?? to)
         do {
-            let written = try store.intervals(of: target, from: from, to: end, limit: limit).map(\.interval)
-            return memory + written
+            var written = try store.intervals(of: target, from: from, to: begin, limit: limit).map(\.interval)
+            guard let last = written.first else { return memory }
+            // What an earlier run left open ended with it; until this one has begun to write, nobody has said so.
+            let end = try last.end ?? max(last.start, min(begin, store.lastMark() ?? begin))
+            written[0].end = end
+            guard let first = memory.last, end < first.start else { return memory + written }
+            let state = TargetState(.unknown, .notObserved)
+            return memory + [LedgerInterval(state, from: end, to: first.start, reason: "notObserved")] + written
         } catch { throw Self.unreadable(error) }
     }
 

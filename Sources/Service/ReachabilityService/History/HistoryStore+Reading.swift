@@ -31,6 +31,13 @@ extension HistoryStore {
         }
     }
 
+    /// The last moment at which a service is known to have lived.
+    package func lastMark() throws -> LedgerInstant? {
+        try database.read { db in
+            try Int64.fetchOne(db, sql: "SELECT max(mark) FROM run").map { LedgerInstant(nanoseconds: $0) }
+        }
+    }
+
     /// Whether there is anything of a target.
     package func knows(_ target: String) throws -> Bool {
         try database.read { db in
