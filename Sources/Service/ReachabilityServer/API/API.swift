@@ -12,10 +12,12 @@ package struct API: Sendable {
     /// How the server is used, for the metrics.
     let statistics: @Sendable () -> WebStatistics
     let counters: MonotonicCounters
+    let feed: EventFeed
 
     package init(_ service: MonitoringService, version: String, statistics: @escaping @Sendable () -> WebStatistics) {
         (self.service, self.version, self.statistics) = (service, version, statistics)
         counters = MonotonicCounters()
+        feed = EventFeed(service)
     }
 
     /// Answers a request, whatever it is.
@@ -56,6 +58,7 @@ package struct API: Sendable {
         case .intervals(let name): return try list(intervals(of: name, query), query, request)
         case .outages: return try list(outages(query), query, request)
         case .outage(let id): return try one(outage(id), request)
+        case .stream: return try stream(query, request)
         case .availability: return try list(availability(query, of: nil), query, request)
         case .availabilityOf(let name): return try list(availability(query, of: name), query, request)
         }

@@ -12,6 +12,7 @@ enum Resource: Hashable {
     case outages
     case outage(String)
     case availability
+    case stream
 
     /// - Parameter path: The parts of the path, decoded.
     /// - Throws: ``Problem`` where nothing is there.
@@ -28,6 +29,7 @@ enum Resource: Hashable {
         case (2, "v1", "outages"): self = .outages
         case (3, "v1", "outages"): self = .outage(path[2])
         case (2, "v1", "availability"): self = .availability
+        case (2, "v1", "stream"): self = .stream
         default:
             let path = "/" + path.joined(separator: "/")
             throw Problem(

@@ -78,7 +78,10 @@ package final class WebServer: Sendable {
             defer { (state.listening, state.connections) = ([], [:]) }
             return state.listening + Array(state.connections.values)
         }
-        for channel in channels { try? await channel.close() }
+        for channel in channels {
+            channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
+            try? await channel.close()
+        }
         state.withLock { $0.socket.take() }?.leave()
         try? await group.shutdownGracefully()
     }

@@ -33,7 +33,8 @@ package struct ServiceBooks: Sendable {
     package static let outageLimit = 1024
 
     private(set) package var accounts: [String: Account] = [:]
-    private var lastNumber: UInt64 = 0
+    /// The number of the latest event that is in them.
+    private(set) package var lastNumber: UInt64 = 0
 
     package init() {}
 
