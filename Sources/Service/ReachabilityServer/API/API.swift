@@ -59,6 +59,8 @@ package struct API: Sendable {
         case .outages: return try list(outages(query), query, request)
         case .outage(let id): return try one(outage(id), request)
         case .stream: return try stream(query, request)
+        case .page(let name): return try page(name, query)
+        case .asset(let name): return try asset(name, request)
         case .availability: return try list(availability(query, of: nil), query, request)
         case .availabilityOf(let name): return try list(availability(query, of: name), query, request)
         }
