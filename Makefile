@@ -10,7 +10,7 @@ BINARY := .build/release/reachability
 .PHONY: help watch serve build install uninstall deb test test-browser sanitize lint format docs examples bench soak check clean dependencies
 
 help: ## List the targets.
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 21
 
 watch: dependencies ## Install what is missing, build, and watch the network at large. ARGS="..." are passed on.
 	@PRODUCTS=reachability Scripts/build-release

@@ -487,7 +487,7 @@ let package = Package(
             "ReachabilityServerTests",
             uses: [
                 "ReachabilityServer", "ReachabilityService", "ReachabilityLedger", "NetworkReachability",
-                "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab", "TestSupport",
+                "NetworkDiagnostics", "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab", "TestSupport",
             ],
             server
         ),

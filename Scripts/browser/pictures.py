@@ -22,7 +22,12 @@ def main():
     directory = sys.argv[2]
     try:
         for pause, how, seconds in (
-            (60, lose_link, 4), (75, lose_route, 0.4), (90, lose_route, 21), (80, lose_link, 9), (70, lose_link, 0.04), (60, lose_route, 3),
+            (40, lose_link, 4),
+            (55, lose_route, 0.4),
+            (70, lose_route, 21),
+            (60, lose_link, 9),
+            (50, lose_link, 0.04),
+            (40, lose_route, 3),
         ):
             time.sleep(pause)
             lose(how, seconds)
@@ -38,6 +43,7 @@ def main():
                 ("outage", f"/outages/{longest['id']}", "light", 1280),
                 ("outages", "/outages", "dark", 1280),
                 ("availability", "/availability", "light", 1280),
+                ("network", "/network", "dark", 1280),
                 ("service", "/service", "light", 1280),
             ):
                 context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 600})

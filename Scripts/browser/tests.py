@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 
 PORT = 9673
 ROOT = f"http://localhost:{PORT}"
-PAGES = ["/", "/?window=24h", "/outages", "/targets/internet", "/availability", "/service"]
+PAGES = ["/", "/?window=24h", "/outages", "/targets/internet", "/availability", "/network", "/service"]
 DOWN, FINE = "The link of this machine is down", "Everything works"
 
 

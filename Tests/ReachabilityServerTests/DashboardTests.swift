@@ -13,7 +13,7 @@ import Testing
     private static func pages(_ world: APIWorld) throws -> [String] {
         let outages = try world.items("/v1/outages").compactMap { $0["id"] as? String }
         let targets = world.service.snapshot.books.targets.map { DashboardPage.target($0).link }
-        return ["/", "/?window=30d", "/outages", "/availability?window=1h", "/service"] + targets
+        return ["/", "/?window=30d", "/outages", "/availability?window=1h", "/network", "/service"] + targets
             + outages.map { "/outages/\($0)" }
     }
 
@@ -74,7 +74,7 @@ import Testing
 
     /// Every element that is opened is closed, in its order.
     private static func checkBalance(_ text: String, _ path: String) {
-        let void: Set<Substring> = ["meta", "link"]
+        let void: Set<Substring> = ["meta", "link", "br"]
         var open: [Substring] = []
         for tag in text.matches(of: #/<(\/?)([a-z0-9]+)(?: [^<>]*?)?(\/?)>/#) {
             let name = tag.2
@@ -82,6 +82,18 @@ import Testing
             if tag.1.isEmpty { open.append(name) } else { #expect(open.popLast() == name, "\(path)") }
         }
         #expect(open.isEmpty, "\(path): \(open)")
+    }
+
+    @Test func `the network is shown as it is`() throws {
+        let world = try APIWorld()
+        let page = try world.text("/network")
+        #expect(page.contains(">Packets leave by eth0.</h1>"))
+        #expect(page.contains("<code>192.0.2.7/24</code>"))
+        #expect(page.contains("IPv4 by <code>192.0.2.1</code>"))
+        world.kernel.removeRoute("default")
+        #expect(try world.text("/network").contains(">No interface leads to the internet.</h1>"))
+        let bare = API(world.service, version: "") { WebStatistics() }
+        #expect(NetworkPage(bare.interfaces?.read()).layout.title == "The interfaces are not known")
     }
 
     @Test func `browsers are told to use nothing from elsewhere`() throws {

@@ -69,11 +69,10 @@ final class StreamReader: Sendable {
 
     /// Begins to read.
     func read() {
-        let number = descriptor.number
-        let received = received
-        Thread.detachNewThread {
+        Thread.detachNewThread { [self] in
             var chunk = [UInt8](repeating: 0, count: 64 << 10)
-            while case let count = Glibc.read(number, &chunk, chunk.count), count > 0 {
+            // It keeps the descriptor open: its number is nobody else's before this ends.
+            while case let count = Glibc.read(descriptor.number, &chunk, chunk.count), count > 0 {
                 received.withLock { $0.bytes += chunk[..<count] }
             }
             received.withLock { $0.hasEnded = true }

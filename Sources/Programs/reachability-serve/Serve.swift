@@ -38,7 +38,9 @@ extension WebServer {
     fileprivate static func answering(for service: MonitoringService) -> WebServer {
         let server = Locked<WebServer?>(nil)
         let version = CommandVersion.text.split(separator: " ").last.map(String.init) ?? ""
-        let api = API(service, version: version) { server.withLock { $0 }?.statistics ?? WebStatistics() }
+        let api = API(service, version: version, interfaces: .system) {
+            server.withLock { $0 }?.statistics ?? WebStatistics()
+        }
         var limits = WebLimits()
         // The rest of its descriptors the service needs itself.
         limits.connections = max(16, min(limits.connections, ProcessUsage.raiseDescriptorLimit() - 64))

@@ -13,9 +13,16 @@ package struct API: Sendable {
     let statistics: @Sendable () -> WebStatistics
     let counters: MonotonicCounters
     let feed: EventFeed
+    /// For the page of the network.
+    let interfaces: InterfaceSource?
 
-    package init(_ service: MonitoringService, version: String, statistics: @escaping @Sendable () -> WebStatistics) {
-        (self.service, self.version, self.statistics) = (service, version, statistics)
+    package init(
+        _ service: MonitoringService,
+        version: String,
+        interfaces: InterfaceSource? = nil,
+        statistics: @escaping @Sendable () -> WebStatistics
+    ) {
+        (self.service, self.version, self.interfaces, self.statistics) = (service, version, interfaces, statistics)
         counters = MonotonicCounters()
         feed = EventFeed(service)
     }

@@ -10,6 +10,7 @@ enum DashboardPage: Hashable {
     case outages
     case outage(String)
     case availability
+    case network
     case service
 
     /// - Parameter path: The parts of the path, decoded.
@@ -20,6 +21,7 @@ enum DashboardPage: Hashable {
         case (1, "outages"): self = .outages
         case (2, "outages"): self = .outage(path[1])
         case (1, "availability"): self = .availability
+        case (1, "network"): self = .network
         case (1, "service"): self = .service
         default: return nil
         }
@@ -33,6 +35,7 @@ enum DashboardPage: Hashable {
         case .outages: "/outages"
         case .outage(let id): "/outages/\(Query.encoded(id))"
         case .availability: "/availability"
+        case .network: "/network"
         case .service: "/service"
         }
     }
@@ -57,6 +60,7 @@ extension API {
             layout = page.layout
         case .availability:
             layout = AvailabilityPage(snapshot, try BarWindow(query, snapshot, since: service.start)).layout
+        case .network: layout = NetworkPage(interfaces?.read()).layout
         case .service: layout = ServicePage(snapshot, service.start, version, statistics(), feed.count).layout
         }
         try query.checkNames()

@@ -70,6 +70,8 @@ extension Asset {
         .name small,.state small{display:block;font-weight:400}
         .state p{margin:0 0 .35rem}
         .inside{padding:1.3rem}
+        .pairs{display:grid;grid-template-columns:minmax(6rem,8rem) 1fr;gap:.2rem 1rem;margin:0;font-size:.94rem}
+        .pairs dt{color:var(--soft)}.pairs dd{margin:0;overflow-wrap:anywhere}
         .n{white-space:nowrap}
         .pill{display:inline-flex;align-items:center;gap:.4rem;border-radius:99px;padding:.12rem .65rem .12rem .3rem;
         font-size:.82rem;font-weight:650;color:var(--i);background:color-mix(in srgb,var(--c) 16%,var(--card));white-space:nowrap}

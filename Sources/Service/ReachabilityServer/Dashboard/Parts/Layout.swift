@@ -31,7 +31,8 @@ struct Layout {
     }
 
     private static let places = [
-        ("/", "Now"), ("/outages", "Outages"), ("/availability", "Availability"), ("/service", "Service"),
+        ("/", "Now"), ("/outages", "Outages"), ("/availability", "Availability"), ("/network", "Network"),
+        ("/service", "Service"),
     ]
 
     private func link(_ path: String, _ name: String) -> HTML {
