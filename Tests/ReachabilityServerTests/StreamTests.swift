@@ -131,7 +131,12 @@ import Testing
         try await world.waitForListeners(100)
         world.setCarrier(false)
         for reader in readers { #expect(try await reader.events(4).count == 4) }
+        // Events go on to come while it ends.
+        async let changes: Void = {
+            for count in 0..<50 { world.setCarrier(count % 2 == 0) }
+        }()
         await world.stop()
+        await changes
         for reader in readers {
             try await reader.waitForEnd()
             #expect(reader.isWhole)

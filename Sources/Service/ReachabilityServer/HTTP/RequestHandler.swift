@@ -16,7 +16,7 @@ final class RequestHandler: ChannelInboundHandler {
         case skipping
         case answering(HTTPRequestHead)
         /// Sends an answer that goes on until somebody ends it.
-        case streaming
+        case streaming(WebStream)
     }
 
     private let way: WebRequest.Way
@@ -112,7 +112,8 @@ final class RequestHandler: ChannelInboundHandler {
         }
         timer?.cancel()
         timer = nil
-        state = .streaming
+        let stream = WebStream(context.channel, limits, statistics)
+        state = .streaming(stream)
         statistics.withLock { $0.answers[Int(answer.status.code) / 100, default: 0] += 1 }
         var head = HTTPResponseHead(version: request.version, status: answer.status)
         for field in answer.headers { head.headers.add(name: field.name, value: field.value) }
@@ -120,11 +121,12 @@ final class RequestHandler: ChannelInboundHandler {
         // It ends with the connection, and whoever comes again takes a new one.
         head.headers.replaceOrAdd(name: "Connection", value: "close")
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
-        begin(WebStream(context.channel, limits, statistics))
+        begin(stream)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ServerEnding, case .streaming = state {
+        if event is ServerEnding, case .streaming(let stream) = state {
+            stream.finish()
             let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
             context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
         }

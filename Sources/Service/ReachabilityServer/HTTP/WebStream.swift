@@ -30,6 +30,9 @@ package final class WebStream: Sendable {
         channel.closeFuture.whenComplete { _ in action() }
     }
 
+    /// Sends nothing more; whoever calls it writes the end.
+    func finish() { state.withLock { $0.hasEnded = true } }
+
     /// Sends bytes, unless too much waits for the client already: then the connection is ended.
     ///
     /// - Parameter isCounted: False for what a client is sent first, however much it is.
@@ -50,6 +53,8 @@ package final class WebStream: Sendable {
             return channel.eventLoop.execute { channel.close(promise: nil) }
         }
         channel.eventLoop.execute { [state] in
+            // Nothing comes after the end.
+            guard !state.withLock(\.hasEnded) else { return }
             channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(bytes))).whenComplete { _ in
                 guard isCounted else { return }
                 state.withLock { state in

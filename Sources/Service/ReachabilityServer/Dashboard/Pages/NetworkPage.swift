@@ -39,7 +39,7 @@ struct NetworkPage {
             <h1 data-say="\(sentence)">\(sentence).</h1><p class="lead">What the kernel says of this machine now.</p></div></section>
             <h2 id="interfaces">Interfaces</h2>
             <section class="card" data-part="interfaces" aria-labelledby="interfaces">\(list)</section>
-            <p class="more">More of it on the command line: <code>reachability status</code>, <code>reachability why</code></p>
+            <p class="more">More of it on the command line: <code>reachability list</code>, <code>reachability why</code></p>
             """
         layout = Layout(title: sentence, account: account, place: "/network", main: main)
     }
