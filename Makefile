@@ -7,10 +7,10 @@ ARGS ?=
 
 BINARY := .build/release/reachability
 
-.PHONY: help watch serve build install uninstall deb test sanitize lint format docs examples bench soak check clean dependencies
+.PHONY: help watch serve build install uninstall deb test test-browser sanitize lint format docs examples bench soak check clean dependencies
 
 help: ## List the targets.
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 21
 
 watch: dependencies ## Install what is missing, build, and watch the network at large. ARGS="..." are passed on.
 	@PRODUCTS=reachability Scripts/build-release
@@ -35,6 +35,9 @@ deb: build ## Make a Debian package, .build/deb/*.deb.
 
 test: dependencies ## Install what is missing and run all tests, with root or without.
 	@Scripts/test
+
+test-browser: dependencies ## Test the dashboard in Chromium, in a network that is lost and comes back.
+	@Scripts/test-browser
 
 sanitize: dependencies ## Run the tests under Thread Sanitizer and Address Sanitizer.
 	@Scripts/sanitize thread

@@ -492,7 +492,7 @@ let package = Package(
             "ReachabilityServerTests",
             uses: [
                 "ReachabilityServer", "ReachabilityService", "ReachabilityLedger", "NetworkReachability",
-                "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab", "TestSupport",
+                "NetworkDiagnostics", "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab", "TestSupport",
             ],
             server + history
         ),

@@ -88,6 +88,23 @@ import Testing
         #expect(await lab.command.errors == "")
     }
 
+    @Test func `a stream tells of the kernel's change, and ends whole with the service`() async throws {
+        let lab = try await ServeLab.start()
+        async let stream = lab.get("/v1/stream")
+        #expect(
+            try await eventually(within: .seconds(60)) {
+                try await lab.get("/metrics").contains("reachability_http_streams 1\n")
+            }
+        )
+        try await lab.uplink.ip("link set u0 down")
+        #expect(try await eventually(within: .seconds(60)) { try await lab.outages().count == 1 })
+        #expect(try await lab.end() == 0)
+        let text = try await stream
+        #expect(text.contains("event: snapshot\n"))
+        #expect(text.contains("event: outageBegan\n"))
+        #expect(text.hasSuffix("0\r\n\r\n"))
+    }
+
     @Test func `a socket that is served is refused, and one that a kill left is taken`() async throws {
         let lab = try await ServeLab.start()
         let arguments = ["serve", "--listen", "none", "--socket", lab.socket, "--history", "none"]

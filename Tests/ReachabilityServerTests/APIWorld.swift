@@ -1,6 +1,7 @@
 import Foundation
 import LinuxPrimitives
 import NIOHTTP1
+import NetworkDiagnostics
 import NetworkReachability
 import NetworkReachabilityTesting
 
@@ -28,7 +29,9 @@ final class APIWorld: Sendable {
             )
         )
         for target in targets { service.insert(target, manager) }
-        api = API(service, version: "1.2.3") { WebStatistics() }
+        let inspector = NetworkInspector(monitor: manager.record.monitor, options: NetworkReachabilityOptions())
+        let interfaces = InterfaceSource { try? inspector.interfaces() }
+        api = API(service, version: "1.2.3", interfaces: interfaces) { WebStatistics() }
         flush()
     }
 

@@ -113,7 +113,8 @@ private struct ServeFront {
 
     func answer(for service: MonitoringService, _ history: HistoryWriter?, _ reloader: Reloader?) {
         let version = CommandVersion.text.split(separator: " ").last.map(String.init) ?? ""
-        let made = API(service, history: history, reloader: reloader, version: version) { [weak server] in
+        let made = API(service, history: history, reloader: reloader, version: version, interfaces: .system) {
+            [weak server] in
             server?.statistics ?? WebStatistics()
         }
         api.withLock { $0 = made }

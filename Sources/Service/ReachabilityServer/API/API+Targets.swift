@@ -29,8 +29,9 @@ extension API {
     }
 
     /// The service, and all targets as they are.
-    func status() -> JSONObject {
-        let snapshot = service.snapshot
+    func status() -> JSONObject { status(of: service.snapshot) }
+
+    func status(of snapshot: MonitoringService.Snapshot) -> JSONObject {
         var object = JSONObject()
         object.add("schema", 1)
         object.add("time", Timestamp(real: snapshot.calendar.wall(at: snapshot.now)))

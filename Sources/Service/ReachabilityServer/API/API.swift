@@ -16,23 +16,28 @@ package struct API: Sendable {
     let reloader: Reloader?
     /// What is on the disk; nil where nothing is kept.
     let history: HistoryWriter?
+    let feed: EventFeed
+    /// For the page of the network.
+    let interfaces: InterfaceSource?
 
     package init(
         _ service: MonitoringService,
         history: HistoryWriter? = nil,
         reloader: Reloader? = nil,
         version: String,
+        interfaces: InterfaceSource? = nil,
         statistics: @escaping @Sendable () -> WebStatistics
     ) {
         (self.service, self.history, self.version, self.statistics) = (service, history, version, statistics)
-        self.reloader = reloader
+        (self.reloader, self.interfaces) = (reloader, interfaces)
         counters = MonotonicCounters()
+        feed = EventFeed(service)
     }
 
     /// Whether the answer may have to be read from the disk.
     package static func readsDisk(_ request: WebRequest) -> Bool {
         switch try? Resource(request.path) {
-        case .intervals, .outages, .outage, .availability, .availabilityOf, .reload: true
+        case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .reload: true
         default: false
         }
     }
@@ -79,6 +84,9 @@ package struct API: Sendable {
         case .intervals(let name): return try list(intervals(of: name, query), query, request)
         case .outages: return try list(outages(query), query, request)
         case .outage(let id): return try one(outage(id), request)
+        case .stream: return try stream(query, request)
+        case .page(let name): return try page(name, query)
+        case .asset(let name): return try asset(name, request)
         case .availability: return try list(availability(query, of: nil), query, request)
         case .availabilityOf(let name): return try list(availability(query, of: name), query, request)
         }

@@ -78,7 +78,7 @@ final class Query {
         return path + "?" + pairs.map { "\(Self.encoded($0))=\(Self.encoded($1))" }.joined(separator: "&")
     }
 
-    private static func encoded(_ text: String) -> String {
+    static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -13,6 +13,9 @@ enum Resource: Hashable {
     case outage(String)
     case availability
     case reload
+    case stream
+    case page(DashboardPage)
+    case asset(String)
 
     /// - Parameter path: The parts of the path, decoded.
     /// - Throws: ``Problem`` where nothing is there.
@@ -30,7 +33,13 @@ enum Resource: Hashable {
         case (3, "v1", "outages"): self = .outage(path[2])
         case (2, "v1", "availability"): self = .availability
         case (2, "v1", "reload"): self = .reload
+        case (2, "v1", "stream"): self = .stream
+        case (2, "assets", _): self = .asset(path[1])
         default:
+            if let page = DashboardPage(path) {
+                self = .page(page)
+                return
+            }
             let path = "/" + path.joined(separator: "/")
             throw Problem(
                 .notFound,

@@ -16,6 +16,8 @@ final class RequestHandler: ChannelInboundHandler {
         /// What is left of a request that was answered already.
         case skipping
         case answering(HTTPRequestHead)
+        /// Sends an answer that goes on until somebody ends it.
+        case streaming(WebStream)
     }
 
     private let way: WebRequest.Way
@@ -91,9 +93,51 @@ final class RequestHandler: ChannelInboundHandler {
             loop.execute {
                 guard channel.isActive else { return }
                 let (handler, context) = bound.value
-                handler.write(answer, to: head, closing: !head.isKeepAlive, context)
+                if let begin = answer.stream, head.method != .HEAD {
+                    handler.begin(answer, to: head, context, begin)
+                } else {
+                    handler.write(answer, to: head, closing: !head.isKeepAlive, context)
+                }
             }
         }
+    }
+
+    /// Sends the head of an answer that goes on.
+    private func begin(
+        _ answer: WebAnswer,
+        to request: HTTPRequestHead,
+        _ context: ChannelHandlerContext,
+        _ begin: (WebStream) -> Void
+    ) {
+        guard statistics.withLock({ $0.streams < limits.effectiveStreams }) else {
+            let problem = Problem(
+                .serviceUnavailable,
+                "\(limits.effectiveStreams) streams are open, as many as may be: come again later",
+                headers: [("Retry-After", "5")]
+            )
+            return write(problem.answer(as: .json), to: request, closing: !request.isKeepAlive, context)
+        }
+        timer?.cancel()
+        timer = nil
+        let stream = WebStream(context.channel, limits, statistics)
+        state = .streaming(stream)
+        statistics.withLock { $0.answers[Int(answer.status.code) / 100, default: 0] += 1 }
+        var head = HTTPResponseHead(version: request.version, status: answer.status)
+        for field in answer.headers { head.headers.add(name: field.name, value: field.value) }
+        head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+        // It ends with the connection, and whoever comes again takes a new one.
+        head.headers.replaceOrAdd(name: "Connection", value: "close")
+        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        begin(stream)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ServerEnding, case .streaming(let stream) = state {
+            stream.finish()
+            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+            context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+        }
+        context.fireUserInboundEventTriggered(event)
     }
 
     private func write(

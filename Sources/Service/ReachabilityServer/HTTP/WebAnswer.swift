@@ -1,10 +1,12 @@
 package import NIOHTTP1
 
-/// What is answered to a request, whole.
+/// What is answered to a request: whole, or the beginning of a stream.
 package struct WebAnswer: Sendable {
     package var status: HTTPResponseStatus
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
+    /// Called on the server's thread when the head was sent, with what the rest is sent through; nil for an answer that is whole.
+    package var stream: (@Sendable (WebStream) -> Void)?
 
     package init(_ status: HTTPResponseStatus = .ok, type: String? = nil, _ body: [UInt8] = []) {
         (self.status, self.body) = (status, body)

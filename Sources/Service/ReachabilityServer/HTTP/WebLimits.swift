@@ -15,8 +15,16 @@ package struct WebLimits: Sendable {
     package var idleTime = Duration.seconds(60)
     /// For all of an answer to be taken.
     package var answerTime = Duration.seconds(30)
+    /// So many answers that go on at a time; more are told to come later. Some connections are left for others in any case.
+    package var streams = 1_024
+    /// So much is kept of such an answer for a client that does not take it.
+    package var streamBytes = 256 << 10
+    package var streamWrites = 256
 
     package init() {}
+
+    /// The limit of streams that leaves connections for others.
+    var effectiveStreams: Int { min(streams, connections - connections / 8) }
 }
 
 /// How the server is used, since it began.
@@ -29,6 +37,10 @@ package struct WebStatistics: Sendable {
     package var answers: [Int: UInt64] = [:]
     /// Connections that were ended because a time was up.
     package var expired: UInt64 = 0
+    /// Answers that go on now.
+    package var streams = 0
+    /// Such answers that were ended because the client did not take them.
+    package var slowStreams: UInt64 = 0
 
     package init() {}
 }

@@ -81,7 +81,10 @@ package final class WebServer: Sendable {
             defer { (state.listening, state.connections) = ([], [:]) }
             return state.listening + Array(state.connections.values)
         }
-        for channel in channels { try? await channel.close() }
+        for channel in channels {
+            channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
+            try? await channel.close()
+        }
         // Who makes an answer still hands it over, to a thread that must be there.
         await withCheckedContinuation { continuation in
             underWay.notify(queue: .global()) { continuation.resume() }

@@ -115,6 +115,13 @@ extension API {
             "Connections that were ended because a time was up.",
             String(statistics.expired)
         )
+        text.add("reachability_http_streams", .gauge, "Streams that are open.", String(statistics.streams))
+        text.add(
+            "reachability_http_slow_streams_total",
+            .counter,
+            "Streams that were ended because the client read too slowly.",
+            String(statistics.slowStreams)
+        )
         text.begin("reachability_http_answers_total", .counter, "Answers, by the hundreds of their status.")
         for hundreds in 2...5 {
             let count = String(statistics.answers[hundreds] ?? 0)

@@ -23,7 +23,7 @@ extension MonitoringService.Snapshot {
         object.add("uncertaintyMilliseconds", outage.uncertainty.nanoseconds / 1_000_000)
         object.add("boot", calendar.line(at: outage.start).bootIdentifier)
         object.add("intervals", outage.intervals.map { self.object(of: $0) })
-        object.add("evidence", explained.evidence.map { self.object(of: $0, outage) })
+        object.add("evidence", explained.evidence.map { self.object(of: $0, phase: $0.phase(of: outage)) })
         object.add("actor", String?.none)
         object.add("kind", "outage")
         let line = line(of: outage, deciding)
@@ -31,9 +31,12 @@ extension MonitoringService.Snapshot {
         return Item(key: outage.id, object: object, text: line, report: report.joined(separator: "\n"))
     }
 
-    private func object(of record: EvidenceRecord, _ outage: Outage) -> JSONObject {
+    /// What explains an interval.
+    ///
+    /// - Parameter phase: Where in an outage it is; nil where that is not told.
+    func object(of record: EvidenceRecord, phase: String?) -> JSONObject {
         var object = JSONObject()
-        object.add("phase", record.phase(of: outage))
+        if let phase { object.add("phase", phase) } else { object.add("interval", time(record.interval)) }
         object.add("time", time(record.instant))
         object.add(
             "steps",

@@ -45,7 +45,8 @@ package struct ServiceBooks: Sendable {
     fileprivate static let kept = intervalLimit + 1 - intervalLimit / 4
 
     private(set) package var accounts: [String: Account] = [:]
-    private var lastNumber: UInt64 = 0
+    /// The number of the latest event that is in them.
+    private(set) package var lastNumber: UInt64 = 0
 
     package init() {}
 

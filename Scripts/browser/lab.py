@@ -1,0 +1,126 @@
+"""A machine with one link, the service, and a browser that looks at it through a cable that can be cut."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+import urllib.request
+
+
+def ip(*arguments):
+    subprocess.run(["ip", *arguments], check=True)
+
+
+def make_network():
+    ip("link", "set", "lo", "up")
+    ip("link", "add", "u0", "type", "veth", "peer", "name", "p0")
+    for link in ("u0", "p0"):
+        ip("link", "set", link, "up")
+    ip("address", "add", "192.0.2.7/24", "dev", "u0")
+    ip("route", "add", "default", "via", "192.0.2.1")
+
+
+def lose_link():
+    ip("link", "set", "u0", "down")
+
+
+def regain_link():
+    ip("link", "set", "u0", "up")
+    ip("route", "replace", "default", "via", "192.0.2.1")
+
+
+def lose_route():
+    ip("route", "del", "default")
+
+
+def wait(condition, seconds=20):
+    """Waits until a condition holds, and returns how long that took."""
+    start = time.monotonic()
+    while not condition():
+        assert time.monotonic() - start < seconds, "waited in vain"
+        time.sleep(0.01)
+    return time.monotonic() - start
+
+
+class Service:
+    """`reachability serve`."""
+
+    address = "127.0.0.1:9672"
+
+    def __init__(self, program):
+        self.program = program
+        self.start()
+
+    def start(self):
+        command = [self.program, "serve", "--socket", "none", "--listen", self.address]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        assert line == f"listening at http://{self.address}/\n", line
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        status = self.process.wait(20)
+        assert status in (0, -number), status
+        return status
+
+    def get(self, path):
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(f"http://{self.address}{path}", timeout=20) as answer:
+            return answer.read().decode()
+
+    def streams(self):
+        lines = self.get("/metrics").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("reachability_http_streams "))
+
+
+class Cable:
+    """What lies between the browser and the service: it passes bytes on, until it is cut."""
+
+    def __init__(self, port, to):
+        self.to = to.split(":")[0], int(to.split(":")[1])
+        self.port, self.is_cut, self.open = port, False, set()
+        self.listener = socket.create_server(("127.0.0.1", port), backlog=64)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            near, _ = self.listener.accept()
+            if self.is_cut:
+                near.close()
+                continue
+            try:
+                far = socket.create_connection(self.to)
+            except OSError:
+                near.close()
+                continue
+            self.open |= {near, far}
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self.carry, args=(one, other), daemon=True).start()
+
+    def carry(self, source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def cut(self):
+        self.is_cut = True
+        for end in self.open:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        self.open = set()
+
+    def mend(self):
+        self.is_cut = False
+
+
+def launch(playwright):
+    return playwright.chromium.launch(
+        executable_path=os.environ["CHROMIUM"],
+        args=["--no-sandbox", "--disable-dev-shm-usage", "--no-proxy-server"],
+    )

@@ -1,0 +1,224 @@
+"""Tests the dashboard in a browser. usage: tests.py PROGRAM [WORD OF A NAME...]"""
+
+import json
+import signal
+import sys
+import time
+import traceback
+
+from axe_playwright_python.sync_playwright import Axe
+from lab import Cable, Service, ip, launch, lose_link, lose_route, make_network, regain_link, wait
+from playwright.sync_api import sync_playwright
+
+PORT = 9673
+ROOT = f"http://localhost:{PORT}"
+PAGES = ["/", "/?window=24h", "/outages", "/targets/internet", "/availability", "/network", "/service"]
+DOWN, FINE = "The link of this machine is down", "Everything works"
+
+
+class Lab:
+    def __init__(self, browser, service, cable):
+        self.browser, self.service, self.cable = browser, service, cable
+        self.complaints, self.may_fail = [], False
+
+    def context(self, **options):
+        context = self.browser.new_context(**options)
+        context.on("console", self.hear)
+        context.on("weberror", lambda error: self.complaints.append(f"error: {error.error}"))
+        context.on("request", self.see)
+        return context
+
+    def hear(self, message):
+        if message.type in ("error", "warning") and not self.may_fail:
+            self.complaints.append(f"console: {message.text}")
+
+    def see(self, request):
+        if not request.url.startswith(ROOT + "/"):
+            self.complaints.append(f"request elsewhere: {request.url}")
+
+    def page(self, path="/", context=None, **options):
+        page = (context or self.context(**options)).new_page()
+        page.goto(ROOT + path)
+        return page
+
+
+def says(page, sentence, seconds=20):
+    return wait(lambda: page.locator("h1").get_attribute("data-say") == sentence, seconds)
+
+
+def is_live(page):
+    return page.locator("#live.on").count() == 1
+
+
+def outage_path(lab):
+    return "/outages/" + json.loads(lab.service.get("/v1/outages"))["items"][0]["id"]
+
+
+def test_change_is_shown_within_a_second(lab):
+    page = lab.page()
+    wait(lambda: is_live(page))
+    for away, back in ((lose_link, regain_link), (lose_route, regain_link)):
+        away()
+        sentence = DOWN if away is lose_link else "No route leads out of this machine"
+        shown = says(page, sentence, 1)
+        back()
+        gone = says(page, FINE, 1)
+        print(f"  {sentence}: shown after {shown * 1000:.0f} ms, its end after {gone * 1000:.0f} ms")
+    assert page.locator("#say").text_content() == FINE
+
+
+def test_lengths_go_on(lab):
+    page = lab.page()
+    first = page.locator("h1 [data-since]").text_content()
+    wait(lambda: page.locator("h1 [data-since]").text_content() != first, 5)
+
+
+def test_seven_tabs_share_a_stream_that_is_cut_and_goes_on(lab):
+    context = lab.context()
+    tabs = [lab.page(context=context) for _ in range(7)]
+    for tab in tabs:
+        wait(lambda: is_live(tab))
+    assert lab.service.streams() == 1, lab.service.streams()
+    lab.may_fail = True
+    lab.cable.cut()
+    times = [wait(lambda: tab.locator("#banner").is_visible(), 5) for tab in tabs]
+    lose_link()
+    lab.cable.mend()
+    for tab in tabs:
+        wait(lambda: not tab.locator("#banner").is_visible())
+        says(tab, DOWN)
+    regain_link()
+    for tab in tabs:
+        says(tab, FINE)
+        tab.close()
+    lab.may_fail = False
+    print(f"  banner after {max(times) * 1000:.0f} ms at most")
+
+
+def test_nothing_is_missed_and_nothing_told_twice(lab):
+    page = lab.page()
+    page.evaluate(
+        """() => { window.heard = []; const source = new EventSource("/v1/stream");
+        for (const name of ["snapshot", "gap", "intervalClosed", "intervalOpened", "intervalRefined", "outageBegan",
+            "outageRefined", "outageEnded"])
+            source.addEventListener(name, (event) => window.heard.push([name, Number(event.lastEventId.split(".")[1])])); }"""
+    )
+    heard = lambda: page.evaluate("window.heard")
+    wait(lambda: len(heard()) == 1)
+    lab.may_fail = True
+    for _ in range(3):
+        lose_link()
+        lab.cable.cut()
+        regain_link()
+        time.sleep(0.2)
+        lab.cable.mend()
+        time.sleep(2)
+    count = len(json.loads(lab.service.get("/v1/outages"))["items"])
+    assert count >= 3
+    wait(lambda: sum(name == "outageEnded" for name, _ in heard()) == 3)
+    numbers = [number for _, number in heard()]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), numbers
+    assert sum(name in ("snapshot", "gap") for name, _ in heard()) == 1
+    lab.may_fail = False
+
+
+def test_the_end_of_the_service_shows_and_its_return_too(lab):
+    page = lab.page()
+    wait(lambda: is_live(page))
+    lab.may_fail = True
+    assert lab.service.stop(signal.SIGTERM) == 0
+    wait(lambda: page.locator("#banner").is_visible(), 5)
+    assert page.evaluate("getComputedStyle(document.querySelector('main')).filter") == "grayscale(1)"
+    lab.service.start()
+    wait(lambda: is_live(page) and not page.locator("#banner").is_visible())
+    lab.may_fail = False
+
+
+def test_pages_are_for_everybody(lab):
+    lose_link()
+    time.sleep(0.5)
+    regain_link()
+    for scheme in ("light", "dark"):
+        context = lab.context(color_scheme=scheme)
+        page = context.new_page()
+        for path in PAGES + [outage_path(lab)]:
+            page.goto(ROOT + path)
+            wait(lambda: is_live(page))
+            report = Axe().run(page).response
+            assert len(report["passes"]) > 15
+            for violation in report["violations"]:
+                text = f"{scheme} {path}: {violation['impact']} {violation['id']}: {violation['nodes'][0]['html'][:200]}"
+                assert violation["impact"] not in ("serious", "critical"), text
+                print(f"  {text}")
+        context.close()
+
+
+def test_small_screens(lab):
+    page = lab.page(viewport={"width": 320, "height": 640})
+    for path in PAGES + [outage_path(lab)]:
+        page.goto(ROOT + path)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width == 320, f"{path}: {width}"
+
+
+def test_keyboard(lab):
+    page = lab.page()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if (page.evaluate("document.activeElement.getAttribute('href')") or "").startswith("/outages/"):
+            break
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid", outline
+    # What is shown anew keeps the focus where it is.
+    place = page.evaluate("document.activeElement.closest('[data-part]').dataset.part")
+    lose_link()
+    says(page, DOWN)
+    regain_link()
+    says(page, FINE)
+    assert page.evaluate("document.activeElement.closest('[data-part]')?.dataset.part") == place
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/outages/*")
+
+
+def test_without_script(lab):
+    page = lab.page(java_script_enabled=False)
+    assert page.locator("h1").get_attribute("data-say") == FINE
+    assert "UTC" in page.locator("#live").text_content()
+    assert page.locator(".list a").count() > 0
+    assert page.locator("svg.bar").count() >= 1
+
+
+def main():
+    make_network()
+    service = Service(sys.argv[1])
+    failed = 0
+    try:
+        with sync_playwright() as playwright:
+            lab = Lab(launch(playwright), service, Cable(PORT, Service.address))
+            for name, test in list(globals().items()):
+                if not name.startswith("test_") or not any(word in name for word in sys.argv[2:] or [""]):
+                    continue
+                print(name.removeprefix("test_").replace("_", " "), flush=True)
+                try:
+                    test(lab)
+                    assert not lab.complaints, lab.complaints
+                except Exception as error:
+                    failed += 1
+                    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)]
+                    print(f"  FAILED: lines {lines}: {type(error).__name__}: {error}", flush=True)
+                    lab.complaints, lab.may_fail = [], False
+                    ip("link", "set", "u0", "up")
+                    regain_link()
+                    lab.cable.mend()
+                for context in lab.browser.contexts:
+                    context.close()
+            lab.browser.close()
+    finally:
+        service.stop()
+    sys.exit(1 if failed else 0)
+
+
+main()

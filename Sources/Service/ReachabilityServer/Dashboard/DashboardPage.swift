@@ -1,0 +1,117 @@
+import LinuxPrimitives
+import NIOHTTP1
+import ReachabilityLedger
+import ReachabilityService
+
+/// The pages people look at, by their paths.
+enum DashboardPage: Hashable {
+    case overview
+    case target(String)
+    case outages
+    case outage(String)
+    case availability
+    case network
+    case service
+
+    /// - Parameter path: The parts of the path, decoded.
+    init?(_ path: [String]) {
+        switch (path.count, path.first) {
+        case (0, _): self = .overview
+        case (2, "targets"): self = .target(path[1])
+        case (1, "outages"): self = .outages
+        case (2, "outages"): self = .outage(path[1])
+        case (1, "availability"): self = .availability
+        case (1, "network"): self = .network
+        case (1, "service"): self = .service
+        default: return nil
+        }
+    }
+
+    /// Where it is, for links.
+    var link: String {
+        switch self {
+        case .overview: "/"
+        case .target(let name): "/targets/\(Query.encoded(name))"
+        case .outages: "/outages"
+        case .outage(let id): "/outages/\(Query.encoded(id))"
+        case .availability: "/availability"
+        case .network: "/network"
+        case .service: "/service"
+        }
+    }
+}
+
+extension API {
+    /// A page, made of what is so now.
+    func page(_ page: DashboardPage, _ query: Query) throws(Problem) -> WebAnswer {
+        let snapshot = service.snapshot
+        let layout: Layout
+        switch page {
+        case .overview: layout = OverviewPage(snapshot, try BarWindow(query, snapshot, since: service.start)).layout
+        case .target(let name):
+            let window = try BarWindow(query, snapshot, since: service.start)
+            guard let page = TargetPage(snapshot, name, window) else {
+                return missing("There is no target \(name)", snapshot)
+            }
+            layout = page.layout
+        case .outages: layout = OutagesPage(snapshot).layout
+        case .outage(let id):
+            guard let page = OutagePage(snapshot, id) else { return missing("There is no outage \(id)", snapshot) }
+            layout = page.layout
+        case .availability:
+            layout = AvailabilityPage(snapshot, try BarWindow(query, snapshot, since: service.start)).layout
+        case .network: layout = NetworkPage(interfaces?.read()).layout
+        case .service: layout = ServicePage(snapshot, service.start, version, statistics(), feed.count).layout
+        }
+        try query.checkNames()
+        return answer(layout, snapshot)
+    }
+
+    private func missing(_ text: String, _ snapshot: MonitoringService.Snapshot) -> WebAnswer {
+        let main: HTML = """
+            <section class="hero t-unknown">\(Sign.svg(.unknown, size: "big"))<div><h1>\(text).</h1>\
+            <p class="lead">It may be forgotten, or the address is mistyped. <a href="/">How it is now</a>, \
+            <a href="/outages">the outages that are known</a>.</p></div></section>
+            """
+        let layout = Layout(title: text, account: .unknown, place: "", main: main)
+        return answer(layout, snapshot, .notFound)
+    }
+
+    private func answer(
+        _ layout: Layout,
+        _ snapshot: MonitoringService.Snapshot,
+        _ status: HTTPResponseStatus = .ok
+    ) -> WebAnswer {
+        let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? "reachability"
+        let html = layout.html(snapshot, host: host)
+        var answer = WebAnswer(status, type: "text/html; charset=utf-8", Array(html.text.utf8))
+        answer.headers.append(("Cache-Control", "no-store"))
+        answer.headers += Self.policy
+        return answer
+    }
+
+    /// A file that pages use.
+    func asset(_ name: String, _ request: WebRequest) throws(Problem) -> WebAnswer {
+        guard let asset = Asset.all.first(where: { $0.path == "/assets/\(name)" }) else {
+            throw Problem(
+                .notFound,
+                "there is no file \"\(name.printable)\"; the page that named it is of another version"
+            )
+        }
+        var answer = WebAnswer(type: asset.type, asset.body)
+        answer.headers.append(("Cache-Control", "public, max-age=31536000, immutable"))
+        answer.headers += Self.policy
+        return answer.tagged(for: request)
+    }
+
+    /// Browsers let pages use nothing but what this service sends, and let nobody put them into a frame.
+    private static let policy: [(name: String, value: String)] = [
+        (
+            "Content-Security-Policy",
+            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+                + "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        ),
+        ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+}

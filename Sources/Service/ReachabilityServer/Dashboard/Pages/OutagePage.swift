@@ -1,0 +1,103 @@
+import LinuxPrimitives
+import ReachabilityLedger
+import ReachabilityService
+
+/// What happened in one outage, step by step.
+struct OutagePage {
+    let layout: Layout
+
+    init?(_ snapshot: MonitoringService.Snapshot, _ id: String) {
+        let all = snapshot.books.outages()
+        guard let outage = all.first(where: { $0.id == id }) else { return nil }
+        let deciding = outage.deciding(at: snapshot.now)
+        let (account, isOpen) = (deciding.state.account, outage.end == nil)
+        let words =
+            isOpen ? Words.sentence(deciding.state, of: outage.target) : Words.past(deciding.state, of: outage.target)
+        let length: HTML = isOpen ? snapshot.lasting(since: outage.start) : "\(outage.duration(at: snapshot.now).units)"
+        let explanation = Words.explanation(deciding.reason)
+        let main: HTML = """
+            <section class="hero t-\(account.rawValue)" data-part="hero">\(Sign.svg(account, size: "big"))<div>\
+            <h1 data-say="\(words)">\(words) <span class="when">for \(length)\(isOpen ? ", and goes on" : "").</span></h1>\
+            <p class="lead">\(explanation?.meaning ?? "") <span class="remedy">\(isOpen ? explanation?.remedy ?? "" : "")</span></p>\
+            </div></section>
+            <h2 id="scale">To scale</h2>
+            <section class="card" data-part="scale" aria-labelledby="scale"><div class="inside">\
+            \(Self.picture(outage, snapshot))</div></section>\(BarWindow.legend)
+            <div class="two"><div><h2 id="steps">Step by step</h2>
+            <section class="card" data-part="steps" aria-labelledby="steps">\(Self.steps(outage, snapshot))</section></div>
+            <div><h2 id="facts">What is known</h2>
+            <section class="card" data-part="facts" aria-labelledby="facts">\(Self.facts(outage, all, snapshot))</section></div></div>
+            <p class="more">For programs: <a href="/v1/outages/\(Query.encoded(id))"><code>/v1/outages/\(id)</code></a></p>
+            """
+        layout = Layout(title: words, account: isOpen ? account : .up, place: "/outages", main: main)
+    }
+
+    /// The outage in the middle, with half its length before and after.
+    private static func picture(_ outage: Outage, _ snapshot: MonitoringService.Snapshot) -> HTML {
+        let half = Duration.nanoseconds(max(outage.duration(at: snapshot.now).nanoseconds / 2, 1_000_000))
+        let (from, to) = (outage.start - half, min(snapshot.now, (outage.end ?? snapshot.now) + half))
+        let intervals = snapshot.intervals(of: outage.target).filter {
+            ($0.end ?? snapshot.now) > from && $0.start < to
+        }
+        let label = TimeBar.label("the outage", Availability(of: intervals, from: from, to: to))
+        return """
+            <div>\(TimeBar(from: from, to: to, height: 56).svg(intervals, label: label))\
+            <div class="axis"><span>\(snapshot.time(from, .exact))</span><span>\(snapshot.time(to, .exact))</span></div></div>
+            """
+    }
+
+    private static func steps(_ outage: Outage, _ snapshot: MonitoringService.Snapshot) -> HTML {
+        let intervals = snapshot.intervals(of: outage.target)
+        let before = intervals.last { $0.end == outage.start }
+        let after = outage.end.flatMap { end in intervals.first { $0.start == end } }
+        let all = (before.map { [$0] } ?? []) + outage.intervals + (after.map { [$0] } ?? [])
+        let items = all.map { interval -> HTML in
+            let inside = interval.start >= outage.start && interval != after
+            let length: HTML =
+                interval.end == nil
+                ? snapshot.lasting(since: interval.start) : "\(interval.duration(at: snapshot.now).units)"
+            let meaning = Words.explanation(interval.reason)?.meaning ?? ""
+            let evidence: HTML? = interval.reason.map { "<span class=\"soft\">\(meaning) <code>\($0)</code></span>" }
+            let words =
+                interval.end == nil
+                ? Words.sentence(interval.state, of: outage.target) : Words.past(interval.state, of: outage.target)
+            let state: HTML = inside ? "<b>\(words)</b>" : "<span>\(words)</span>"
+            return """
+                <li>\(Sign.svg(interval.state.account))\(snapshot.time(interval.start, .exact))\
+                \(state)<span class="long">\(length)</span>\(evidence)</li>
+                """
+        }
+        return "<ol class=\"steps\">\(items)</ol>"
+    }
+
+    private static func facts(_ outage: Outage, _ all: [Outage], _ snapshot: MonitoringService.Snapshot) -> HTML {
+        let deciding = outage.deciding(at: snapshot.now)
+        let end: HTML = outage.end.map { snapshot.time($0, .exact) } ?? "it goes on"
+        let precision = outage.uncertainty == .zero ? "to the millisecond" : "give or take \(outage.uncertainty.units)"
+        let basis = deciding.state.basis == .checks ? "the kernel, and active checks" : "the kernel alone"
+        let ending = outage.ending.map { ending in
+            switch ending {
+            case .up: "\(outage.target) is up again"
+            case .unknown: "nobody observed any more"
+            case .maintenance: "maintenance began"
+            }
+        }
+        let others = all.filter { other in
+            other.id != outage.id && other.start < (outage.end ?? snapshot.now)
+                && (other.end ?? snapshot.now) > outage.start
+        }
+        let links: [HTML] = others.prefix(12).map {
+            "<a href=\"\(DashboardPage.outage($0.id).link)\"><bdi>\($0.target)</bdi></a> "
+        }
+        let fell: HTML = links.isEmpty ? "nothing else fell" : "\(links)"
+        return """
+            <dl class="facts"><dt>Target</dt><dd><a href="\(DashboardPage.target(outage.target).link)">\
+            <bdi>\(outage.target)</bdi></a></dd>\
+            <dt>Whose fault</dt><dd>\(Sign.pill(deciding.state.account)) <code>\(deciding.state.description)</code></dd>\
+            <dt>Began</dt><dd>\(snapshot.time(outage.start, .exact))</dd><dt>Ended</dt><dd>\(end)</dd>\
+            <dt>How long</dt><dd>\(outage.duration(at: snapshot.now).units), \(precision)</dd>\
+            <dt>Known from</dt><dd>\(basis)</dd>\(ending.map { "<dt>Ended by</dt><dd>\($0)</dd>" as HTML })\
+            <dt>With it</dt><dd>\(fell)</dd></dl>
+            """
+    }
+}

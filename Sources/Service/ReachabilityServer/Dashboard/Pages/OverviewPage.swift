@@ -1,0 +1,63 @@
+import LinuxPrimitives
+import ReachabilityLedger
+import ReachabilityService
+
+/// How it is now: one sentence, the targets, the last outages.
+struct OverviewPage {
+    let layout: Layout
+
+    init(_ snapshot: MonitoringService.Snapshot, _ window: BarWindow) {
+        let headline = Headline(snapshot)
+        let targets = snapshot.books.targets
+        // One target alone has room for two pictures.
+        let windows =
+            targets.count == 1 && [.quarter, .hour].contains(window.choice)
+            ? [window, BarWindow(.day, snapshot)] : [window]
+        let rows = targets.map { Self.row($0, windows, snapshot) }
+        let outages = snapshot.books.outages()
+        let more: HTML? =
+            outages.count > 6 ? "<p class=\"more\"><a href=\"/outages\">All \(outages.count) outages</a></p>" : nil
+        let main: HTML = """
+            \(headline.html(snapshot))
+            <h2 id="targets">Targets \(window.tabs)</h2>
+            <section class="card" data-part="targets" aria-labelledby="targets">\(rows)</section>\(BarWindow.legend)
+            <h2 id="last">The last outages</h2>
+            <section data-part="outages" aria-labelledby="last"><div class="card">\
+            \(OutageList(outages: Array(outages.prefix(6))).html(snapshot))</div>\(more)</section>
+            """
+        layout = Layout(title: headline.sentence, account: headline.account, place: "/", main: main)
+    }
+
+    private static func row(_ name: String, _ windows: [BarWindow], _ snapshot: MonitoringService.Snapshot) -> HTML {
+        let intervals = snapshot.intervals(of: name)
+        guard let current = intervals.last, let window = windows.first else { return "" }
+        let kind = name == "internet" ? "the network at large" : ""
+        let bars = windows.map { $0.bar(intervals, height: windows.count > 1 ? 34 : 28) }
+        return """
+            <div class="row"><div class="name"><a href="\(DashboardPage.target(name).link)"><bdi>\(name)</bdi></a>\
+            <small>\(kind)</small></div><div class="spans">\(bars)</div>\
+            <div class="state"><p>\(Sign.pill(current.state.account)) <span class="soft">for \
+            \(snapshot.lasting(since: current.start))</span></p>\
+            \(share(Availability(of: intervals, from: window.from, to: window.to)))</div></div>
+            """
+    }
+
+    /// The percentage, and what was lost to whom.
+    static func share(_ availability: Availability) -> HTML {
+        let lost = [LedgerAccount.us, .upstream, .them, .maintenance].compactMap { account -> String? in
+            let time = availability.duration(account)
+            return time > .zero ? "\(Words.name(account)) \(time.units)" : nil
+        }
+        let text = lost.isEmpty ? "nothing lost" : lost.joined(separator: " · ")
+        guard let share = availability.availability else { return "<small>nothing observed</small>" }
+        let observed = availability.window - availability.duration(.unknown)
+        let part: HTML? =
+            availability.duration(.unknown) > .zero ? "<small>observed for \(observed.wholeUnits)</small>" : nil
+        return "<span class=\"share\">\(share.shortPercent)\u{a0}%</span><small>\(text)</small>\(part)"
+    }
+}
+
+extension Double {
+    /// A share as a percentage of at most three digits behind the point, cut: 100 only where nothing was lost.
+    var shortPercent: String { Int64((self * 1e5).rounded(.down)).decimal(places: 3) }
+}

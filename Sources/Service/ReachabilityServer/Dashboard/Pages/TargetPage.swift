@@ -1,0 +1,44 @@
+import LinuxPrimitives
+import ReachabilityLedger
+import ReachabilityService
+
+/// All of one target: its times to scale, how they were spent, its outages.
+struct TargetPage {
+    let layout: Layout
+
+    init?(_ snapshot: MonitoringService.Snapshot, _ name: String, _ window: BarWindow) {
+        let intervals = snapshot.intervals(of: name)
+        guard let current = intervals.last else { return nil }
+        let account = current.state.account
+        let outages = snapshot.books.outages(of: name)
+        let since = snapshot.books.accounts[name]?.ledger.outage?.start ?? current.start
+        let explanation = Words.explanation(current.reason)
+        let lead: HTML =
+            explanation.map { "\($0.meaning) <span class=\"remedy\">\($0.remedy)</span>" }
+            ?? (current.state.basis == .checks
+                ? "Known from the kernel and by checks." : "Known from the kernel alone.")
+        let spans = BarWindow.Choice.allCases.dropFirst(window.choice == .quarter ? 0 : 1).map { choice -> HTML in
+            let window = BarWindow(choice, snapshot)
+            let availability = Availability(of: intervals, from: window.from, to: window.to)
+            return """
+                <div class="row"><div class="name">\("The last \(choice.name)")</div>\
+                \(window.bar(intervals, height: 40))<div class="state">\(OverviewPage.share(availability))</div></div>
+                """
+        }
+        let words = Words.sentence(current.state, of: name)
+        let sentence = words.contains(name) ? words : "\(name): \(words)"
+        let main: HTML = """
+            <section class="hero t-\(account.rawValue)" data-part="hero">\(Sign.svg(account, size: "big"))<div>\
+            <h1 data-say="\(sentence)"><bdi>\(sentence)</bdi> <span class="when">since \
+            \(snapshot.time(since)) (\(snapshot.lasting(since: since))).</span></h1><p class="lead">\(lead)</p></div></section>
+            <h2 id="times">Its time, to scale</h2>
+            <section class="card" data-part="times" aria-labelledby="times">\(spans)</section>\(BarWindow.legend)
+            <h2 id="outages">Its outages</h2>
+            <section class="card" data-part="outages" aria-labelledby="outages">\
+            \(OutageList(outages: Array(outages.prefix(50))).html(snapshot))</section>
+            <p class="more">For programs: <a href="/v1/targets/\(Query.encoded(name))/intervals"><code>intervals</code></a>, \
+            <a href="/v1/targets/\(Query.encoded(name))/availability"><code>availability</code></a></p>
+            """
+        layout = Layout(title: sentence, account: account, place: "/targets", main: main)
+    }
+}

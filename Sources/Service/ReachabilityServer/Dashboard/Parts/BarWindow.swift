@@ -1,0 +1,94 @@
+import LinuxPrimitives
+import ReachabilityLedger
+import ReachabilityService
+
+/// The time that pictures of a page show.
+struct BarWindow {
+    enum Choice: String, CaseIterable {
+        case quarter = "15m"
+        case hour = "1h"
+        case day = "24h"
+        case month = "30d"
+
+        var length: Duration {
+            switch self {
+            case .quarter: .seconds(900)
+            case .hour: .seconds(3600)
+            case .day: .seconds(86400)
+            case .month: .seconds(30 * 86400)
+            }
+        }
+
+        var name: String {
+            switch self {
+            case .quarter: "15\u{a0}min"
+            case .hour: "hour"
+            case .day: "day"
+            case .month: "30 days"
+            }
+        }
+    }
+
+    let choice: Choice
+    let from: LedgerInstant
+    let to: LedgerInstant
+
+    init(_ choice: Choice, _ snapshot: MonitoringService.Snapshot) {
+        self.choice = choice
+        (from, to) = (snapshot.now - choice.length, snapshot.now)
+    }
+
+    /// What the reader asked for; else a day, or less while there is not more to see.
+    init(_ query: Query, _ snapshot: MonitoringService.Snapshot, since start: LedgerInstant) throws(Problem) {
+        let age = snapshot.now - start
+        let usual = age < .seconds(1800) ? Choice.quarter : age < .seconds(2 * 3600) ? .hour : .day
+        self.init(try query.word("window", Choice.self) ?? usual, snapshot)
+    }
+
+    /// Links to the others.
+    var tabs: HTML {
+        let links = Choice.allCases.map { other -> HTML in
+            let current: HTML = other == choice ? " aria-current=\"true\"" : ""
+            return "<a href=\"?window=\(other.rawValue)\"\(current)>\(other.name)</a>"
+        }
+        return "<span class=\"tabs\">\(links)</span>"
+    }
+
+    func bar(_ intervals: [LedgerInterval], height: Int = 28) -> HTML {
+        let availability = Availability(of: intervals, from: from, to: to)
+        let label = TimeBar.label("the last \(choice.name)", availability)
+        let (start, middle) = Self.axis(choice)
+        return """
+            <div>\(TimeBar(from: from, to: to, height: height).svg(intervals, label: label))\
+            <div class="axis" aria-hidden="true"><span>\(start)</span><span>\(middle)</span><span>now</span></div></div>
+            """
+    }
+
+    private static func axis(_ choice: Choice) -> (String, String) {
+        switch choice {
+        case .quarter: ("15\u{a0}min ago", "7½\u{a0}min")
+        case .hour: ("60\u{a0}min ago", "30\u{a0}min")
+        case .day: ("24\u{a0}h ago", "12\u{a0}h")
+        case .month: ("30\u{a0}d ago", "15\u{a0}d")
+        }
+    }
+
+    /// What the colours and patterns mean.
+    static let legend: HTML = {
+        let items = LedgerAccount.allCases.map { account -> HTML in
+            let paint: HTML = account == .up ? "" : " fill=\"url(#p-\(account.rawValue))\""
+            return """
+                <li><svg class="swatch" width="20" height="12" aria-hidden="true"><rect class="k-\(account.rawValue) \
+                \(account == .up ? "s-up" : "")" width="20" height="12"\(paint)/></svg>\(Words.name(account))</li>
+                """
+        }
+        return "<ul class=\"legend\">\(items)</ul>"
+    }()
+}
+
+extension MonitoringService.Snapshot {
+    /// The intervals of a target, the open one last.
+    func intervals(of target: String) -> [LedgerInterval] {
+        books.accounts[target].map { $0.intervals + [$0.ledger.current] } ?? []
+    }
+}

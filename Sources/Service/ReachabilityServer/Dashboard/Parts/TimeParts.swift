@@ -1,0 +1,48 @@
+import LinuxPrimitives
+import ReachabilityLedger
+import ReachabilityService
+
+/// How moments and lengths are shown. Scripts write moments anew in the time zone of the reader.
+extension MonitoringService.Snapshot {
+    /// What a moment is shown as.
+    enum MomentForm: String {
+        /// To the second, with the day where it is another than now.
+        case clock
+        /// To the millisecond.
+        case exact
+    }
+
+    func time(_ instant: LedgerInstant, _ form: MomentForm = .clock) -> HTML {
+        let text = Timestamp(real: calendar.wall(at: instant)).text
+        let today = Timestamp(real: calendar.wall(at: now)).text.prefix(10)
+        let clock = text.dropFirst(11).prefix(form == .exact ? 12 : 8)
+        let shown = text.hasPrefix(today) ? "\(clock) UTC" : "\(text.prefix(10)) \(clock) UTC"
+        return "<time datetime=\"\(text)\" data-form=\"\(form.rawValue)\">\(shown)</time>"
+    }
+
+    /// How long something has lasted; it goes on.
+    func lasting(since instant: LedgerInstant) -> HTML {
+        let text = Timestamp(real: calendar.wall(at: instant)).text
+        return "<span class=\"n\" data-since=\"\(text)\">\((now - instant).wholeUnits)</span>"
+    }
+}
+
+extension Duration {
+    /// In whole seconds, the largest unit and the one below it: `3 d 4 h`, `12 min 5 s`, `0 s`. Scripts count on in the same way.
+    var wholeUnits: String {
+        var rest = max(.zero, self).nanoseconds / 1_000_000_000
+        var parts: [String] = []
+        for (unit, name) in [(Int64(86400), "d"), (3600, "h"), (60, "min"), (1, "s")] {
+            let isSecond = !parts.isEmpty
+            if rest >= unit || (unit == 1 && !isSecond) { parts.append("\(rest / unit)\u{a0}\(name)") }
+            rest %= unit
+            if isSecond { break }
+        }
+        return parts.joined(separator: " ")
+    }
+
+    /// Exactly below a minute: `4.001 s`.
+    var units: String {
+        self < .seconds(60) ? "\(roundedMilliseconds.decimal(places: 3))\u{a0}s" : wholeUnits
+    }
+}

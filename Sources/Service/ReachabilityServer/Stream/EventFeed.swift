@@ -1,0 +1,154 @@
+import Dispatch
+import LinuxPrimitives
+import NIOCore
+import NetworkReachability
+import ReachabilityLedger
+import ReachabilityService
+
+/// Sends every event of the service to all who listen, each encoded once, and keeps the latest for those who come again.
+///
+/// A client that says where it was gets what came since, or is told of the gap with a snapshot. Neither way an event is missed or told
+/// twice: the snapshot carries the number of the last event that is in it.
+package final class EventFeed: Sendable {
+    private struct Listener {
+        let stream: WebStream
+        /// The latest event it knows.
+        var last: UInt64
+    }
+
+    private struct State {
+        var ring: EventRing
+        var listeners: [ObjectIdentifier: Listener] = [:]
+        var heartbeat: Cancellation?
+        var subscription: Cancellation?
+    }
+
+    /// How long nothing is sent to those who listen.
+    static let heartbeatInterval: Duration = .seconds(15)
+
+    let epoch: String
+    private let service: MonitoringService
+    private let state: Locked<State>
+    private let queue = DispatchQueue(label: "ReachabilityServer.heartbeat")
+
+    init(_ service: MonitoringService, ring: (UInt64) -> EventRing = { EventRing(after: $0) }) {
+        self.service = service
+        epoch = String(service.start.nanoseconds, radix: 36)
+        // Nothing is in the ring that was before, so whoever knows less than this is given a snapshot.
+        state = Locked(State(ring: ring(service.snapshot.books.lastNumber)))
+        let subscription = service.addListener { [weak self] events in self?.heard(events) }
+        state.withLock { $0.subscription = subscription }
+    }
+
+    /// How many listen now.
+    var count: Int { state.withLock { $0.listeners.count } }
+
+    // MARK: Listeners
+
+    /// Begins to send to a client.
+    ///
+    /// - Parameters:
+    ///   - position: Where it was; nil for one that comes for the first time.
+    ///   - describe: Writes a snapshot down.
+    func join(
+        _ stream: WebStream,
+        after position: StreamPosition?,
+        describe: (MonitoringService.Snapshot) -> JSONObject
+    ) {
+        stream.send(StreamText.opening, isCounted: false)
+        // Again only where the ring has lost, since the snapshot was taken, what came after it.
+        while !hasJoined(stream, position, service.snapshot, describe) {}
+        stream.whenEnded { [weak self] in self?.leave(stream) }
+        keepAlive()
+    }
+
+    private func hasJoined(
+        _ stream: WebStream,
+        _ position: StreamPosition?,
+        _ snapshot: MonitoringService.Snapshot,
+        _ describe: (MonitoringService.Snapshot) -> JSONObject
+    ) -> Bool {
+        let now = snapshot.books.lastNumber
+        return state.withLock { state in
+            if let position, position.epoch == epoch, position.number <= max(now, state.ring.last),
+                let missed = state.ring.after(position.number)
+            {
+                for entry in missed { stream.send(entry.bytes, isCounted: false) }
+                let last = max(position.number, state.ring.last)
+                state.listeners[ObjectIdentifier(stream)] = Listener(stream: stream, last: last)
+                return true
+            }
+            guard let missed = state.ring.after(now) else { return false }
+            let here = StreamPosition(epoch: epoch, number: now)
+            if let position { stream.send(StreamText.event("gap", here, gap(since: position)), isCounted: false) }
+            stream.send(StreamText.event("snapshot", here, describe(snapshot)), isCounted: false)
+            for entry in missed { stream.send(entry.bytes, isCounted: false) }
+            state.listeners[ObjectIdentifier(stream)] = Listener(stream: stream, last: max(now, state.ring.last))
+            return true
+        }
+    }
+
+    private func gap(since position: StreamPosition) -> JSONObject {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("after", position.description)
+        object.add("detail", "what came after this event is not kept; a snapshot follows")
+        object.add("kind", "gap")
+        return object
+    }
+
+    private func leave(_ stream: WebStream) {
+        let heartbeat = state.withLock { state -> Cancellation? in
+            state.listeners[ObjectIdentifier(stream)] = nil
+            return state.listeners.isEmpty ? state.heartbeat.take() : nil
+        }
+        heartbeat?.cancel()
+    }
+
+    // MARK: Sending
+
+    private func heard(_ events: [ServiceEvent]) {
+        let snapshot = service.snapshot
+        let entries = events.map { event in
+            let position = StreamPosition(epoch: epoch, number: event.number)
+            let bytes = StreamText.event(event.kind.name, position, snapshot.object(of: event, at: position))
+            return EventRing.Entry(number: event.number, bytes: bytes)
+        }
+        guard let first = entries.first, let last = entries.last else { return }
+        let whole = Self.joined(entries)
+        state.withLock { state in
+            for entry in entries where entry.number > state.ring.last { state.ring.append(entry) }
+            for (key, listener) in state.listeners where listener.last < last.number {
+                let isWhole = listener.last < first.number
+                listener.stream.send(isWhole ? whole : Self.joined(entries.filter { $0.number > listener.last }))
+                state.listeners[key]?.last = last.number
+            }
+        }
+    }
+
+    private static func joined(_ entries: [EventRing.Entry]) -> ByteBuffer {
+        var whole = ByteBuffer()
+        for entry in entries { whole.writeImmutableBuffer(entry.bytes) }
+        return whole
+    }
+
+    // MARK: Heartbeat
+
+    /// Only while somebody listens, so that an idle service sleeps.
+    private func keepAlive() {
+        state.withLock { state in
+            guard state.heartbeat == nil, !state.listeners.isEmpty else { return }
+            state.heartbeat = service.clock.monitor.schedule(after: Self.heartbeatInterval, on: queue) { [weak self] in
+                self?.beat()
+            }
+        }
+    }
+
+    private func beat() {
+        state.withLock { state in
+            state.heartbeat = nil
+            for listener in state.listeners.values { listener.stream.send(StreamText.heartbeat) }
+        }
+        keepAlive()
+    }
+}

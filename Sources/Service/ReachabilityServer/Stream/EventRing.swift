@@ -1,0 +1,60 @@
+import NIOCore
+
+/// The latest events, as they are sent. A value.
+struct EventRing {
+    struct Entry {
+        let number: UInt64
+        let bytes: ByteBuffer
+    }
+
+    /// So many events, and so many bytes of them, are kept.
+    private let limit: Int
+    private let byteLimit: Int
+    private var entries: [Entry] = []
+    private var size = 0
+    /// The number of the latest event there was.
+    private(set) var last: UInt64
+
+    /// - Parameter last: The number of the latest event that is not in it.
+    init(after last: UInt64, limit: Int = 4096, byteLimit: Int = 4 << 20) {
+        (self.last, self.limit, self.byteLimit) = (last, limit, byteLimit)
+    }
+
+    mutating func append(_ entry: Entry) {
+        entries.append(entry)
+        size += entry.bytes.readableBytes
+        last = entry.number
+        guard entries.count > limit || size > byteLimit else { return }
+        // A quarter at a time, for to take the first out of an array moves all others.
+        let gone = max(1, entries.count / 4)
+        size -= entries.prefix(gone).reduce(0) { $0 + $1.bytes.readableBytes }
+        entries.removeFirst(gone)
+    }
+
+    /// What came after an event; nil where some of that is gone.
+    func after(_ number: UInt64) -> ArraySlice<Entry>? {
+        guard number < last else { return [] }
+        guard let first = entries.first, first.number <= number + 1 else { return nil }
+        return entries[entries.index(entries.startIndex, offsetBy: Int(number + 1 - first.number))...]
+    }
+}
+
+/// The place of an event in the stream: the run of the service, and the event's number in it.
+struct StreamPosition: Hashable, CustomStringConvertible {
+    /// Another for each run, for numbers begin anew.
+    let epoch: String
+    let number: UInt64
+
+    init(epoch: String, number: UInt64) {
+        (self.epoch, self.number) = (epoch, number)
+    }
+
+    /// Reads `epoch.number`; nil for another text.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let number = UInt64(parts[1]) else { return nil }
+        self.init(epoch: String(parts[0]), number: number)
+    }
+
+    var description: String { "\(epoch).\(number)" }
+}

@@ -1,0 +1,174 @@
+import LinuxPrimitives
+import NIOHTTP1
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityServer
+
+/// The pages people look at.
+@Suite struct DashboardTests {
+    private static let evil = "a/b \"<script>alert(1)</script>' onload=x &amp;\n\u{202e}é\u{5d0}"
+
+    /// All pages of a world with an outage that is over and one that lasts.
+    private static func pages(_ world: APIWorld) throws -> [String] {
+        let outages = try world.items("/v1/outages").compactMap { $0["id"] as? String }
+        let targets = world.service.snapshot.books.targets.map { DashboardPage.target($0).link }
+        return ["/", "/?window=30d", "/outages", "/availability?window=1h", "/network", "/service"] + targets
+            + outages.map { "/outages/\($0)" }
+    }
+
+    @Test func `the sentence on top says how it is, and since when`() throws {
+        let world = try APIWorld()
+        world.kernel.clock.advance(by: .seconds(3 * 86400 + 4 * 3600))
+        let good = try world.text("/")
+        #expect(good.contains("<h1 data-say=\"Everything works\">Everything works. "))
+        #expect(good.contains(">3\u{a0}d 4\u{a0}h</span>)."))
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        world.kernel.clock.advance(by: .seconds(12))
+        let bad = try world.text("/")
+        #expect(bad.contains("The link of this machine is down <span class=\"when\">since <time datetime=\""))
+        #expect(bad.contains(">12\u{a0}s</span>)."))
+        #expect(bad.contains("Check the cable"))
+        #expect(bad.contains("<title>The link of this machine is down – "))
+    }
+
+    @Test func `an outage is told step by step`() throws {
+        let world = try APIWorld(targets: ["internet", "other"])
+        world.lose(for: .milliseconds(4001))
+        let id = try #require(try world.items("/v1/outages?target=internet").first?["id"] as? String)
+        let page = try world.text("/outages/\(id)")
+        #expect(page.contains("The link of this machine was down <span class=\"when\">for 4.001\u{a0}s."))
+        #expect(page.ranges(of: "<li>").count >= 3)
+        #expect(page.contains("<code>noCarrier</code>"))
+        #expect(page.contains("<dd>4.001\u{a0}s, to the millisecond</dd>"))
+        #expect(page.contains("<bdi>other</bdi>"))
+    }
+
+    @Test func `what strangers named is text, and nothing is inline`() throws {
+        let world = try APIWorld(targets: [Self.evil, "plain"])
+        world.lose(for: .seconds(1))
+        world.kernel.removeRoute("default")
+        world.flush()
+        for path in try Self.pages(world) {
+            let answer = try world.answer(path)
+            #expect(answer.status == .ok, "\(path)")
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(!text.contains("<script>") && !text.contains("\u{202e}") && !text.contains("HTML("), "\(path)")
+            #expect(text.contains("Optional(") == false)
+            #expect(text.ranges(of: "<script ").count == 1)
+            for inline in [
+                #/<[^>]* style="/#, #/<style/#, #/<[a-z]+ [^>"]*on[a-z]+="/#, #/javascript:/#, #/https?:\/\//#,
+            ] {
+                #expect(text.firstMatch(of: inline) == nil, "\(path)")
+            }
+            Self.checkBalance(text, path)
+        }
+        let overview = try world.text("/")
+        #expect(
+            overview.contains(
+                "a/b &quot;&lt;script&gt;alert(1)&lt;/script&gt;&#39; onload=x &amp;amp;\\u{a}\\u{202e}é\u{5d0}"
+            )
+        )
+    }
+
+    /// Every element that is opened is closed, in its order.
+    private static func checkBalance(_ text: String, _ path: String) {
+        let void: Set<Substring> = ["meta", "link", "br"]
+        var open: [Substring] = []
+        for tag in text.matches(of: #/<(\/?)([a-z0-9]+)(?: [^<>]*?)?(\/?)>/#) {
+            let name = tag.2
+            if void.contains(name) || !tag.3.isEmpty { continue }
+            if tag.1.isEmpty { open.append(name) } else { #expect(open.popLast() == name, "\(path)") }
+        }
+        #expect(open.isEmpty, "\(path): \(open)")
+    }
+
+    @Test func `the network is shown as it is`() throws {
+        let world = try APIWorld()
+        let page = try world.text("/network")
+        #expect(page.contains(">Packets leave by eth0.</h1>"))
+        #expect(page.contains("<code>192.0.2.7/24</code>"))
+        #expect(page.contains("IPv4 by <code>192.0.2.1</code>"))
+        world.kernel.removeRoute("default")
+        #expect(try world.text("/network").contains(">No interface leads to the internet.</h1>"))
+        let bare = API(world.service, version: "") { WebStatistics() }
+        #expect(NetworkPage(bare.interfaces?.read()).layout.title == "The interfaces are not known")
+    }
+
+    @Test func `browsers are told to use nothing from elsewhere`() throws {
+        let world = try APIWorld()
+        let headers = try world.answer("/").headers
+        let policy = try #require(headers.first { $0.name == "Content-Security-Policy" }?.value)
+        #expect(policy.hasPrefix("default-src 'none';") && !policy.contains("unsafe") && !policy.contains("*"))
+        #expect(headers.contains { $0.name == "Cache-Control" && $0.value == "no-store" })
+        #expect(try world.answer("/", .GET, [("Host", "example.org")], way: .loopback).status == .misdirectedRequest)
+    }
+
+    @Test func `files are kept for good, and small`() throws {
+        let world = try APIWorld()
+        let page = try world.text("/")
+        for asset in [Asset.style, .page, .worker, .goodIcon] { #expect(page.contains("\"\(asset.path)\"")) }
+        for asset in Asset.all {
+            let answer = try world.answer(asset.path)
+            #expect(answer.body == asset.body)
+            #expect(answer.headers.contains { $0.name == "Cache-Control" && $0.value.hasSuffix("immutable") })
+            let tag = try #require(answer.headers.first { $0.name == "ETag" }?.value)
+            #expect(try world.answer(asset.path, .GET, [("If-None-Match", tag)]).status == .notModified)
+        }
+        #expect(Asset.all.reduce(page.utf8.count) { $0 + $1.body.count } <= 60_000)
+        #expect(try world.answer("/assets/style-0.css").status == .notFound)
+    }
+
+    @Test(arguments: [
+        ("/targets/x", 404, "There is no target x."), ("/outages/%3Cb%3E", 404, "There is no outage &lt;b&gt;."),
+        ("/?window=1y", 400, "window is one of"), ("/?x=1", 400, "there is no parameter"),
+    ])
+    func `what is not there is said`(path: String, status: Int, text: String) throws {
+        let world = try APIWorld()
+        #expect(Int(try world.answer(path).status.code) == status)
+        #expect(try world.text(path).contains(text))
+    }
+
+    @Test(arguments: [
+        (Duration.zero, "0\u{a0}s"), (.milliseconds(59_999), "59\u{a0}s"), (.seconds(725), "12\u{a0}min 5\u{a0}s"),
+        (.seconds(3600), "1\u{a0}h"), (.seconds(86400 + 59), "1\u{a0}d"), (.seconds(273_600), "3\u{a0}d 4\u{a0}h"),
+    ])
+    func `lengths are told by the largest unit and the one below it`(duration: Duration, text: String) {
+        #expect(duration.wholeUnits == text)
+    }
+
+    @Test func `each cause has words, of now and of what is over`() {
+        let causes: [(Attribution, [OutageCause])] = [
+            (.us, [.link, .address, .route, .policy, .dns, .clock]),
+            (.upstream, [.gateway, .portal, .provider, .dns, .interception]),
+            (.them, [.host, .refused, .tls, .http, .dns]), (.unknown, [.notObserved, .suspended, .denied, .undecided]),
+        ]
+        var sentences: Set<String> = []
+        for (attribution, causes) in causes {
+            for cause in causes {
+                let state = TargetState(attribution, cause)
+                #expect(sentences.insert(Words.sentence(state, of: "erp")).inserted)
+                if state.isOutage { #expect(Words.past(state, of: "erp") != Words.sentence(state, of: "erp")) }
+            }
+        }
+        #expect(Words.past(TargetState(.them, .refused), of: "erp") == "erp refused connections")
+        #expect(Words.sentence(TargetState(.up), of: "internet") == "The internet is reachable")
+    }
+
+    @Test func `a picture is to scale, and draws what cannot be told apart once`() {
+        let start = LedgerInstant(nanoseconds: 0)
+        let at = { (seconds: Int) in start + .seconds(seconds) }
+        var intervals = [LedgerInterval(TargetState(.up), from: at(50), to: at(90))]
+        intervals += (0..<500).map {
+            LedgerInterval(
+                TargetState(.us, .link),
+                from: at(90) + .microseconds($0),
+                to: at(90) + .microseconds($0 + 1)
+            )
+        }
+        let bar = TimeBar(from: at(0), to: at(100)).svg(intervals, label: "x")
+        #expect(bar.text.contains("<rect class=\"s-up\" x=\"50%\" width=\"40%\" height=\"100%\"/>"))
+        #expect(bar.text.ranges(of: "s-us").count == 1)
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import LinuxPrimitives
+import NIOCore
+import NetworkLab
+import Testing
+
+@testable import ReachabilityServer
+
+/// The stream of events.
+@Suite struct StreamTests {
+    @Test func `it begins with a snapshot, and goes on with each change`() async throws {
+        let world = try await StreamWorld()
+        let reader = try world.open()
+        let snapshot = try #require(try await reader.events(1).first)
+        #expect(snapshot.name == "snapshot")
+        #expect(snapshot.data.contains("\"state\":\"up\""))
+        #expect(reader.text.contains("text/event-stream"))
+        world.setCarrier(false)
+        await world.world.kernel.clock.advance(by: .seconds(4))
+        world.setCarrier(true)
+        let events = try await reader.events(7)
+        let names = [
+            "intervalClosed", "intervalOpened", "outageBegan", "intervalClosed", "intervalOpened", "outageEnded",
+        ]
+        #expect(events.dropFirst().map(\.name) == names)
+        let numbers = events.compactMap(\.number)
+        #expect(numbers == Array(numbers[0]...(numbers[0] + 6)))
+        let ended = try JSONSerialization.jsonObject(with: Data(events[6].data.utf8)) as? [String: Any]
+        let outage = ended?["outage"] as? [String: Any]
+        #expect(outage?["durationMilliseconds"] as? Int == 4000)
+        #expect(ended?["id"] as? String == events[6].id)
+        reader.close()
+        try await world.waitForListeners(0)
+        await world.stop()
+    }
+
+    @Test func `who comes again misses nothing and is told nothing twice`() async throws {
+        let world = try await StreamWorld()
+        let first = try world.open()
+        _ = try await first.events(1)
+        world.setCarrier(false)
+        let known = try #require(try await first.events(4).dropLast().last)
+        first.close()
+        world.setCarrier(true)
+        world.setCarrier(false)
+        let second = try world.open(after: known.id)
+        world.setCarrier(true)
+        let numbers = try await second.events(10).compactMap(\.number)
+        let last = try #require(known.number)
+        #expect(numbers == Array((last + 1)...(last + 10)))
+        #expect(!second.events.contains { $0.name == "snapshot" })
+        let now = try #require(second.events.last)
+        let third = try world.open(after: now.id)
+        try await world.waitForListeners(2)
+        world.setCarrier(false)
+        #expect(try await third.events(3).first?.number == now.number.map { $0 + 1 })
+        await world.stop()
+    }
+
+    @Test(arguments: ["another.5", "nonsense", "", "99", "EPOCH.0", "EPOCH.18446744073709551615"])
+    func `a place that is not known is a gap, and a snapshot follows`(place: String) async throws {
+        let world = try await StreamWorld()
+        let reader = try world.open(after: place.replacing("EPOCH", with: world.world.api.feed.epoch))
+        let events = try await reader.events(2)
+        #expect(events.map(\.name) == ["gap", "snapshot"])
+        #expect(events[0].id == events[1].id)
+        await world.stop()
+    }
+
+    @Test func `a client that does not read is ended, and goes on where it was`() async throws {
+        var limits = WebLimits()
+        limits.streamWrites = 64
+        let world = try await StreamWorld(limits)
+        let slow = try world.open(isReading: false)
+        let quick = try world.open()
+        try await world.waitForListeners(2)
+        var changes = 0
+        while world.server.statistics.slowStreams == 0, changes < 10_000 {
+            world.setCarrier(changes % 2 == 1)
+            changes += 1
+            // The quick one is given time to be quick.
+            if changes % 32 == 0 { _ = try await quick.events(1 + 3 * changes) }
+        }
+        #expect(world.server.statistics.slowStreams == 1)
+        try await world.waitForListeners(1)
+        #expect(!quick.hasEnded)
+        slow.read()
+        try await slow.waitForEnd()
+        let last = try #require(slow.events.last)
+        let again = try world.open(after: last.id)
+        _ = try await quick.events(1 + 3 * changes)
+        let rest = try await again.events(quick.events.count - slow.events.count)
+        #expect((slow.events + rest).map(\.id) == quick.events.map(\.id))
+        await world.stop()
+    }
+
+    @Test func `a heartbeat comes every 15 s while somebody listens`() async throws {
+        let world = try await StreamWorld()
+        let reader = try world.open()
+        try await world.waitForListeners(1)
+        _ = try await reader.events(1)
+        await world.world.kernel.clock.advance(by: .seconds(14))
+        #expect(!reader.text.contains(": alive"))
+        for count in 1...2 {
+            await world.world.kernel.clock.advance(by: .seconds(15))
+            #expect(try await eventually(within: .seconds(60)) { reader.text.ranges(of: ": alive").count == count })
+        }
+        await world.stop()
+    }
+
+    @Test func `more streams than may be are told to come later, and others are served`() async throws {
+        var limits = WebLimits()
+        limits.streams = 2
+        let world = try await StreamWorld(limits)
+        let readers = try [world.open(), world.open()]
+        try await world.waitForListeners(2)
+        let third = try world.open()
+        #expect(try await eventually(within: .seconds(60)) { third.text.contains("HTTP/1.1 503") })
+        #expect(third.text.contains("Retry-After: 5"))
+        #expect(world.server.statistics.streams == 2)
+        readers[0].close()
+        try await world.waitForListeners(1)
+        _ = try await world.open().events(1)
+        await world.stop()
+        #expect(limits.effectiveStreams == 2)
+    }
+
+    @Test func `the end of the service ends 100 streams cleanly`() async throws {
+        let world = try await StreamWorld()
+        let readers = try (0..<100).map { _ in try world.open() }
+        try await world.waitForListeners(100)
+        world.setCarrier(false)
+        for reader in readers { #expect(try await reader.events(4).count == 4) }
+        // Events go on to come while it ends.
+        async let changes: Void = {
+            for count in 0..<50 { world.setCarrier(count % 2 == 0) }
+        }()
+        await world.stop()
+        await changes
+        for reader in readers {
+            try await reader.waitForEnd()
+            #expect(reader.isWhole)
+        }
+        #expect(world.server.statistics.streams == 0)
+        #expect(world.world.api.feed.count == 0)
+    }
+
+    @Test func `a ring keeps the latest, and knows what it has lost`() {
+        var ring = EventRing(after: 7, limit: 8)
+        #expect(ring.after(6) == nil)
+        #expect(ring.after(7)?.isEmpty == true)
+        for number in 8...UInt64(20) { ring.append(.init(number: number, bytes: ByteBuffer(string: "x"))) }
+        #expect(ring.after(20)?.isEmpty == true)
+        #expect(ring.after(18)?.map(\.number) == [19, 20])
+        #expect(ring.after(8) == nil)
+        var small = EventRing(after: 0, byteLimit: 10)
+        for number in 1...UInt64(20) { small.append(.init(number: number, bytes: ByteBuffer(string: "xxx"))) }
+        #expect(small.after(17)?.map(\.number) == [18, 19, 20])
+        #expect(small.after(10) == nil)
+    }
+}
