@@ -1,4 +1,4 @@
-"""A machine with one link, the service, and a browser that looks at it through a cable that can be cut."""
+"""A machine, gate-7, with one link, the service, and a browser that looks at it through a cable that can be cut."""
 
 import contextlib
 import os
@@ -15,6 +15,7 @@ def ip(*arguments):
 
 
 def make_network():
+    socket.sethostname("gate-7")
     ip("link", "set", "lo", "up")
     ip("link", "add", "u0", "type", "veth", "peer", "name", "p0")
     for link in ("u0", "p0"):

@@ -23,8 +23,7 @@ struct ServicePage {
             <h2 id="facts">What it is</h2>
             <section class="card" data-part="facts" aria-labelledby="facts"><dl class="facts"><dt>Version</dt><dd>\(version)</dd>\
             <dt>Targets</dt><dd>\(snapshot.books.accounts.count)</dd><dt>Events</dt><dd>\(Int(snapshot.books.lastNumber))</dd>\
-            <dt>Memory</dt><dd>\(memory)</dd><dt>Used so far</dt><dd>\(work)</dd>\
-            <dt>Boot</dt><dd><code>\(snapshot.calendar.current.line.bootIdentifier)</code></dd></dl></section>
+            <dt>Memory</dt><dd>\(memory)</dd><dt>Used so far</dt><dd>\(work)</dd></dl></section>
             <h2 id="clients">Who listens</h2>
             <section class="card" data-part="clients" aria-labelledby="clients"><dl class="facts"><dt>Streams</dt>\
             <dd>\(listeners)</dd><dt>Connections</dt><dd>\(statistics.connections)</dd>\
