@@ -39,12 +39,15 @@ extension API {
     /// One outage, by its id; or the latest.
     func outage(_ id: String) throws(Problem) -> Item {
         let snapshot = service.snapshot
+        return snapshot.item(of: try explained(id, snapshot))
+    }
+
+    /// The same, with why it was so.
+    func explained(_ id: String, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> ExplainedOutage {
         let start = id == "latest" ? snapshot.now : OutageKey(id).map { LedgerInstant(nanoseconds: $0.start) }
         if let start {
             let outages = try outages(of: nil, upTo: start, limit: 1, snapshot)
-            if let found = outages.first(where: { $0.outage.id == id || id == "latest" }) {
-                return snapshot.item(of: found)
-            }
+            if let found = outages.first(where: { $0.outage.id == id || id == "latest" }) { return found }
         }
         if id == "latest" { throw Problem(.notFound, "there was no outage yet") }
         throw Problem(.notFound, "there is no outage \"\(id.printable)\"; /v1/outages has those there are")

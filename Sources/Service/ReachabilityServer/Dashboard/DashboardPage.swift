@@ -45,19 +45,21 @@ extension API {
     /// A page, made of what is so now.
     func page(_ page: DashboardPage, _ query: Query) throws(Problem) -> WebAnswer {
         let snapshot = service.snapshot
+        let outages = latest(snapshot)
         let layout: Layout
         switch page {
-        case .overview: layout = OverviewPage(snapshot, try BarWindow(query, snapshot, since: service.start)).layout
+        case .overview:
+            layout = OverviewPage(snapshot, outages, try BarWindow(query, snapshot, since: service.start)).layout
         case .target(let name):
             let window = try BarWindow(query, snapshot, since: service.start)
-            guard let page = TargetPage(snapshot, name, window) else {
+            guard let page = TargetPage(snapshot, name, outages, window) else {
                 return missing("There is no target \(name)", snapshot)
             }
             layout = page.layout
-        case .outages: layout = OutagesPage(snapshot).layout
+        case .outages: layout = OutagesPage(snapshot, outages).layout
         case .outage(let id):
-            guard let page = OutagePage(snapshot, id) else { return missing("There is no outage \(id)", snapshot) }
-            layout = page.layout
+            guard let found = try? explained(id, snapshot) else { return missing("There is no outage \(id)", snapshot) }
+            layout = OutagePage(snapshot, found, outages).layout
         case .availability:
             layout = AvailabilityPage(snapshot, try BarWindow(query, snapshot, since: service.start)).layout
         case .network: layout = NetworkPage(interfaces?.read()).layout
@@ -65,6 +67,12 @@ extension API {
         }
         try query.checkNames()
         return answer(layout, snapshot)
+    }
+
+    /// The latest outages; those in memory where the disk cannot be read. More are told to programs, page by page.
+    private func latest(_ snapshot: MonitoringService.Snapshot) -> [Outage] {
+        let known = try? outages(of: nil, upTo: snapshot.now, limit: 200, snapshot).prefix(200).map(\.outage)
+        return known ?? snapshot.books.outages()
     }
 
     private func missing(_ text: String, _ snapshot: MonitoringService.Snapshot) -> WebAnswer {

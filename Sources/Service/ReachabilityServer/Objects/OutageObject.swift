@@ -79,7 +79,7 @@ extension MonitoringService.Snapshot {
 
 extension EvidenceRecord {
     /// Whether it is of the time before, during or after an outage.
-    fileprivate func phase(of outage: Outage) -> String {
+    func phase(of outage: Outage) -> String {
         if interval < outage.start { return "before" }
         return outage.end.map { interval >= $0 } ?? false ? "after" : "during"
     }

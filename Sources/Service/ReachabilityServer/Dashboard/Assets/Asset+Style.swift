@@ -132,6 +132,11 @@ extension Asset {
         .steps time{font-family:var(--mono);font-size:.86rem;color:var(--soft)}
         @media (max-width:640px){.steps li{grid-template-columns:1.4rem 1fr auto}.steps time{grid-column:2/4}
         .steps b,.steps .soft{grid-column:2}.steps .long{grid-column:3;grid-row:2}}
+        .card h3{margin:0;padding:1rem 1.3rem 0;font-size:.95rem;font-weight:600}.card+.card{margin-top:1rem}
+        .chain{list-style:none;margin:0;padding:.3rem 1.3rem .9rem}
+        .chain li{display:grid;grid-template-columns:6.5rem 6.5rem 1fr;gap:.1rem .9rem;padding:.25rem 0;align-items:baseline}
+        .chain b{font-weight:600}.chain .said{font-family:var(--mono);font-size:.86rem;overflow-wrap:anywhere}.chain .soft{display:block}
+        @media (max-width:640px){.chain li{grid-template-columns:1fr 1fr}.chain .said{grid-column:1/3}}
         @media (forced-colors:active){.sign,.bar{forced-color-adjust:none}}
 
         """

@@ -6,9 +6,10 @@ import ReachabilityService
 struct OutagePage {
     let layout: Layout
 
-    init?(_ snapshot: MonitoringService.Snapshot, _ id: String) {
-        let all = snapshot.books.outages()
-        guard let outage = all.first(where: { $0.id == id }) else { return nil }
+    /// - Parameter all: Those that may have fallen with it.
+    init(_ snapshot: MonitoringService.Snapshot, _ explained: ExplainedOutage, _ all: [Outage]) {
+        let outage = explained.outage
+        let id = outage.id
         let deciding = outage.deciding(at: snapshot.now)
         let (account, isOpen) = (deciding.state.account, outage.end == nil)
         let words =
@@ -27,7 +28,7 @@ struct OutagePage {
             <section class="card" data-part="steps" aria-labelledby="steps">\(Self.steps(outage, snapshot))</section></div>
             <div><h2 id="facts">What is known</h2>
             <section class="card" data-part="facts" aria-labelledby="facts">\(Self.facts(outage, all, snapshot))</section></div></div>
-            <p class="more">For programs: <a href="/v1/outages/\(Query.encoded(id))"><code>/v1/outages/\(id)</code></a></p>
+            \(Self.evidence(explained, snapshot))<p class="more">For programs: <a href="/v1/outages/\(Query.encoded(id))"><code>/v1/outages/\(id)</code></a></p>
             """
         layout = Layout(title: words, account: isOpen ? account : .up, place: "/outages", main: main)
     }
@@ -68,6 +69,23 @@ struct OutagePage {
                 """
         }
         return "<ol class=\"steps\">\(items)</ol>"
+    }
+
+    /// What the kernel said before, meanwhile and after, as `reachability why` prints it.
+    private static func evidence(_ explained: ExplainedOutage, _ snapshot: MonitoringService.Snapshot) -> HTML {
+        let chains = explained.evidence.map { record -> HTML in
+            let steps = record.steps.map { step -> HTML in
+                let remedy: HTML? = step.remedy.map { "<span class=\"soft\">\($0)</span>" }
+                return
+                    "<li><b>\(step.kind)</b> <span>\(step.state)</span> <span class=\"said\">\(step.summary)\(remedy)</span></li>"
+            }
+            let phase = record.phase(of: explained.outage)
+            return """
+                <section class="card"><h3>\(phase) · \(snapshot.time(record.instant, .exact))</h3><ul class="chain">\(steps)</ul></section>
+                """
+        }
+        let heading: HTML? = chains.isEmpty ? nil : "<h2 id=\"evidence\">What the kernel said</h2>"
+        return "<div data-part=\"evidence\">\(heading)\(chains)</div>"
     }
 
     private static func facts(_ outage: Outage, _ all: [Outage], _ snapshot: MonitoringService.Snapshot) -> HTML {

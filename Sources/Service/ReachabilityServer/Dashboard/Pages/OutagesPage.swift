@@ -4,19 +4,16 @@ import ReachabilityService
 
 /// The outages of all targets, the latest first, and what they came to.
 struct OutagesPage {
-    /// More are told to programs, page by page.
-    private static let limit = 200
-
     let layout: Layout
 
-    init(_ snapshot: MonitoringService.Snapshot) {
-        let outages = snapshot.books.outages()
+    /// - Parameter outages: The latest first.
+    init(_ snapshot: MonitoringService.Snapshot, _ outages: [Outage]) {
         let open = outages.filter { $0.end == nil }.count
         let account = outages.first { $0.end == nil }?.deciding(at: snapshot.now).state.account ?? .up
         let count = outages.count == 1 ? "One outage" : outages.isEmpty ? "No outage" : "\(outages.count) outages"
         let now = open == 0 ? "none lasts" : open == 1 ? "one lasts" : "\(open) last"
         let sentence = outages.isEmpty ? "No outage so far" : "\(count), \(now)"
-        let list = OutageList(outages: Array(outages.prefix(Self.limit))).html(snapshot)
+        let list = OutageList(outages: outages).html(snapshot)
         let main: HTML = """
             <section class="hero t-\(account.rawValue)" data-part="hero">\(Sign.svg(account, size: "big"))<div>\
             <h1 data-say="\(sentence)">\(sentence).</h1><p class="lead">An outage is one unbroken time in which a target is not \

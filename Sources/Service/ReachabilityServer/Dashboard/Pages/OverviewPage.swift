@@ -6,7 +6,7 @@ import ReachabilityService
 struct OverviewPage {
     let layout: Layout
 
-    init(_ snapshot: MonitoringService.Snapshot, _ window: BarWindow) {
+    init(_ snapshot: MonitoringService.Snapshot, _ outages: [Outage], _ window: BarWindow) {
         let headline = Headline(snapshot)
         let targets = snapshot.books.targets
         // One target alone has room for two pictures.
@@ -14,7 +14,6 @@ struct OverviewPage {
             targets.count == 1 && [.quarter, .hour].contains(window.choice)
             ? [window, BarWindow(.day, snapshot)] : [window]
         let rows = targets.map { Self.row($0, windows, snapshot) }
-        let outages = snapshot.books.outages()
         let more: HTML? =
             outages.count > 6 ? "<p class=\"more\"><a href=\"/outages\">All \(outages.count) outages</a></p>" : nil
         let main: HTML = """

@@ -6,11 +6,11 @@ import ReachabilityService
 struct TargetPage {
     let layout: Layout
 
-    init?(_ snapshot: MonitoringService.Snapshot, _ name: String, _ window: BarWindow) {
+    init?(_ snapshot: MonitoringService.Snapshot, _ name: String, _ outages: [Outage], _ window: BarWindow) {
         let intervals = snapshot.intervals(of: name)
         guard let current = intervals.last else { return nil }
         let account = current.state.account
-        let outages = snapshot.books.outages(of: name)
+        let outages = outages.filter { $0.target == name }
         let since = snapshot.books.accounts[name]?.ledger.outage?.start ?? current.start
         let explanation = Words.explanation(current.reason)
         let lead: HTML =
