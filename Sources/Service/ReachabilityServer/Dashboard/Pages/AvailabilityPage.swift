@@ -21,7 +21,7 @@ struct AvailabilityPage {
             <h2 id="spent">How the time was spent \(window.tabs)</h2>
             <section class="card" data-part="spent" aria-labelledby="spent">\(items.map { Self.row($0.name, $0.value) })</section>
             \(BarWindow.legend)
-            <h2 id="seconds">To the millisecond</h2>
+            <h2 id="seconds">In numbers</h2>
             <section class="card scroll" data-part="seconds" aria-labelledby="seconds" tabindex="0">\(Self.table(items))</section>
             <p class="more">For programs: <a href="/v1/availability?window=\(window.choice.rawValue)">\
             <code>/v1/availability?window=\(window.choice.rawValue)</code></a></p>
