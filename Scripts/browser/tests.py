@@ -100,7 +100,7 @@ def test_nothing_is_missed_and_nothing_told_twice(lab):
     page.evaluate(
         """() => { window.heard = []; const source = new EventSource("/v1/stream");
         for (const name of ["snapshot", "gap", "intervalClosed", "intervalOpened", "intervalRefined", "outageBegan",
-            "outageRefined", "outageEnded"])
+            "outageRefined", "outageEnded", "explained"])
             source.addEventListener(name, (event) => window.heard.push([name, Number(event.lastEventId.split(".")[1])])); }"""
     )
     heard = lambda: page.evaluate("window.heard")

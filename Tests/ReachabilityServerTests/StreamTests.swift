@@ -18,13 +18,16 @@ import Testing
         world.setCarrier(false)
         await world.world.kernel.clock.advance(by: .seconds(4))
         world.setCarrier(true)
-        let events = try await reader.events(7)
+        var events = try await reader.events(7)
+        while events.last?.name != "outageEnded" { events = try await reader.events(events.count + 1) }
+        let numbers = events.compactMap(\.number)
+        #expect(numbers == (0..<UInt64(numbers.count)).map { numbers[0] + $0 })
+        // When it is found out why is a matter of its own.
+        events.removeAll { $0.name == "explained" }
         let names = [
             "intervalClosed", "intervalOpened", "outageBegan", "intervalClosed", "intervalOpened", "outageEnded",
         ]
         #expect(events.dropFirst().map(\.name) == names)
-        let numbers = events.compactMap(\.number)
-        #expect(numbers == Array(numbers[0]...(numbers[0] + 6)))
         let ended = try JSONSerialization.jsonObject(with: Data(events[6].data.utf8)) as? [String: Any]
         let outage = ended?["outage"] as? [String: Any]
         #expect(outage?["durationMilliseconds"] as? Int == 4000)
