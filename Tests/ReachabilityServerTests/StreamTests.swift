@@ -19,7 +19,9 @@ import Testing
         await world.world.kernel.clock.advance(by: .seconds(4))
         world.setCarrier(true)
         var events = try await reader.events(7)
-        while events.last?.name != "outageEnded" { events = try await reader.events(events.count + 1) }
+        while !events.contains(where: { $0.name == "outageEnded" }) {
+            events = try await reader.events(events.count + 1)
+        }
         let numbers = events.compactMap(\.number)
         #expect(numbers == (0..<UInt64(numbers.count)).map { numbers[0] + $0 })
         // When it is found out why is a matter of its own.
