@@ -116,7 +116,7 @@ def test_nothing_is_missed_and_nothing_told_twice(lab):
         lab.cable.mend()
         time.sleep(2)
     assert outages() >= before + 3
-    wait(lambda: sum(name == "outageEnded" for name, _ in heard()) == outages() - before)
+    wait(lambda: sum(name == "outageEnded" for name, _ in heard()) == outages() - before, 60)
     numbers = [number for _, number in heard()]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), numbers
     assert sum(name in ("snapshot", "gap") for name, _ in heard()) == 1
