@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Stream sockets whose address is a file.
