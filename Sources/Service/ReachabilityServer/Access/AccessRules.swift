@@ -1,3 +1,4 @@
+import Glibc
 import LinuxPrimitives
 import NIOHTTP1
 import NetworkReachability
@@ -41,4 +42,17 @@ enum LoopbackRule {
 extension IPAddress {
     /// Whether only this machine can be reached at it: 127.0.0.0/8 and `::1`.
     var isLoopback: Bool { wire.isLoopback }
+}
+
+/// Who may change something: root and the user the service runs as, over the Unix socket.
+enum AdminRule {
+    /// - Throws: ``Problem`` for everybody else.
+    static func check(_ request: WebRequest) throws(Problem) {
+        guard case .local(let user) = request.way else {
+            throw Problem(.forbidden, "this is asked over the Unix socket only")
+        }
+        guard let user, user == 0 || user == geteuid() else {
+            throw Problem(.forbidden, "only root and the user the service runs as may ask this")
+        }
+    }
 }
