@@ -20,6 +20,11 @@ package struct LockFile: ~Copyable, Sendable {
         }
         file = Descriptor(owning: number)
     }
+
+    deinit {
+        // A child that is about to run another program has a copy of the descriptor still: closing ours would not let go of the lock.
+        flock(file.number, LOCK_UN)
+    }
 }
 
 /// Directories of a program's own.
