@@ -113,7 +113,8 @@ import Testing
                 world.start()
             case 2:
                 world.kill()
-                let wall = Bool.random(using: &generator) ? nil : Duration.seconds(Int.random(in: 0...3_000_000_000, using: &generator))
+                let seconds = Int.random(in: 0...3_000_000_000, using: &generator)
+                let wall = Bool.random(using: &generator) ? nil : Duration.seconds(seconds)
                 try world.reboot(after: .seconds(5), wallClock: wall)
                 world.start()
             case 3: world.writer.mark()
