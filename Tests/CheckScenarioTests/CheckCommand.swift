@@ -77,8 +77,13 @@ struct CheckLine: Sendable, Decodable {
         let summary: String
     }
 
+    struct Probe: Sendable, Decodable {
+        let probe: String
+    }
+
     let schema: Int
     let steps: [Step]
+    let probes: [Probe]
     let target: String
     let place: String
     let reason: String?

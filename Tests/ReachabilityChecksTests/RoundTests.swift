@@ -177,6 +177,17 @@ import Testing
         }
     }
 
+    /// The order in which two answers of a name server come is chance.
+    @Test func `the network's API is asked at an address that there is a way to`() async throws {
+        try await withLine(breaking: { try $0.pc.sysctl("net.ipv6.conf.all.disable_ipv6", "1") }) { line, options in
+            var options = options
+            options.portalAPI = try CheckOptions.Anchor("https://portal.example/")
+            options.resolutions = ["portal.example": ["fd77::10", "203.0.113.7"].compactMap { IPAddress($0) }]
+            let asked = try await line.round(options).evidence.results.filter { $0.request.kind == .portalAPI }
+            #expect(asked.map { $0.request.destination } == [IPAddress("203.0.113.7")])
+        }
+    }
+
     // MARK: Its end
 
     @Test func `a check that is cancelled ends at once, and leaves no socket`() async throws {

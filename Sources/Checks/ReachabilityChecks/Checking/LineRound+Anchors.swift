@@ -62,7 +62,11 @@ extension LineRound {
             }
         }
         let entry = await names.addresses(of: api.host, limit: clock.left)
-        guard !clock.isOver, let address = entry.addresses.first, let prober = try? site.prober(to: address).prober
+        let ways = entry.addresses.compactMap { address in
+            (try? site.prober(to: address)).map { (address, $0.prober, $0.path) }
+        }
+        // A name may have addresses of a family that is not to be had here.
+        guard !clock.isOver, let (address, prober, _) = ways.first(where: { $0.2.status.isReachable }) ?? ways.first
         else { return [] }
         return [await prober.fetch(.portal, WebRequest(api.url, .portalAPI), at: address, limit: clock.left)]
     }
