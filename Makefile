@@ -7,7 +7,7 @@ ARGS ?=
 
 BINARY := .build/release/reachability
 
-.PHONY: help watch serve build install uninstall deb test test-browser sanitize lint format docs examples bench soak check clean dependencies
+.PHONY: help watch serve build install uninstall deb test test-browser test-api test-prometheus sanitize lint format docs examples bench soak check clean dependencies
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 21
@@ -37,7 +37,13 @@ test: dependencies ## Install what is missing and run all tests, with root or wi
 	@Scripts/test
 
 test-browser: dependencies ## Test the dashboard in Chromium, in a network that is lost and comes back.
-	@Scripts/test-browser
+	@Scripts/test-service browser
+
+test-api: dependencies ## Test the interface of the service by its own description, with schemathesis.
+	@Scripts/test-service api
+
+test-prometheus: dependencies ## Test metrics, alert rules and the Grafana dashboard with a real Prometheus.
+	@Scripts/test-service prometheus
 
 sanitize: dependencies ## Run the tests under Thread Sanitizer and Address Sanitizer.
 	@Scripts/sanitize thread
@@ -65,6 +71,7 @@ soak: build ## Random network trouble for half an hour, a million damaged inputs
 	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
 	@SERVICE_TIMES=exact SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
 	@SERVICE_KILLS=200 Scripts/test -- --filter ServeHistoryTests
+	@Scripts/test-service api 10000
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
 	@Scripts/check-unsafe

@@ -69,11 +69,19 @@ extension Target {
         var settings: [SwiftSetting] { self == .linux || self == .kernel ? strict : safe }
     }
 
-    static func library(_ name: String, on floor: Floor, uses rooms: [String], _ others: [Dependency] = []) -> Target {
+    /// - Parameter files: What it has in it as bytes.
+    static func library(
+        _ name: String,
+        on floor: Floor,
+        uses rooms: [String],
+        _ others: [Dependency] = [],
+        files: [String] = []
+    ) -> Target {
         .target(
             name: name,
             dependencies: rooms.map { .init(stringLiteral: $0) } + others,
             path: "Sources/\(floor.rawValue)/\(name)",
+            resources: files.map { .embedInCode($0) },
             swiftSettings: floor.settings
         )
     }
@@ -284,7 +292,8 @@ let package = Package(
                 "ReachabilityService", "ReachabilityLedger", "NetworkReachability", "NetworkDiagnostics",
                 "LinuxPrimitives",
             ],
-            logging + server
+            logging + server,
+            files: ["API/openapi.json"]
         ),
 
         .library(

@@ -149,4 +149,20 @@ extension APITests {
         // It was started without a configuration.
         #expect(try world.answer("/v1/reload", .POST, way: .local(user: 0)).status == .conflict)
     }
+
+    /// `Scripts/test-service api` asks for each of them, in every way; this is for everybody.
+    @Test func `what is described is there, and what is there is described`() throws {
+        let world = try APIWorld()
+        world.lose(for: .seconds(1))
+        let body = try world.answer("/openapi.json").body
+        let document = try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
+        let paths = try #require(document["paths"] as? [String: [String: Any]])
+        for (path, methods) in paths {
+            let address = path.replacing("{name}", with: "internet").replacing("{id}", with: "latest")
+            let parts = address.split(separator: "/").map(String.init)
+            let allowed = try Resource(parts).methods.split(separator: ", ").map { $0.lowercased() }
+            #expect(Set(methods.keys) == Set(allowed).intersection(["get", "post", "put", "delete"]), "\(path)")
+        }
+        #expect(Set(paths.keys).isSuperset(of: ["/v1/status", "/v1/outages/{id}", "/metrics", "/probe", "/healthz"]))
+    }
 }

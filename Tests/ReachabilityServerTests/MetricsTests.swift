@@ -37,6 +37,22 @@ import Testing
         }
     }
 
+    @Test func `a probe tells of one target, and sends nothing`() throws {
+        let world = try APIWorld(targets: ["internet", "a\"b"])
+        #expect(try world.text("/probe?target=internet").contains("probe_success 1\n"))
+        world.lose(for: .seconds(1))
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        let text = try world.text("/probe?target=a%22b")
+        #expect(text.contains("probe_success 0\n"))
+        #expect(text.contains("reachability_target_state{target=\"a\\\"b\",state=\"us\"} 1\n"))
+        #expect(text.contains("\nreachability_target_since_seconds 17000"))
+        let wrong = [("/probe", 400), ("/probe?target=nobody", 404), ("/probe?target=internet&module=a", 400)]
+        for (address, status) in wrong {
+            #expect(try world.answer(address).status.code == status, "\(address)")
+        }
+    }
+
     @Test func `a counter never goes back`() {
         let counters = MonotonicCounters()
         let start = LedgerInstant(nanoseconds: 0)

@@ -78,6 +78,8 @@ package struct API: Sendable {
         case .health: return WebAnswer(type: Representation.text.contentType, Array("ok\n".utf8))
         case .readiness: return readiness()
         case .metrics: return metrics(request)
+        case .probe: return try probe(query, request)
+        case .description: return description(request)
         case .status: return uncached(status())
         case .targets: return try list(targets(query), query, request)
         case .target(let name): return try one(target(name), request)

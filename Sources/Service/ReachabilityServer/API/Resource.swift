@@ -3,7 +3,9 @@ import NIOHTTP1
 
 /// What can be asked for, by its path.
 enum Resource: Hashable {
-    case health, readiness, metrics
+    case health, readiness, metrics, probe
+    /// What can be asked for, as OpenAPI has it.
+    case description
     case status
     case targets
     case target(String)
@@ -24,6 +26,8 @@ enum Resource: Hashable {
         case (1, "healthz", _): self = .health
         case (1, "readyz", _): self = .readiness
         case (1, "metrics", _): self = .metrics
+        case (1, "probe", _): self = .probe
+        case (1, "openapi.json", _): self = .description
         case (2, "v1", "status"): self = .status
         case (2, "v1", "targets"): self = .targets
         case (3, "v1", "targets"): self = .target(path[2])

@@ -5,16 +5,12 @@ import ReachabilityService
 extension API {
     /// What Prometheus scrapes. Times are exact at the scrape: an outage shorter than the pause between two scrapes is in them.
     func metrics(_ request: WebRequest) -> WebAnswer {
-        let format = MetricsText.Format(request)
-        var text = MetricsText(format)
+        var text = MetricsText(.init(request))
         let snapshot = service.snapshot
         addTargets(snapshot, to: &text)
         addOutages(snapshot, to: &text)
         addService(snapshot, to: &text)
-        var answer = WebAnswer(type: format.contentType, text.bytes)
-        answer.headers.append(("Vary", "Accept"))
-        answer.headers.append(("Cache-Control", "no-store"))
-        return answer
+        return text.answer
     }
 
     private func addTargets(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {

@@ -53,7 +53,14 @@ struct MetricsText {
         add(name, [], value)
     }
 
-    var bytes: [UInt8] { Array((format == .openMetrics ? text + "# EOF\n" : text).utf8) }
+    private var bytes: [UInt8] { Array((format == .openMetrics ? text + "# EOF\n" : text).utf8) }
+
+    var answer: WebAnswer {
+        var answer = WebAnswer(type: format.contentType, bytes)
+        answer.headers.append(("Vary", "Accept"))
+        answer.headers.append(("Cache-Control", "no-store"))
+        return answer
+    }
 
     private static func escaped(_ value: String) -> String {
         value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 import urllib.request
@@ -53,10 +54,12 @@ class Service:
 
     def __init__(self, program):
         self.program = program
+        self.directory = tempfile.TemporaryDirectory()
         self.start()
 
     def start(self):
-        command = [self.program, "serve", "--socket", "none", "--listen", self.address]
+        history = os.path.join(self.directory.name, "history.sqlite")
+        command = [self.program, "serve", "--socket", "none", "--listen", self.address, "--history", history]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         assert line == f"listening at http://{self.address}/\n", line
