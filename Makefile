@@ -7,7 +7,7 @@ ARGS ?=
 
 BINARY := .build/release/reachability
 
-.PHONY: help watch serve build install uninstall deb test test-browser sanitize lint format docs examples bench soak check clean dependencies
+.PHONY: help watch serve build install uninstall deb test test-browser test-systemd sanitize lint format docs examples bench soak check clean dependencies
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 21
@@ -38,6 +38,9 @@ test: dependencies ## Install what is missing and run all tests, with root or wi
 
 test-browser: dependencies ## Test the dashboard in Chromium, in a network that is lost and comes back.
 	@Scripts/test-browser
+
+test-systemd: build ## Run the systemd units of the package in a virtual machine; needs root.
+	@Scripts/test-systemd $(BINARY)
 
 sanitize: dependencies ## Run the tests under Thread Sanitizer and Address Sanitizer.
 	@Scripts/sanitize thread
