@@ -1,7 +1,8 @@
 import Glibc
-import LinuxPrimitives
 import NetworkLab
 import Testing
+
+@testable import LinuxPrimitives
 
 /// What a service manager offers, and what it is told.
 @Suite struct SupervisionTests {
@@ -81,6 +82,16 @@ import Testing
         }
         #expect(address.isUnspecified && address.family == .ipv6 && port != 0)
         #expect(fcntl(hearing, F_GETFD) == FD_CLOEXEC)
+    }
+
+    @Test func `a process knows when it was made`() throws {
+        let start = try #require(ProcessStart.boot)
+        #expect(start < SystemClock.boot && start > .zero)
+        let rest = (4...21).map(String.init).joined(separator: " ")
+        #expect(ProcessStart.boot(stat: "1 (a) b) S) R \(rest) 12345 0 0\n", ticks: 100) == .milliseconds(123_450))
+        for text in ["", "1 (a) R", "1 (a) R \(rest) x", "1 (a) R \(rest) -1"] {
+            #expect(ProcessStart.boot(stat: text, ticks: 100) == nil)
+        }
     }
 
     @Test func `a group has a number`() {

@@ -49,7 +49,9 @@ enum HistoryPlace {
             defer { store.close() }
             // Without a run in this boot there is nothing to end.
             guard let line = try store.resume(bootIdentifier: clock.bootIdentifier).line else { return }
-            try store.end(nil, at: line.instant(at: clock.monitor.boot))
+            // The service manager has made this process when the service had ended; since then time has passed.
+            let boot = clock.monitor.boot
+            try store.end(nil, at: line.instant(at: min(boot, ProcessStart.boot ?? boot)))
         } catch let fault as HistoryFault {
             throw ExitMessage(fault.text, fault.kind == .locked ? .temporaryFailure : .ioError)
         } catch {
