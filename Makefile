@@ -7,7 +7,7 @@ ARGS ?=
 
 BINARY := .build/release/reachability
 
-.PHONY: help watch serve build install uninstall deb test test-browser test-api test-prometheus sanitize lint format docs examples bench soak check clean dependencies
+.PHONY: help watch serve build install uninstall deb test test-browser test-api test-prometheus test-systemd sanitize lint format docs examples bench soak check clean dependencies
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 21
@@ -44,6 +44,9 @@ test-api: dependencies ## Test the interface of the service by its own descripti
 
 test-prometheus: dependencies ## Test metrics, alert rules and the Grafana dashboard with a real Prometheus.
 	@Scripts/test-service prometheus
+
+test-systemd: build ## Run the systemd units of the package in a virtual machine; needs root.
+	@Scripts/test-systemd $(BINARY)
 
 sanitize: dependencies ## Run the tests under Thread Sanitizer and Address Sanitizer.
 	@Scripts/sanitize thread

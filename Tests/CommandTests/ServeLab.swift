@@ -19,15 +19,16 @@ final class ServeLab: Sendable {
         _ arguments: [String] = [],
         history: String = "none",
         on uplink: Uplink? = nil,
-        in directory: ScratchDirectory? = nil
+        in directory: ScratchDirectory? = nil,
+        environment: [String] = []
     ) async throws -> ServeLab {
         let directory = try directory ?? ScratchDirectory()
         let uplink = if let uplink { uplink } else { try await Uplink.make() }
         let socket = directory.file("api.sock")
-        let command = try await RunningCommand.start(
-            ["serve", "--listen", "none", "--socket", socket, "--history", history] + arguments,
-            in: uplink.namespace
-        )
+        let words = ["serve", "--listen", "none", "--socket", socket, "--history", history] + arguments
+        let command = try await RunningCommand.start(in: uplink.namespace) {
+            try Command.start(words, environment: environment)
+        }
         let lab = ServeLab(directory, uplink, command)
         #expect(try await command.line() == "listening at \(socket)")
         return lab

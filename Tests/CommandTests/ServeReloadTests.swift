@@ -57,6 +57,44 @@ import Testing
         #expect(try await lab.end() == 0)
     }
 
+    @Test func `the command lets the service read it again`() async throws {
+        try write(Self.internet)
+        let lab = try await ServeLab.start(["--config", file], in: directory)
+        let reload = ["serve", "--reload", "--socket", lab.socket]
+        try write(Self.internet + Self.other)
+        #expect(
+            try await Command.run(reload) == CommandResult(status: 0, output: "\(file) is applied\n", errors: "")
+        )
+        try write("[listen]\nhttp = []\n" + Self.other)
+        #expect(try await Command.run(reload).output == "\(file) is applied; a restart is needed for listen\n")
+        try write("[[target]]\nname = \"x\"\nhost = \"203.0.113.9\"\nhots = 1\n")
+        let refused = try await Command.run(reload)
+        #expect(refused.status == 78)
+        #expect(
+            refused.errors == """
+                \(file):5: target[1].hots: there is no such key; did you mean host?
+                reachability: \(file) is not applied; what was so before goes on
+
+                """
+        )
+        #expect(try await lab.end() == 0)
+        try await Command.run(reload)
+            .expectRefusal(
+                "no service listens at \(lab.socket): start one with `reachability serve`, or name its socket with --socket",
+                status: 69
+            )
+    }
+
+    @Test func `a service without a file has none to read again`() async throws {
+        let lab = try await ServeLab.start()
+        try await Command.run(["serve", "--reload", "--socket", lab.socket])
+            .expectRefusal(
+                "the service was started without a configuration: give it one with --config",
+                status: 69
+            )
+        #expect(try await lab.end() == 0)
+    }
+
     @Test func `a file is checked without running`() async throws {
         try write(Self.internet)
         #expect(try await Command.run(["serve", "--check", file]) == CommandResult(status: 0, output: "", errors: ""))

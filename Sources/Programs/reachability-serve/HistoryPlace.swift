@@ -8,11 +8,16 @@ import ReachabilityService
 enum HistoryPlace {
     /// The file; nil where nothing is to be kept.
     ///
-    /// - Parameter named: What `--history` says. Otherwise it is `history.sqlite` in `/var/lib/reachability` for root, in
+    /// - Parameter named: What `--history` says. Otherwise it is `history.sqlite` in the directory that systemd has made for the service
+    ///   (`STATE_DIRECTORY` of `systemd.exec(5)`), else in `/var/lib/reachability` for root, in
     ///   `$XDG_STATE_HOME/reachability` for others, which is in `~/.local/state` unless the variable says otherwise (XDG Base Directory
     ///   Specification). Its directory is made, of mode 0700.
     static func file(_ named: String?) throws(ExitMessage) -> String? {
         if let named { return named == ServePlaces.none ? nil : named }
+        if let made = EnvironmentVariable.value(of: "STATE_DIRECTORY")?.split(separator: ":").first, made.hasPrefix("/")
+        {
+            return "\(made)/history.sqlite"
+        }
         let base: String
         if geteuid() == 0 {
             base = "/var/lib"
@@ -32,15 +37,21 @@ enum HistoryPlace {
     }
 
     /// Writes down that a service which was killed ended now, to be called when it has.
+    ///
+    /// Since when one hung that the service manager has killed for that, nobody knows, so it is left as it is: `SERVICE_RESULT` of
+    /// `systemd.exec(5)`.
     static func markStopped(_ file: String?) throws(ExitMessage) {
         guard let file else { throw ExitMessage("there is no history to mark", .usage) }
+        if EnvironmentVariable.value(of: "SERVICE_RESULT") == "watchdog" { return }
         let clock = ServiceClock.system
         do {
             let store = try HistoryStore(file)
             defer { store.close() }
             // Without a run in this boot there is nothing to end.
             guard let line = try store.resume(bootIdentifier: clock.bootIdentifier).line else { return }
-            try store.end(nil, at: line.instant(at: clock.monitor.boot))
+            // The service manager has made this process when the service had ended; since then time has passed.
+            let boot = clock.monitor.boot
+            try store.end(nil, at: line.instant(at: min(boot, ProcessStart.boot ?? boot)))
         } catch let fault as HistoryFault {
             throw ExitMessage(fault.text, fault.kind == .locked ? .temporaryFailure : .ioError)
         } catch {

@@ -19,14 +19,16 @@ struct Serve: AsyncParsableCommand {
             _ = try Self.read(file)
             return
         }
+        if arguments.reload { return try ServiceClient(socket: arguments.socket, json: false).reload() }
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
         let file = try HistoryPlace.file(arguments.history ?? configuration.history.path)
         if arguments.markStopped { return try HistoryPlace.markStopped(file) }
         // Before anything that starts threads, so that none of them is ended by one.
         let signals = EndSignals(reloads: arguments.config != nil)
-        let places = try ServePlaces(arguments, configuration.listen)
+        let supervision = Supervision(Supervision.offer.notify)
+        let places = try ServePlaces(arguments, configuration.listen, Supervision.offer.descriptors)
         let front = ServeFront()
-        let addresses: [String]
+        var addresses: [String]
         do { addresses = try await places.listen(with: front.server) } catch {
             await front.server.stop()
             throw error
@@ -48,11 +50,15 @@ struct Serve: AsyncParsableCommand {
         history?.flush()
         let reloader = arguments.config.map { Reloader($0, of: service, current: configuration) }
         front.answer(for: service, history, reloader)
+        // Who waits there already finds an answer.
+        addresses += try await places.adopt(with: front.server)
+        await supervision.begin(service, history, watchdog: Supervision.offer.watchdog)
 
         // Whether anybody reads it is nothing to a service.
         let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
         _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
-        await signals.wait { if let reloader { Self.reload(reloader) } }
+        await signals.wait { if let reloader { supervision.reloading { Self.reload(reloader) } } }
+        supervision.end()
         await front.server.stop()
         history?.stop(at: service.snapshot.now)
     }
@@ -71,12 +77,10 @@ struct Serve: AsyncParsableCommand {
 
     private static func reload(_ reloader: Reloader) {
         do {
-            let restart = try reloader.reload()
-            let rest = restart.isEmpty ? "" : "; a restart is needed for \(restart.joined(separator: " and "))"
-            StandardError.write("reachability: \(reloader.file.printable) is applied\(rest)")
+            StandardError.write("reachability: \(reloader.applied(try reloader.reload()))")
         } catch {
             tell(error, reloader.file)
-            StandardError.write("reachability: \(reloader.file.printable) is not applied; what was so before goes on")
+            StandardError.write("reachability: \(reloader.refused)")
         }
     }
 }

@@ -12,6 +12,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     static func main() async {
         CommandProcess.begin()
+        _ = Supervision.offer
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

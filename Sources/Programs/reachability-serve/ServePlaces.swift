@@ -12,23 +12,37 @@ struct ServePlaces {
     let addresses: [ListenAddress]
     /// Nil for none.
     let socket: String?
+    /// What was handed over, in place of what it would make itself.
+    let inherited: [ListeningSocket]
     /// Whether the socket's directory is the service's own, to be made.
     private let isStandard: Bool
 
+    /// - Parameter descriptors: What the service manager hands over: Unix sockets in place of the service's own, those of TCP in place of
+    ///   its addresses.
     /// - Throws: ``ExitMessage`` for what cannot be.
-    init(_ arguments: ServeArguments, _ listen: ServiceConfiguration.Listen) throws(ExitMessage) {
+    init(
+        _ arguments: ServeArguments,
+        _ listen: ServiceConfiguration.Listen,
+        _ descriptors: [ServiceManagerOffer.HandedDescriptor]
+    ) throws(ExitMessage) {
+        inherited = try descriptors.map { descriptor throws(ExitMessage) in try Self.socket(descriptor) }
+        let hasLocal = inherited.contains { if case .local = $0.place { true } else { false } }
+        let hasInternet = inherited.contains { if case .internet = $0.place { true } else { false } }
         let texts = arguments.listen.isEmpty ? listen.http ?? [ListenAddress.standard] : arguments.listen
         do {
-            addresses = try texts.filter { $0 != Self.none }.map { text throws(ListenError) in try ListenAddress(text) }
+            let all = try texts.filter { $0 != Self.none }.map { text throws(ListenError) in try ListenAddress(text) }
+            addresses = hasInternet ? [] : all
         } catch { throw ExitMessage(error) }
-        if let named = arguments.socket ?? listen.socket {
+        if hasLocal {
+            (socket, isStandard) = (nil, false)
+        } else if let named = arguments.socket ?? listen.socket {
             socket = named == Self.none ? nil : named
             isStandard = false
         } else {
             socket = ServiceSocket.directory.map { ServiceSocket.path(in: $0) }
             isStandard = true
         }
-        guard socket != nil || !addresses.isEmpty else {
+        guard socket != nil || !addresses.isEmpty || !inherited.isEmpty else {
             throw ExitMessage(
                 "there is nothing to listen at: name an address with --listen or a path with --socket",
                 .usage
@@ -36,7 +50,35 @@ struct ServePlaces {
         }
     }
 
-    /// Listens everywhere, and returns where, as people write it.
+    /// A socket that was handed over, if it is one that may be listened at.
+    private static func socket(
+        _ descriptor: ServiceManagerOffer.HandedDescriptor
+    ) throws(ExitMessage) -> ListeningSocket {
+        let name = descriptor.name.isEmpty ? "" : " (\(descriptor.name.printable))"
+        let what = "cannot listen at descriptor \(descriptor.number)\(name)"
+        let socket: ListeningSocket
+        do { socket = try ListeningSocket(descriptor.number) } catch {
+            let why = error == .invalidArgument ? "it is no stream that listens" : error.description
+            throw ExitMessage("\(what): \(why)", .configuration)
+        }
+        let isLocal: Bool
+        do { isLocal = try InheritedPlace(socket).isLocal } catch { throw ExitMessage(error.text, .configuration) }
+        // The names are optional, and must be right.
+        if descriptor.name == "api", !isLocal { throw ExitMessage("\(what): it is no Unix socket", .configuration) }
+        if descriptor.name == "http", isLocal { throw ExitMessage("\(what): it is no TCP socket", .configuration) }
+        return socket
+    }
+
+    /// Listens at what was handed over, and returns where that is.
+    func adopt(with server: WebServer) async throws(ExitMessage) -> [String] {
+        var places: [String] = []
+        do throws(ListenError) {
+            for socket in inherited { places.append(try await server.listen(at: socket)) }
+        } catch { throw ExitMessage(error) }
+        return places
+    }
+
+    /// Listens everywhere else, and returns where, as people write it.
     func listen(with server: WebServer) async throws(ExitMessage) -> [String] {
         var places: [String] = []
         do {

@@ -10,9 +10,9 @@ package struct ServeArguments: CompanionArguments {
         discussion: """
             Examples: reachability serve
                       reachability serve --config /etc/reachability/serve.toml
-            Exit status: 0 ended by a signal, 64 usage, 69 the address or socket is taken
-            or not installed, 73 no socket, 74 or 75 no history to mark, 77 no permission,
-            78 something is wrong in the configuration.
+            Exit status: 0 ended by a signal, 64 usage, 69 the address or socket is taken,
+            no service or not installed, 73 no socket, 74 or 75 no history to mark, 77 no
+            permission, 78 something is wrong in the configuration.
             """
     )
 
@@ -47,6 +47,9 @@ package struct ServeArguments: CompanionArguments {
         completion: .file()
     )
     package var history: String?
+
+    @Flag(help: "Let the service read its configuration again.")
+    package var reload = false
 
     @Flag(help: "Write down that a killed service has ended now.")
     package var markStopped = false

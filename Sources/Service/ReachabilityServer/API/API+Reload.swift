@@ -4,20 +4,28 @@ import ReachabilityService
 
 extension API {
     /// Reads the configuration again; 422 with all that is wrong where it is not used.
-    func reload() throws(Problem) -> WebAnswer {
+    func reload(as representation: Representation) throws(Problem) -> WebAnswer {
         guard let reloader else {
             throw Problem(.conflict, "the service was started without a configuration: give it one with --config")
         }
-        var object = JSONObject()
         do {
+            let restart = try reloader.reload()
+            if representation == .text { return answer(.ok, [reloader.applied(restart)]) }
+            var object = JSONObject()
             object.add("schema", 1)
-            object.add("needsRestart", try reloader.reload())
+            object.add("needsRestart", restart)
             object.add("targets", service.snapshot.books.targets)
             object.add("kind", "reload")
             return WebAnswer(type: Representation.json.contentType, object.bytes)
         } catch {
-            return answer(error, file: reloader.file)
+            guard representation == .text else { return answer(error, file: reloader.file) }
+            let lines = error.problems.map { $0.description(in: reloader.file) }
+            return answer(.unprocessableEntity, lines + [reloader.refused])
         }
+    }
+
+    private func answer(_ status: HTTPResponseStatus, _ lines: [String]) -> WebAnswer {
+        WebAnswer(status, type: Representation.text.contentType, Array(lines.map { $0 + "\n" }.joined().utf8))
     }
 
     private func answer(_ problems: ConfigurationProblems, file: String) -> WebAnswer {

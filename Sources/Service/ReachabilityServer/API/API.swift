@@ -56,7 +56,7 @@ package struct API: Sendable {
         switch request.method {
         case .POST where resource == .reload:
             try AdminRule.check(request)
-            return try reload()
+            return try reload(as: Representation(of: request))
         case .GET where resource != .reload, .HEAD where resource != .reload: return try read(resource, request)
         case .OPTIONS:
             var answer = WebAnswer(.noContent)

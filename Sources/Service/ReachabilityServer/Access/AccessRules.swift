@@ -44,15 +44,26 @@ extension IPAddress {
     var isLoopback: Bool { wire.isLoopback }
 }
 
-/// Who may change something: root and the user the service runs as, over the Unix socket.
+/// Who may change something, over the Unix socket: root, the user the service runs as, and members of the group `reachability`.
 enum AdminRule {
+    /// The group, which need not be there.
+    static let group = "reachability"
+
+    /// - Parameter number: The number of that group now. It is asked for where it matters alone, on the calling thread.
     /// - Throws: ``Problem`` for everybody else.
-    static func check(_ request: WebRequest) throws(Problem) {
-        guard case .local(let user) = request.way else {
+    static func check(
+        _ request: WebRequest,
+        group number: () -> UInt32? = { UserGroup.number(of: group) }
+    ) throws(Problem) {
+        guard case .local(let user, let groups) = request.way else {
             throw Problem(.forbidden, "this is asked over the Unix socket only")
         }
-        guard let user, user == 0 || user == geteuid() else {
-            throw Problem(.forbidden, "only root and the user the service runs as may ask this")
-        }
+        if let user, user == 0 || user == geteuid() { return }
+        // Who comes from another user namespace is nobody, whatever its groups.
+        if user != nil, let number = number(), groups.contains(number) { return }
+        throw Problem(
+            .forbidden,
+            "only root, the user the service runs as and members of the group \(group) may ask this"
+        )
     }
 }

@@ -19,7 +19,28 @@ struct PeerCredential: Sendable {
             level: SocketOptionLevel(SOL_SOCKET),
             name: option
         )
-        return credential.map { WebRequest.Way.local(user: $0.user) }
-            .flatMapErrorThrowing { _ in .local(user: nil) }
+        return credential.flatMap { credential in
+            PeerGroups.of(socket).map { .local(user: credential.user, groups: [credential.group] + $0) }
+        }
+        .flatMapErrorThrowing { _ in .local(user: nil) }
+    }
+}
+
+/// The supplementary groups of the process at the other end of a Unix socket, as they were when it connected.
+struct PeerGroups: Sendable {
+    /// More than these are more than fit: the process then counts as a member of none.
+    private var numbers = InlineArray<1024, UInt32>(repeating: 0)
+
+    /// SO_PEERGROUPS of `socket(7)`, since Linux 4.13.
+    private static let option = SocketOptionName(59)
+
+    /// The system does not say how many it has written, so 0, which is root's, is left out.
+    static func of(_ socket: any SocketOptionProvider) -> EventLoopFuture<[UInt32]> {
+        let groups: EventLoopFuture<PeerGroups> = socket.unsafeGetSocketOption(
+            level: SocketOptionLevel(SOL_SOCKET),
+            name: option
+        )
+        return groups.map { groups in groups.numbers.indices.map { groups.numbers[$0] }.filter { $0 != 0 } }
+            .flatMapErrorThrowing { _ in [] }
     }
 }

@@ -4,8 +4,8 @@ package import NIOHTTP1
 package struct WebRequest: Sendable {
     /// How it came.
     package enum Way: Hashable, Sendable {
-        /// Over the Unix socket, from a process of this user; nil where the system does not say whose it is.
-        case local(user: UInt32?)
+        /// Over the Unix socket, from a process of this user, nil where the system does not say whose it is, and of these groups.
+        case local(user: UInt32?, groups: [UInt32] = [])
         /// Over TCP, from this machine.
         case loopback
     }

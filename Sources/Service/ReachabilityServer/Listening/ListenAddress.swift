@@ -29,11 +29,17 @@ package struct ListenAddress: Hashable, Sendable {
                 "\"\(text.printable)\" is no address to listen at: write \(Self.standard), for example"
             )
         }
+        try self.init(address, port: port)
+    }
+
+    /// - Throws: ``ListenError`` for an address that others can reach.
+    package init(_ address: IPAddress, port: UInt16) throws(ListenError) {
+        (self.address, self.port) = (address, port)
         guard address.isLoopback, address.zone == nil else {
             let why = "only this machine may ask, for nobody else has to say who they are yet"
-            throw ListenError(.usage, "cannot listen at \(text.printable): \(why): name an address of the loopback")
+            let text = text(port: Int(port)).printable
+            throw ListenError(.usage, "cannot listen at \(text): \(why): name an address of the loopback")
         }
-        (self.address, self.port) = (address, port)
     }
 
     /// `127.0.0.1`, or `[::1]`, with the port that was given.

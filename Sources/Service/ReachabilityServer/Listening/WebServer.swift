@@ -1,5 +1,5 @@
 import Dispatch
-import LinuxPrimitives
+package import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -72,6 +72,21 @@ package final class WebServer: Sendable {
             throw ListenError(.failed, "\(what): \(error)")
         }
         state.withLock { $0.socket = place }
+    }
+
+    /// Listens at a socket that was handed over. Its file, if it has one, belongs to who made it.
+    ///
+    /// - Returns: Where that is, as people write it.
+    package func listen(at socket: ListeningSocket) async throws(ListenError) -> String {
+        let place = try InheritedPlace(socket)
+        do {
+            keep(try await bootstrap(isLocal: place.isLocal).withBoundSocket(socket.number).get())
+            return place.text
+        } catch let error as IOError {
+            throw ListenError("cannot listen at \(place.text)", SystemError(rawValue: error.errnoCode))
+        } catch {
+            throw ListenError(.failed, "cannot listen at \(place.text): \(error)")
+        }
     }
 
     /// Ends everything: nobody is answered any more, and the socket's file is gone.

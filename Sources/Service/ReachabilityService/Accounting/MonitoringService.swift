@@ -40,7 +40,7 @@ package final class MonitoringService: Sendable {
     private let eraStart: LedgerInstant
     private let state: Locked<State>
     /// Events are handed over here, so that they are heard in order and nobody waits for whoever hears them.
-    private let queue = DispatchQueue(label: "ReachabilityService.events")
+    let eventQueue = DispatchQueue(label: "ReachabilityService.events")
     /// Evidence is gathered here: some questions to the kernel, which nobody waits for.
     private let evidenceQueue = DispatchQueue(label: "ReachabilityService.evidence")
 
@@ -65,7 +65,7 @@ package final class MonitoringService: Sendable {
         earlier = resume.eras.filter { $0.line.bootIdentifier != clock.bootIdentifier }
         eraStart = resume.eras.first { $0.line.bootIdentifier == clock.bootIdentifier }?.start ?? start
         state = Locked(State(line: line, slept: boot - clock.monitor.monotonic))
-        let watch = clock.monitor.watchForSleep(on: queue) { [weak self] in self?.checkClocks() }
+        let watch = clock.monitor.watchForSleep(on: eventQueue) { [weak self] in self?.checkClocks() }
         state.withLock { $0.sleepWatch = watch }
     }
 
@@ -148,10 +148,16 @@ package final class MonitoringService: Sendable {
         }
     }
 
+    /// What follows its targets, one for each network namespace.
+    var monitors: [PathMonitor] {
+        let all = state.withLock { $0.observers.values.map(\.manager.record.monitor) }
+        return Array(Dictionary(all.map { (ObjectIdentifier($0), $0) }) { first, _ in first }.values)
+    }
+
     /// Waits until listeners have heard of all there is so far. Never call it on their queue.
     package func flush() {
         evidenceQueue.sync {}
-        queue.sync {}
+        eventQueue.sync {}
     }
 
     // MARK: Observing
@@ -222,7 +228,7 @@ package final class MonitoringService: Sendable {
             let events = body(&state)
             if events.isEmpty { return }
             let listeners = Array(state.listeners.values)
-            queue.async { for listener in listeners { listener(events) } }
+            eventQueue.async { for listener in listeners { listener(events) } }
         }
     }
 }

@@ -65,6 +65,15 @@ package final class Reloader: Sendable {
         }
     }
 
+    /// The sentence for a file that was applied, with the sections that are used after a restart.
+    package func applied(_ restart: [String]) -> String {
+        let rest = restart.isEmpty ? "" : "; a restart is needed for \(restart.joined(separator: " and "))"
+        return "\(file.printable) is applied\(rest)"
+    }
+
+    /// The sentence for one that was not.
+    package var refused: String { "\(file.printable) is not applied; what was so before goes on" }
+
     private func apply(_ configuration: ServiceConfiguration) throws(ConfigurationProblems) -> [String] {
         do { try service.apply(configuration.targets) } catch {
             let index = configuration.targets.firstIndex { $0.name == error.target } ?? 0

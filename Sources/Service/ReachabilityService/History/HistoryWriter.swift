@@ -122,6 +122,11 @@ package final class HistoryWriter: Sendable {
         queue.sync { flushNow() }
     }
 
+    /// Calls `done` when what was to be written before was written, or could not be.
+    package func pass(_ done: @escaping @Sendable () -> Void) {
+        queue.async(execute: done)
+    }
+
     /// Says that the service lives, deletes what is too old, and waits for that.
     package func mark() {
         queue.sync { markNow() }

@@ -1,6 +1,6 @@
 import LinuxPrimitives
 import ReachabilityLedger
-import ReachabilityService
+package import ReachabilityService
 
 /// The one sentence on top: how all targets are, the worst first.
 struct Headline {
@@ -56,6 +56,11 @@ struct Headline {
         <p class="lead">\(lead)</p></div></section>
         """
     }
+}
+
+extension MonitoringService.Snapshot {
+    /// The one sentence on top, without its end.
+    package var headline: String { Headline(self).sentence }
 }
 
 /// The sign of a state: each has a shape of its own, so that colour never says anything alone.

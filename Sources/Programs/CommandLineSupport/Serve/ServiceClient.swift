@@ -1,15 +1,19 @@
-import CommandLineSupport
 import LinuxPrimitives
 
 /// Asks the service over its Unix socket, and prints what it tells.
-struct ServiceClient {
+package struct ServiceClient {
     private let socket: String
     private let json: Bool
 
-    init(_ options: ServiceOptions) throws(ExitMessage) {
-        json = options.json
-        if let socket = options.socket {
-            self.socket = socket
+    package init(_ options: ServiceOptions) {
+        self.init(socket: options.socket, json: options.json)
+    }
+
+    /// - Parameter named: The path of the socket; nil for the usual one.
+    package init(socket named: String?, json: Bool) {
+        self.json = json
+        if let named {
+            socket = named
             return
         }
         // Root's service is for everybody; one's own comes first.
@@ -20,7 +24,7 @@ struct ServiceClient {
     }
 
     /// Prints a list, page after page.
-    func printList(_ target: String) throws(ExitMessage) {
+    package func printList(_ target: String) throws(ExitMessage) {
         var next: String? = target
         while let target = next {
             let answer = try get(target)
@@ -30,8 +34,24 @@ struct ServiceClient {
     }
 
     /// Prints one thing.
-    func printOne(_ target: String) throws(ExitMessage) {
+    package func printOne(_ target: String) throws(ExitMessage) {
         Self.write(try get(target).body)
+    }
+
+    /// Lets the service read its configuration again, and prints what it says to that.
+    ///
+    /// - Throws: ``ExitMessage`` with what is wrong in it, each problem told before on standard error.
+    package func reload() throws(ExitMessage) {
+        let answer = try ask("POST", "/v1/reload", "Content-Length: 0\r\n")
+        switch answer.status {
+        case 200: Self.write(answer.body)
+        case 403: throw ExitMessage(answer.complaint, .noPermission)
+        case 422:
+            let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
+            for line in lines.dropLast() { StandardError.write(String(line)) }
+            throw ExitMessage(lines.last.map(String.init) ?? "the configuration is not applied", .configuration)
+        default: throw ExitMessage(answer.complaint, .unavailable)
+        }
     }
 
     /// - Returns: Whether anybody reads.
@@ -45,8 +65,18 @@ struct ServiceClient {
     }
 
     private func get(_ target: String) throws(ExitMessage) -> ServiceAnswer {
+        let answer = try ask("GET", target)
+        switch answer.status {
+        case 200: return answer
+        case 400, 404: throw ExitMessage(answer.complaint, .usage)
+        default: throw ExitMessage(answer.complaint, .unavailable)
+        }
+    }
+
+    private func ask(_ method: String, _ target: String, _ fields: String = "") throws(ExitMessage) -> ServiceAnswer {
         let accept = json ? "application/jsonl" : "text/plain"
-        let request = "GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: \(accept)\r\nConnection: close\r\n\r\n"
+        let request =
+            "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: \(accept)\r\nConnection: close\r\n\(fields)\r\n"
         let bytes: [UInt8]
         do {
             bytes = try LocalSocket.exchange(
@@ -61,11 +91,7 @@ struct ServiceClient {
         guard let answer = ServiceAnswer(bytes) else {
             throw ExitMessage("what listens at \(socket.printable) is no service of reachability", .unavailable)
         }
-        switch answer.status {
-        case 200: return answer
-        case 400, 404: throw ExitMessage(answer.complaint, .usage)
-        default: throw ExitMessage(answer.complaint, .unavailable)
-        }
+        return answer
     }
 
     private static func message(_ error: SystemError, _ socket: String) -> ExitMessage {
@@ -77,40 +103,5 @@ struct ServiceClient {
         case .tryAgain: return ExitMessage("the service at \(socket.printable) does not answer", .unavailable)
         default: return ExitMessage("cannot ask \(socket.printable): \(error)", .unavailable)
         }
-    }
-}
-
-/// An answer of the service, taken apart.
-struct ServiceAnswer {
-    let status: Int
-    let body: [UInt8]
-    /// Where the next page of a list is.
-    let next: String?
-
-    /// Nil for bytes that are no answer, or half of one.
-    init?(_ bytes: [UInt8]) {
-        let text = String(decoding: bytes, as: UTF8.self).utf8
-        guard let end = text.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
-        let lines = String(decoding: text[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
-        let words = lines.first?.split(separator: " ", maxSplits: 2) ?? []
-        guard words.count > 1, words[0] == "HTTP/1.1", let status = Int(words[1]) else { return nil }
-        var fields: [String: Substring] = [:]
-        for line in lines.dropFirst() {
-            guard let colon = line.firstIndex(of: ":") else { return nil }
-            fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].drop { $0 == " " }
-        }
-        self.status = status
-        body = Array(text[end.upperBound...])
-        guard let length = fields["content-length"].flatMap({ Int($0) }), length == body.count else { return nil }
-        next = fields["link"].flatMap { link in
-            guard link.hasPrefix("<"), link.hasSuffix(">; rel=\"next\"") else { return nil }
-            return link.dropFirst().firstIndex(of: ">").map { String(link[..<$0].dropFirst()) }
-        }
-    }
-
-    /// The sentence a problem says, as text or as JSON.
-    var complaint: String {
-        let text = String(decoding: body, as: UTF8.self)
-        return String(text.split(separator: "\n").first ?? "the service answers with status \(status)")
     }
 }

@@ -1,0 +1,116 @@
+import Foundation
+import LinuxPrimitives
+import NetworkLab
+import Testing
+
+/// `reachability serve` with sockets that were handed over (`sd_listen_fds(3)`).
+@Suite struct ServeActivationTests {
+    private let directory: ScratchDirectory
+    private var path: String { directory.file("handed.sock") }
+
+    init() throws {
+        directory = try ScratchDirectory()
+    }
+
+    /// Makes sockets, and becomes the command with them as its descriptors from 3 on.
+    private static let parent = """
+        import os, socket, sys
+        files = []
+        for spec in sys.argv[1].split(","):
+            kind, place = spec.split("=", 1)
+            if kind == "file":
+                files.append(os.open(place, os.O_RDONLY))
+                continue
+            family = socket.AF_INET if kind == "tcp" else socket.AF_UNIX
+            made = socket.socket(family, socket.SOCK_DGRAM if kind == "datagram" else socket.SOCK_STREAM)
+            made.bind((place, 0) if kind == "tcp" else place)
+            if kind != "datagram": made.listen()
+            files.append(made.detach())
+        files = [os.dup2(file, 100 + index) for index, file in enumerate(files)]
+        for index, file in enumerate(files): os.dup2(file, 3 + index)
+        os.closerange(3 + len(files), 200)
+        os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(files)))
+        if sys.argv[2]: os.environ["LISTEN_FDNAMES"] = sys.argv[2]
+        os.execv(sys.argv[3], sys.argv[3:])
+        """
+
+    /// - Parameters:
+    ///   - sockets: For example `unix=PATH,tcp=127.0.0.1`.
+    private func start(_ sockets: String, names: String = "", _ arguments: [String] = []) async throws -> RunningCommand
+    {
+        let words =
+            ["python3", "-c", Self.parent, sockets, names, Command.path, "serve", "--history", "none"] + arguments
+        return try await RunningCommand.start(in: try await Uplink.make().namespace) {
+            try LabProcess("env", words)
+        }
+    }
+
+    private func ask(_ path: String) async throws -> String {
+        try await LabThread.detached {
+            let request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            let bytes = try LocalSocket.exchange(
+                Array(request.utf8),
+                with: path,
+                limit: 1 << 20,
+                patience: .seconds(60)
+            )
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    @Test func `a Unix socket is taken in place of its own, and stays`() async throws {
+        let command = try await start("unix=\(path)", names: "api", ["--listen", "none"])
+        #expect(try await command.line() == "listening at \(path)")
+        #expect(try await ask(path).hasSuffix("ok\n"))
+        // What the service starts does not get it: O_CLOEXEC among the flags.
+        let flags = try String(contentsOfFile: "/proc/\(command.identifier)/fdinfo/3", encoding: .utf8)
+        let line = flags.split(separator: "\n").first { $0.hasPrefix("flags:") } ?? ""
+        #expect(Int(line.dropFirst(6).filter { !$0.isWhitespace }, radix: 8).map { $0 & 0o2000000 } == 0o2000000)
+        command.signal(SIGTERM)
+        let result = try await command.result()
+        #expect((result.status, result.errors) == (0, ""))
+        #expect(try LocalSocket.occupant(of: path) == .stale)
+    }
+
+    @Test func `both kinds are taken, and no other is opened`() async throws {
+        let command = try await start("tcp=127.0.0.1,unix=\(path)", names: "http:api")
+        let line = try await command.line()
+        #expect(line.wholeMatch(of: #/listening at http://127\.0\.0\.1:[0-9]+/, .+handed\.sock/#) != nil, "\(line)")
+        #expect(!line.contains("9672"))
+        command.signal(SIGTERM)
+        #expect(try await command.result().status == 0)
+    }
+
+    @Test(arguments: [
+        ("datagram=PATH", "", "descriptor 3: it is no stream that listens"),
+        ("unix=PATH,file=/dev/null", "api:x", "descriptor 4 (x): Socket operation on non-socket"),
+        ("unix=PATH", "http", "descriptor 3 (http): it is no TCP socket"),
+        ("tcp=127.0.0.1", "api", "descriptor 3 (api): it is no Unix socket"),
+    ])
+    func `what cannot be listened at is refused`(sockets: String, names: String, why: String) async throws {
+        let command = try await start(sockets.replacing("PATH", with: path), names: names, ["--socket", "none"])
+        let result = try await command.result()
+        #expect(result.errors == "reachability: cannot listen at \(why)\n")
+        #expect(result.status == 78)
+    }
+
+    @Test func `an address that others can reach is refused`() async throws {
+        let result = try await start("tcp=0.0.0.0").result()
+        #expect(result.errors.contains(#/cannot listen at 0\.0\.0\.0:[0-9]+: only this machine may ask/#))
+        #expect(result.status == 78)
+    }
+
+    /// The first who asks starts it, and gets an answer, not an excuse.
+    @Test(.enabled(if: access("/usr/bin/systemd-socket-activate", X_OK) == 0))
+    func `systemd hands over a socket that somebody waits at`() async throws {
+        let path = path
+        let words = ["-l", path, "--fdname=api", Command.path, "serve", "--listen", "none", "--history", "none"]
+        let command = try await RunningCommand.start(in: try await Uplink.make().namespace) {
+            try LabProcess("systemd-socket-activate", words)
+        }
+        #expect(try await eventually(within: .seconds(60)) { try LocalSocket.occupant(of: path) == .served })
+        #expect(try await ask(path).hasSuffix("ok\n"))
+        command.signal(SIGTERM)
+        #expect(try await command.result().status == 0)
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+import LinuxPrimitives
+
+/// What a service manager hears of a service it has started: datagrams at a Unix socket.
+public final class NotifyReceiver: Sendable {
+    /// For NOTIFY_SOCKET.
+    public let place: String
+    private let file: Descriptor
+
+    /// - Parameter place: A path, or `@` and a name.
+    public init(at place: String) throws {
+        let number = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { throw LabError("no socket") }
+        file = Descriptor(owning: number)
+        self.place = place
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var name = Array(place.utf8)
+        if place.hasPrefix("@") { name[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(number, $0, length) }
+        }
+        guard result == 0 else { throw LabError("cannot bind to \(place)") }
+    }
+
+    /// The next text, if one comes in time. Blocks the thread.
+    public func next(within limit: Duration = .seconds(60)) -> String? {
+        var poll = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)
+        let milliseconds = CInt(limit.components.seconds * 1000 + limit.components.attoseconds / 1_000_000_000_000_000)
+        guard Glibc.poll(&poll, 1, milliseconds) > 0 else { return nil }
+        var buffer = [UInt8](repeating: 0, count: 8192)
+        let count = recv(file.number, &buffer, buffer.count, 0)
+        return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    /// Texts up to one that begins so, with it; all that came in time where none does. Blocks the thread.
+    public func texts(to beginning: String) -> [String] {
+        var texts: [String] = []
+        while let text = next() {
+            texts.append(text)
+            if text.hasPrefix(beginning) { break }
+        }
+        return texts
+    }
+}
