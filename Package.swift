@@ -167,7 +167,7 @@ let package = Package(
         .trait(
             name: "Service",
             description:
-                "The program `reachability-serve`; needs swift-nio, GRDB and TOMLKit, and the trait CommandLineTool."
+                "The program `reachability-serve`; needs swift-nio, GRDB and TOMLKit, and the traits CommandLineTool and ServerTrust."
         ),
         .default(
             enabledTraits: [
@@ -278,6 +278,15 @@ let package = Package(
             logging + history + configuration
         ),
         .library(
+            "ReachabilityNotifying",
+            on: .service,
+            uses: [
+                "ReachabilityService", "ReachabilityLedger", "ReachabilityRetry", "NetworkReachability", "ServerTrust",
+                "ServerTrustNIO", "ServerTrustHTTP", "LinuxPrimitives",
+            ],
+            certificates + trustNIO + trustHTTP1
+        ),
+        .library(
             "ReachabilityServer",
             on: .service,
             uses: [
@@ -315,8 +324,8 @@ let package = Package(
         .program(
             "reachability-serve",
             uses: [
-                "CommandLineSupport", "ReachabilityServer", "ReachabilityService", "NetworkReachability",
-                "LinuxPrimitives",
+                "CommandLineSupport", "ReachabilityNotifying", "ReachabilityServer", "ReachabilityService",
+                "ReachabilityRetry", "NetworkReachability", "LinuxPrimitives",
             ],
             logging
         ),
@@ -489,6 +498,15 @@ let package = Package(
             history
         ),
         .tests(
+            "ReachabilityNotifyingTests",
+            uses: [
+                "ReachabilityNotifying", "ReachabilityService", "ReachabilityLedger", "ReachabilityRetry",
+                "NetworkReachability", "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives", "NetworkLab",
+                "TestSupport",
+            ],
+            certificates + history
+        ),
+        .tests(
             "ReachabilityServerTests",
             uses: [
                 "ReachabilityServer", "ReachabilityService", "ReachabilityLedger", "NetworkReachability",
@@ -523,7 +541,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "TrustForge", "ReadmeClient", "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTPTests",
         "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",
-        "ReachabilityServer", "ReachabilityServerTests",
+        "ReachabilityServer", "ReachabilityServerTests", "ReachabilityNotifying", "ReachabilityNotifyingTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }
