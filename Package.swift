@@ -175,7 +175,7 @@ let package = Package(
         .trait(
             name: "Service",
             description:
-                "The program `reachability-serve`; needs swift-nio, GRDB and TOMLKit, and the trait CommandLineTool."
+                "The program `reachability-serve`; needs swift-nio, GRDB and TOMLKit, and the traits CommandLineTool and ServerTrust."
         ),
         .default(
             enabledTraits: [
@@ -286,6 +286,15 @@ let package = Package(
             logging + history + configuration
         ),
         .library(
+            "ReachabilityNotifying",
+            on: .service,
+            uses: [
+                "ReachabilityService", "ReachabilityLedger", "ReachabilityRetry", "NetworkReachability", "ServerTrust",
+                "ServerTrustNIO", "ServerTrustHTTP", "LinuxPrimitives",
+            ],
+            certificates + trustNIO + trustHTTP1
+        ),
+        .library(
             "ReachabilityServer",
             on: .service,
             uses: [
@@ -324,8 +333,8 @@ let package = Package(
         .program(
             "reachability-serve",
             uses: [
-                "CommandLineSupport", "ReachabilityServer", "ReachabilityService", "NetworkReachability",
-                "LinuxPrimitives",
+                "CommandLineSupport", "ReachabilityNotifying", "ReachabilityServer", "ReachabilityService",
+                "ReachabilityRetry", "NetworkReachability", "LinuxPrimitives",
             ],
             logging
         ),
@@ -498,6 +507,15 @@ let package = Package(
             history
         ),
         .tests(
+            "ReachabilityNotifyingTests",
+            uses: [
+                "ReachabilityNotifying", "ReachabilityService", "ReachabilityLedger", "ReachabilityRetry",
+                "NetworkReachability", "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives", "NetworkLab",
+                "TestSupport",
+            ],
+            certificates + history
+        ),
+        .tests(
             "ReachabilityServerTests",
             uses: [
                 "ReachabilityServer", "ReachabilityService", "ReachabilityLedger", "NetworkReachability",
@@ -532,7 +550,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "TrustForge", "ReadmeClient", "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTPTests",
         "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",
-        "ReachabilityServer", "ReachabilityServerTests",
+        "ReachabilityServer", "ReachabilityServerTests", "ReachabilityNotifying", "ReachabilityNotifyingTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }

@@ -2,7 +2,7 @@ import Glibc
 import NetworkLab
 import Testing
 
-@testable import reachability
+@testable import CommandLineSupport
 
 /// Ending all that a program has started.
 @Suite struct ProcessGroupTests {

@@ -5,6 +5,8 @@ import Glibc
 import LinuxPrimitives
 import NIOHTTP1
 import NetworkReachability
+import ReachabilityNotifying
+import ReachabilityRetry
 import ReachabilityServer
 import ReachabilityService
 
@@ -23,6 +25,8 @@ struct Serve: AsyncParsableCommand {
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
         let file = try HistoryPlace.file(arguments.history ?? configuration.history.path)
         if arguments.markStopped { return try HistoryPlace.markStopped(file) }
+        // What we wait for must not be taken away by an inherited "ignore".
+        signal(SIGCHLD, SIG_DFL)
         // Before anything that starts threads, so that none of them is ended by one.
         let signals = EndSignals(reloads: arguments.config != nil)
         let supervision = Supervision(Supervision.offer.notify)
@@ -41,15 +45,26 @@ struct Serve: AsyncParsableCommand {
         let resume = history?.resume(bootIdentifier: clock.bootIdentifier) ?? .init()
         let service = MonitoringService(clock: clock, resume: resume)
         history?.follow(service)
+        let notifying = front.makeNotifying(service, history)
+        notifying.begin()
+        do { try notifying.prepare(configuration)() } catch {
+            await front.server.stop()
+            history?.stop(at: service.snapshot.now)
+            Self.tell(error, arguments.config ?? "")
+            throw ExitCode(ExitMessage.Status.configuration.rawValue)
+        }
         do { try service.apply(configuration.targets) } catch {
             await front.server.stop()
+            await notifying.stop()
             history?.stop(at: service.snapshot.now)
             throw ExitMessage("cannot watch \(error.target.printable): \(error.error.description)", .configuration)
         }
         // Whoever asks from now on finds this run begun in it.
         history?.flush()
-        let reloader = arguments.config.map { Reloader($0, of: service, current: configuration) }
-        front.answer(for: service, history, reloader)
+        let reloader = arguments.config.map { file in
+            Reloader(file, of: service, current: configuration, preparations: [notifying.prepare])
+        }
+        front.answer(for: service, history, reloader, notifying)
         // Who waits there already finds an answer.
         addresses += try await places.adopt(with: front.server)
         await supervision.begin(service, history, watchdog: Supervision.offer.watchdog)
@@ -60,6 +75,7 @@ struct Serve: AsyncParsableCommand {
         await signals.wait { if let reloader { supervision.reloading { Self.reload(reloader) } } }
         supervision.end()
         await front.server.stop()
+        await notifying.stop()
         history?.stop(at: service.snapshot.now)
     }
 
@@ -115,12 +131,37 @@ private struct ServeFront {
         self.api = api
     }
 
-    func answer(for service: MonitoringService, _ history: HistoryWriter?, _ reloader: Reloader?) {
-        let version = CommandVersion.text.split(separator: " ").last.map(String.init) ?? ""
-        let made = API(service, history: history, reloader: reloader, version: version, interfaces: .system) {
-            [weak server] in
-            server?.statistics ?? WebStatistics()
+    /// What tells people of outages; it has them from the interface, as soon as there is one.
+    func makeNotifying(_ service: MonitoringService, _ history: HistoryWriter?) -> Notifying {
+        let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? ""
+        let writer = NotificationWriter(host: host, snapshot: { service.snapshot }) { [api] id in
+            api.withLock(\.self)?.outageObject(id)
         }
+        let environment = NotifyEnvironment(
+            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits),
+            hooks: NotifyHooks().run
+        )
+        return Notifying(service, history: history, writer: writer, environment: environment) { line in
+            StandardError.write("reachability: \(line)")
+        }
+    }
+
+    func answer(
+        for service: MonitoringService,
+        _ history: HistoryWriter?,
+        _ reloader: Reloader?,
+        _ notifying: Notifying
+    ) {
+        let version = CommandVersion.text.split(separator: " ").last.map(String.init) ?? ""
+        let made = API(
+            service,
+            history: history,
+            reloader: reloader,
+            version: version,
+            interfaces: .system,
+            notifiers: { [weak notifying] in notifying?.status ?? [] },
+            statistics: { [weak server] in server?.statistics ?? WebStatistics() }
+        )
         api.withLock { $0 = made }
     }
 }

@@ -43,9 +43,13 @@ package enum LocalSocket {
 
     /// Connects to whoever listens at a path.
     package static func connect(to path: String) throws(SystemError) -> Descriptor {
+        try connect(to: path, CInt(SOCK_STREAM.rawValue))
+    }
+
+    private static func connect(to path: String, _ type: CInt) throws(SystemError) -> Descriptor {
         let bytes = Array(path.utf8)
         guard bytes.count <= longestPath, !bytes.contains(0) else { throw SystemError(rawValue: ENAMETOOLONG) }
-        let number = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        let number = socket(AF_UNIX, type | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw .current }
         let file = Descriptor(owning: number)
         var address = sockaddr_un()
@@ -58,6 +62,14 @@ package enum LocalSocket {
         }
         guard result == 0 else { throw .current }
         return file
+    }
+
+    /// Sends one datagram to whoever receives at a path. Nobody is waited for: where there is no room, that is an error (EAGAIN).
+    package static func send(datagram bytes: [UInt8], to path: String) throws(SystemError) {
+        let file = try connect(to: path, CInt(SOCK_DGRAM.rawValue))
+        let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
+        let count = bytes.withUnsafeBytes { Glibc.send(file.number, $0.baseAddress, $0.count, flags) }
+        guard count == bytes.count else { throw .current }
     }
 
     /// Sends bytes to whoever listens at a path, and returns all that comes until the other side closes.
@@ -81,7 +93,7 @@ package enum LocalSocket {
         }
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { send(file.number, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+            let count = rest.withUnsafeBytes { Glibc.send(file.number, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
             if count < 0, SystemError.current == .interrupted { continue }
             // Who has heard enough may have answered already.
             if count < 0, [.brokenPipe, .connectionReset].contains(SystemError.current) { break }

@@ -28,7 +28,7 @@ struct TargetRunner: Sendable {
             }
             let environment = RunEnvironment(target: target.name, namespace: namespace, change: change)
             for program in await plan.programs where !Task.isCancelled {
-                await runner.run(program, environment)
+                await runner.run(program, for: environment.target, environment.environment)
             }
         }
         token.cancel()

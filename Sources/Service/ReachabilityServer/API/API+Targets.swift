@@ -40,6 +40,7 @@ extension API {
         object.add("started", Timestamp(real: snapshot.calendar.wall(at: service.start)))
         object.add("boot", snapshot.calendar.current.line.bootIdentifier)
         object.add("targets", snapshot.books.targets.compactMap { snapshot.item(of: $0)?.object })
+        object.add("notifiers", notifiers().map(\.object))
         object.add("kind", "status")
         return object
     }

@@ -17,6 +17,8 @@ package struct API: Sendable {
     /// What is on the disk; nil where nothing is kept.
     let history: HistoryWriter?
     let feed: EventFeed
+    /// How it goes with each notifier.
+    let notifiers: @Sendable () -> [NotifierStatus]
     /// For the page of the network.
     let interfaces: InterfaceSource?
 
@@ -26,10 +28,11 @@ package struct API: Sendable {
         reloader: Reloader? = nil,
         version: String,
         interfaces: InterfaceSource? = nil,
+        notifiers: @escaping @Sendable () -> [NotifierStatus] = { [] },
         statistics: @escaping @Sendable () -> WebStatistics
     ) {
         (self.service, self.history, self.version, self.statistics) = (service, history, version, statistics)
-        (self.reloader, self.interfaces) = (reloader, interfaces)
+        (self.reloader, self.interfaces, self.notifiers) = (reloader, interfaces, notifiers)
         counters = MonotonicCounters()
         feed = EventFeed(service)
     }

@@ -63,7 +63,8 @@ extension API {
         case .availability:
             layout = AvailabilityPage(snapshot, try BarWindow(query, snapshot, since: service.start)).layout
         case .network: layout = NetworkPage(interfaces?.read()).layout
-        case .service: layout = ServicePage(snapshot, service.start, version, statistics(), feed.count).layout
+        case .service:
+            layout = ServicePage(snapshot, service.start, version, statistics(), feed.count, notifiers()).layout
         }
         try query.checkNames()
         return answer(layout, snapshot)

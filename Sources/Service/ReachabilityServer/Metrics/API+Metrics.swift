@@ -125,6 +125,7 @@ extension API {
         }
         addHistory(to: &text)
         addReloads(to: &text)
+        addNotifiers(to: &text)
         if let usage = ProcessUsage.current {
             text.add("process_cpu_seconds_total", .counter, "Time of processors used.", usage.processor.decimalSeconds)
             text.add("process_resident_memory_bytes", .gauge, "Memory that is resident.", String(usage.resident))

@@ -9,7 +9,7 @@ package struct ConfigurationProblem: Error, Hashable, Sendable {
     package let path: String
     package let text: String
 
-    init(line: Int? = nil, column: Int? = nil, path: String, text: String) {
+    package init(line: Int? = nil, column: Int? = nil, path: String, text: String) {
         (self.line, self.column, self.path, self.text) = (line, column, path, text)
     }
 

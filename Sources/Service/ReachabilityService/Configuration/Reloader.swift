@@ -16,15 +16,27 @@ package final class Reloader: Sendable {
         var current: ServiceConfiguration
     }
 
+    /// Looks what a configuration needs, before anything is changed, and returns what puts it to use.
+    package typealias Preparation =
+        @Sendable (ServiceConfiguration) throws(ConfigurationProblems) -> @Sendable () -> Void
+
     package let file: String
     private let service: MonitoringService
+    private let preparations: [Preparation]
     private let state: Locked<State>
     /// One at a time.
     private let turn = Locked(())
 
-    /// - Parameter current: What was read at the start, and is applied.
-    package init(_ file: String, of service: MonitoringService, current: ServiceConfiguration) {
-        (self.file, self.service) = (file, service)
+    /// - Parameters:
+    ///   - current: What was read at the start, and is applied.
+    ///   - preparations: Others who use the configuration.
+    package init(
+        _ file: String,
+        of service: MonitoringService,
+        current: ServiceConfiguration,
+        preparations: [Preparation] = []
+    ) {
+        (self.file, self.service, self.preparations) = (file, service, preparations)
         state = Locked(State(current: current))
     }
 
@@ -75,17 +87,21 @@ package final class Reloader: Sendable {
     package var refused: String { "\(file.printable) is not applied; what was so before goes on" }
 
     private func apply(_ configuration: ServiceConfiguration) throws(ConfigurationProblems) -> [String] {
+        var uses: [@Sendable () -> Void] = []
+        for prepare in preparations { uses.append(try prepare(configuration)) }
         do { try service.apply(configuration.targets) } catch {
             let index = configuration.targets.firstIndex { $0.name == error.target } ?? 0
             let problem = ConfigurationProblem(path: "target[\(index + 1)]", text: error.error.description)
             throw ConfigurationProblems([problem])
         }
+        for use in uses { use() }
         return state.withLock { state in
             var changed: [String] = []
             if state.current.listen != configuration.listen { changed.append("listen") }
             if state.current.history != configuration.history { changed.append("history") }
             // These are still as they were at the start.
             state.current.targets = configuration.targets
+            (state.current.notifiers, state.current.heartbeat) = (configuration.notifiers, configuration.heartbeat)
             return changed
         }
     }

@@ -20,6 +20,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package var history = History()
     /// Never empty.
     package var targets: [ServiceTarget] = [.internet]
+    package var notifiers: [NotifierSettings] = []
+    package var heartbeat: HeartbeatSettings?
 
     /// What is done without a file.
     package init() {}
@@ -38,6 +40,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
         if let table = root.table("listen") { listen = Listen(table) }
         if let table = root.table("history") { history = History(table) }
         targets = Self.targets(root)
+        notifiers = Self.notifiers(root, targets: targets)
+        heartbeat = Self.heartbeat(root)
         root.finish()
         guard !findings.problems.isEmpty else { return }
         let lines = KeyLines(text)

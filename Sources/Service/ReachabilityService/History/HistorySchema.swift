@@ -58,6 +58,7 @@ enum HistorySchema {
                     """
             )
         }
+        migrator.registerMigration("incidents") { db in try HistoryStore.makeIncidents(db) }
         return migrator
     }
 }

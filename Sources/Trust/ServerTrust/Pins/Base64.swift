@@ -17,7 +17,7 @@ package enum Base64 {
     }
 
     /// Nil when there is anything but whole groups of the alphabet.
-    static func decode(_ text: Substring) -> [UInt8]? {
+    package static func decode(_ text: Substring) -> [UInt8]? {
         let characters = Array(text.utf8)
         guard characters.count % 4 == 0 else { return nil }
         let digits = characters.reversed().drop { $0 == filling }.reversed()

@@ -1,34 +1,45 @@
-import CommandLineSupport
 import Glibc
 import LinuxPrimitives
-import Subprocess
+package import Subprocess
 
 /// Runs programs, each to its end, and writes to standard error how it ended.
 ///
 /// A program leads a session and process group of its own and reads nothing, from no terminal either; its output is ours. When
 /// its time is up, or the task is cancelled, the whole group is told to end, and killed when it has not after ``grace``.
-struct ProgramRunner: Sendable {
+package struct ProgramRunner: Sendable {
     /// How long a program may run, and how that was written; nil for as long as it takes.
-    var limit: (duration: Duration, text: String)?
+    package var limit: (duration: Duration, text: String)?
 
     /// How long what was told to end may take to do so.
-    var grace = Duration.seconds(5)
+    package var grace = Duration.seconds(5)
 
     /// By which signal a program is told to end; asked when it is.
-    var endSignal: @Sendable () -> CInt = { SIGTERM }
+    package var endSignal: @Sendable () -> CInt = { SIGTERM }
 
-    /// Runs a program, and returns when it has ended.
-    func run(_ program: Program, _ environment: RunEnvironment) async {
+    package init(
+        limit: (duration: Duration, text: String)? = nil,
+        grace: Duration = .seconds(5),
+        endSignal: @escaping @Sendable () -> CInt = { SIGTERM }
+    ) {
+        (self.limit, self.grace, self.endSignal) = (limit, grace, endSignal)
+    }
+
+    /// Runs a program, and returns how it ended when it has.
+    ///
+    /// - Parameter target: What it is run for, for the line that tells of its end; nil for the network at large.
+    @discardableResult
+    package func run(_ program: Program, for target: String?, _ environment: Environment) async -> ProgramEnd {
         let start = ContinuousClock.now
-        let (cause, isLate) = await end(of: program, environment.environment)
+        let (cause, isLate) = await end(of: program, environment)
         let end = ProgramEnd(
-            target: environment.target,
+            target: target,
             program: program.name,
             cause: cause,
             duration: start.duration(to: .now),
             exceededLimit: isLate ? limit?.text : nil
         )
         StandardError.write("reachability: \(end)")
+        return end
     }
 
     /// How the program ended, and whether it had to because of the limit.
@@ -53,7 +64,7 @@ struct ProgramRunner: Sendable {
     }
 
     /// Runs a program to its end. When the task is cancelled the whole group is told to end, and waited for.
-    func cause(of program: Program, _ environment: Environment) async -> ProgramEnd.Cause {
+    package func cause(of program: Program, _ environment: Environment) async -> ProgramEnd.Cause {
         let (leaders, leader) = AsyncStream.makeStream(of: pid_t.self)
         // A task of its own, which nobody cancels: by which signal the program ends is ours to say.
         let running = Task {

@@ -1,27 +1,27 @@
-import Glibc
+package import Glibc
 import SystemPackage
 
 /// Whether a hook may be run: nobody but root, and the user who runs it, may have a hand in it. Symbolic links count as what
 /// they lead to.
 ///
 /// C counterpart: `stat(2)`, `access(2)`.
-struct HookCheck {
+package struct HookCheck {
     /// The user who runs hooks.
     let user: uid_t
 
-    init(user: uid_t = geteuid()) {
+    package init(user: uid_t = geteuid()) {
         self.user = user
     }
 
     /// Checks a directory of hooks: who may write there can make any file a hook.
-    func checkDirectory(_ path: String) throws(HookRefusal) {
+    package func checkDirectory(_ path: String) throws(HookRefusal) {
         let status = try status(of: path)
         guard status.st_mode & S_IFMT == S_IFDIR else { throw .noDirectory }
         try checkTrust(status)
     }
 
     /// Checks a hook.
-    func checkHook(_ path: String) throws(HookRefusal) {
+    package func checkHook(_ path: String) throws(HookRefusal) {
         let status = try status(of: path)
         guard status.st_mode & S_IFMT == S_IFREG else { throw .noRegularFile }
         try checkTrust(status)
@@ -41,7 +41,7 @@ struct HookCheck {
 }
 
 /// Why a hook, or a directory of hooks, is not used.
-enum HookRefusal: Error, Hashable, CustomStringConvertible {
+package enum HookRefusal: Error, Hashable, CustomStringConvertible {
     /// The system's words.
     case unreadable(String)
     case noDirectory
@@ -51,7 +51,7 @@ enum HookRefusal: Error, Hashable, CustomStringConvertible {
     case writableByOthers
 
     /// What is wrong, and what to do, after the name and a colon.
-    var description: String {
+    package var description: String {
         switch self {
         case .unreadable(let cause): cause
         case .noDirectory: "it is no directory"

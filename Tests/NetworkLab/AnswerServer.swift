@@ -1,16 +1,17 @@
 import Dispatch
 import Glibc
 import LinuxPrimitives
-import NetworkLab
 
 /// An HTTP server on loopback that gives the answers it was told to, one for each request, and the last again and again.
-final class AnswerServer: Sendable {
-    let port: Int
+package final class AnswerServer: Sendable {
+    package let port: Int
     private let listener: LabDescriptor
     private let state: Locked<(answers: [String], requests: [String])>
 
-    /// - Parameter answers: Status, reason, and headers if there are any, as in `503 Busy\r\nRetry-After: 7`.
-    init(_ answers: String...) throws {
+    /// - Parameters:
+    ///   - answers: Status, reason, and headers if there are any, as in `503 Busy\r\nRetry-After: 7`; an empty one for no answer.
+    ///   - isAway: Whether connections are refused until ``comeBack()``.
+    package init(_ answers: String..., isAway: Bool = false) throws {
         listener = LabDescriptor(try check("socket", socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)))
         state = Locked((answers, []))
         var address = sockaddr_in()
@@ -20,11 +21,17 @@ final class AnswerServer: Sendable {
         let number = listener.number
         let code = withUnsafeMutableBytes(of: &address) { bytes in
             let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
-            guard bind(number, pointer, length) == 0, listen(number, 8) == 0 else { return CInt(-1) }
+            guard bind(number, pointer, length) == 0 else { return CInt(-1) }
             return pointer.map { getsockname(number, $0, &length) } ?? -1
         }
         guard code == 0 else { throw LabError.system("listening on 127.0.0.1") }
         port = Int(UInt16(bigEndian: address.sin_port))
+        if !isAway { try comeBack() }
+    }
+
+    /// Takes connections from now on.
+    package func comeBack() throws {
+        guard listen(listener.number, 8) == 0 else { throw LabError.system("listen") }
         let (state, listener) = (state, listener)
         // A queue without a target has a thread of its own, which may block.
         DispatchQueue(label: "answers").async {
@@ -36,12 +43,12 @@ final class AnswerServer: Sendable {
         }
     }
 
-    var url: String { "http://127.0.0.1:\(port)/" }
+    package var url: String { "http://127.0.0.1:\(port)/" }
 
     /// What was asked, each with headers and body.
-    var requests: [String] { state.withLock { $0.requests } }
+    package var requests: [String] { state.withLock { $0.requests } }
 
-    func answer(_ answers: String...) { state.withLock { $0.answers = answers } }
+    package func answer(_ answers: String...) { state.withLock { $0.answers = answers } }
 
     /// One exchange, after which the connection is closed.
     private static func serve(_ connection: LabDescriptor, _ state: Locked<(answers: [String], requests: [String])>) {
@@ -54,6 +61,11 @@ final class AnswerServer: Sendable {
         let answer = state.withLock { state in
             state.requests.append(String(decoding: request, as: UTF8.self))
             return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
+        }
+        if answer.isEmpty {
+            // Until the other side has had enough.
+            while read(connection.number, &chunk, chunk.count) > 0 {}
+            return
         }
         let bytes = Array("HTTP/1.1 \(answer)\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
         _ = write(connection.number, bytes, bytes.count)

@@ -1,6 +1,5 @@
+import LinuxPrimitives
 import Testing
-
-@testable import ReachabilityServer
 
 /// How lengths of time and shares are written.
 @Suite struct LengthTests {

@@ -1,10 +1,10 @@
-import Glibc
+package import Glibc
 
 /// The processes of a program: its group, also when the leader has ended.
-struct ProcessGroup: Sendable {
+package struct ProcessGroup: Sendable {
     private let identifier: pid_t
 
-    init(_ identifier: pid_t) {
+    package init(_ identifier: pid_t) {
         self.identifier = identifier
     }
 
@@ -12,7 +12,7 @@ struct ProcessGroup: Sendable {
     /// one that is cannot wait.
     ///
     /// The kernel gives the number to nobody else while the group has a member, and goes through all others first.
-    func finish(by signal: CInt, within limit: Duration) async {
+    package func finish(by signal: CInt, within limit: Duration) async {
         kill(-identifier, signal)
         // Who is stopped hears nothing.
         kill(-identifier, SIGCONT)

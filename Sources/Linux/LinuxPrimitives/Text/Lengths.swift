@@ -1,14 +1,12 @@
-import LinuxPrimitives
-
 extension Duration {
     /// For JSON and metrics: `4.0012`, as many digits as it needs, exactly.
-    var decimalSeconds: String { nanoseconds.decimal(places: 9) }
+    package var decimalSeconds: String { nanoseconds.decimal(places: 9) }
 
     /// To the nearest.
-    var roundedMilliseconds: Int64 { (nanoseconds + 500_000) / 1_000_000 }
+    package var roundedMilliseconds: Int64 { (nanoseconds + 500_000) / 1_000_000 }
 
     /// For people: the two largest units of it, `3d 4h`, `12m 5s`, `4.001s`.
-    var people: String {
+    package var people: String {
         let milliseconds = roundedMilliseconds
         if milliseconds < 60_000 { return milliseconds.decimal(places: 3) + "s" }
         var rest = milliseconds / 1000
@@ -26,7 +24,7 @@ extension Duration {
 
 extension Int64 {
     /// The number with so many of its digits behind a point, without zeros at its end.
-    func decimal(places: Int) -> String {
+    package func decimal(places: Int) -> String {
         let digits = String(magnitude)
         let padded = String(repeating: "0", count: Swift.max(0, places + 1 - digits.count)) + digits
         let (whole, fraction) = (padded.dropLast(places), padded.suffix(places))
@@ -37,5 +35,5 @@ extension Int64 {
 
 extension Double {
     /// A share as a percentage with four digits, cut and not rounded: 100 only where nothing was lost.
-    var percentText: String { Int64((self * 1e6).rounded(.down)).decimal(places: 4) }
+    package var percentText: String { Int64((self * 1e6).rounded(.down)).decimal(places: 4) }
 }

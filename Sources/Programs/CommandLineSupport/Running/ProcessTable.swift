@@ -1,13 +1,13 @@
-import Glibc
+package import Glibc
 import LinuxPrimitives
 import Netlink
 
 /// What `/proc` tells of process groups, and `kill(2)` does not: which members still live.
 ///
 /// Source: `proc(5)`.
-enum ProcessTable {
+package enum ProcessTable {
     /// Whether it is there, and is that of the process namespace we are in.
-    static var isOurs: Bool {
+    package static var isOurs: Bool {
         var buffer = [CChar](repeating: 0, count: 16)
         let count = unsafe readlink("/proc/self", &buffer, buffer.count)
         guard count > 0 else { return false }
@@ -15,7 +15,7 @@ enum ProcessTable {
     }
 
     /// A member of a group that has not ended, if there is one.
-    static func livingMember(of group: pid_t) -> pid_t? {
+    package static func livingMember(of group: pid_t) -> pid_t? {
         guard let directory = unsafe opendir("/proc") else { return nil }
         defer { unsafe closedir(directory) }
         while let entry = unsafe readdir(directory) {
@@ -28,7 +28,7 @@ enum ProcessTable {
     }
 
     /// Whether a process is in the group and has not ended. Who has, and was not waited for, is a zombie (Z).
-    static func lives(_ process: pid_t, in group: pid_t) -> Bool {
+    package static func lives(_ process: pid_t, in group: pid_t) -> Bool {
         // The name of the program stands in parentheses, and may contain anything; state, parent and group follow.
         guard let text = TextFile.read("/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else { return false }
         let fields = text[text.index(after: end)...].split(separator: " ", maxSplits: 3)

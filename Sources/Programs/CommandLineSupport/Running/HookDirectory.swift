@@ -1,16 +1,15 @@
-import CommandLineSupport
 import Glibc
 import SystemPackage
 
-/// `run --hooks`: the executables of a directory, in the order of their names, as they are when they are asked for.
-actor HookDirectory {
+/// What `run --hooks` runs: the executables of a directory, in the order of their names, as they are when they are asked for.
+package actor HookDirectory {
     private let path: String
     private let check = HookCheck()
     /// What has been refused and said so, and why.
     private var refused: [String: HookRefusal] = [:]
 
     /// - Throws: ``ExitMessage`` when the directory is not there or not to be trusted.
-    init(_ path: String) throws(ExitMessage) {
+    package init(_ path: String) throws(ExitMessage) {
         self.path = path
         do {
             try check.checkDirectory(path)
@@ -20,7 +19,7 @@ actor HookDirectory {
     }
 
     /// The hooks that may be run now. One that may not is named on standard error, once for each reason.
-    func hooks() -> [Program] {
+    package func hooks() -> [Program] {
         var refused: [String: HookRefusal] = [:]
         var hooks: [Program] = []
         do throws(HookRefusal) {

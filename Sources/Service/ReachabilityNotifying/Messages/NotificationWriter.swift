@@ -1,0 +1,100 @@
+package import LinuxPrimitives
+import ReachabilityLedger
+package import ReachabilityService
+
+/// Writes notifications: as the JSON of a webhook, as a sentence, as variables of a hook or fields of the journal.
+package struct NotificationWriter: Sendable {
+    /// The name of this machine.
+    let host: String
+    let snapshot: @Sendable () -> MonitoringService.Snapshot
+    /// An outage by its id, as the interface tells it; nil where nothing is known of it.
+    let outage: @Sendable (String) -> JSONObject?
+
+    /// So many outages are told whole; the rest by the names of their targets.
+    static let outageLimit = 50
+    /// So many targets are named in a sentence.
+    private static let namesLimit = 3
+
+    package init(
+        host: String,
+        snapshot: @escaping @Sendable () -> MonitoringService.Snapshot,
+        outage: @escaping @Sendable (String) -> JSONObject?
+    ) {
+        (self.host, self.snapshot, self.outage) = (host, snapshot, outage)
+    }
+
+    /// What a webhook is sent.
+    func object(_ notification: Notification, for notifier: String) -> JSONObject {
+        let (incident, now) = (notification.incident, snapshot())
+        let end = incident.end
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("id", notification.id)
+        object.add("event", notification.event.rawValue)
+        object.add("notifier", notifier)
+        object.add("host", host)
+        object.add("time", time(now.now, now))
+        object.add("delayed", notification.isDelayed)
+        object.add("text", text(notification))
+        object.add("incident", incident.id)
+        object.add("attribution", incident.state.attribution.rawValue)
+        object.add("cause", incident.state.cause?.rawValue)
+        object.add("reason", incident.reason)
+        object.add("start", time(incident.start, now))
+        object.add("end", end.map { time($0, now).text })
+        object.add("ending", incident.ending?.rawValue)
+        object.add("durationMilliseconds", ((end ?? now.now) - incident.start).roundedMilliseconds)
+        object.add("targets", incident.members.map(\.target))
+        object.add("outages", incident.members.prefix(Self.outageLimit).compactMap { outage($0.outage) })
+        object.add("kind", "notification")
+        return object
+    }
+
+    /// One sentence for people: `box: internet cannot be reached, us.link (noCarrier), since 2026-11-24T20:15:02.204Z`. What strangers
+    /// wrote is made safe to show.
+    func text(_ notification: Notification) -> String {
+        let (incident, now) = (notification.incident, snapshot())
+        let reason = incident.reason.map { " (\($0))" } ?? ""
+        let since = time(incident.start, now).text
+        let length = ((incident.end ?? now.now) - incident.start).people
+        let why = "\(incident.state)\(reason)"
+        let isUnknown = incident.state.attribution == .unknown
+        let what: String
+        switch notification.event {
+        case .began: what = isUnknown ? "is not observed, \(why)," : "cannot be reached, \(why),"
+        case .refined: what = "cannot be reached, it is now \(why),"
+        case .digest: what = "still cannot be reached after \(length), \(why),"
+        case .ended:
+            let end = incident.ending == .unknown ? "it is not known when it ended" : "over after \(length)"
+            return "\(host): \(names(incident)): \(end), \(why), from \(since)".printable
+        }
+        return "\(host): \(names(incident)) \(what) since \(since)".printable
+    }
+
+    /// Everything of it as names and values, in the order of the documentation. What is not known is empty.
+    func fields(_ notification: Notification, for notifier: String) -> [(name: String, value: String)] {
+        let (incident, now) = (notification.incident, snapshot())
+        let end = incident.end
+        return [
+            ("EVENT", notification.event.rawValue), ("ID", notification.id), ("NOTIFIER", notifier), ("HOST", host),
+            ("INCIDENT", incident.id), ("TARGET", incident.members[0].target),
+            ("TARGETS", incident.members.map(\.target.printable).joined(separator: "\n")),
+            ("OUTAGE", incident.members[0].outage), ("ATTRIBUTION", incident.state.attribution.rawValue),
+            ("CAUSE", incident.state.cause?.rawValue ?? ""), ("REASON", incident.reason ?? ""),
+            ("START", time(incident.start, now).text), ("END", end.map { time($0, now).text } ?? ""),
+            ("ENDING", incident.ending?.rawValue ?? ""),
+            ("DURATION_MS", String(((end ?? now.now) - incident.start).roundedMilliseconds)),
+            ("DELAYED", notification.isDelayed ? "true" : "false"), ("TEXT", text(notification)),
+        ]
+    }
+
+    func time(_ instant: LedgerInstant, _ snapshot: MonitoringService.Snapshot) -> Timestamp {
+        Timestamp(real: snapshot.calendar.wall(at: instant))
+    }
+
+    private func names(_ incident: Incident) -> String {
+        let names = incident.members.map(\.target).prefix(Self.namesLimit).joined(separator: ", ")
+        let rest = incident.members.count - Self.namesLimit
+        return rest > 0 ? "\(names) and \(rest) more" : names
+    }
+}

@@ -1,0 +1,186 @@
+import Dispatch
+import LinuxPrimitives
+import NetworkReachability
+import ReachabilityRetry
+import ReachabilityService
+
+/// Brings one recipient what is to be told, one attempt at a time: again after a failure, at once when the network is back or when there
+/// is something else to tell.
+///
+/// What is told is asked for at the last moment, so that what began and ended while nobody could be told is told once, with its end.
+final class Courier: Sendable {
+    /// What a courier works with.
+    struct Office: Sendable {
+        /// What is due now, and what lasts where that is told again.
+        let letters: @Sendable (_ courier: String, _ repeats: Bool) -> [Notification]
+        /// Told of what is about to be told.
+        let tries: @Sendable (_ courier: String, [Notification]) -> Void
+        /// Told of what was taken, and of what is given up with the reason.
+        let done: @Sendable (_ courier: String, [Notification], DeliveryFailure?) -> Void
+        /// Told of an attempt that failed and is made again.
+        let postponed: @Sendable (_ courier: String, DeliveryFailure) -> Void
+        let environment: NotifyEnvironment
+        let clock: any MonitorClock
+    }
+
+    private struct State {
+        var notifier: NotifierSettings
+        var sender: any NotificationSender
+        var work: Task<Void, Never>?
+        /// Whether there may be something new since the work began.
+        var again = false
+        /// Whether a retry is waited for.
+        var isWaiting = false
+        /// What was tried last.
+        var tried: [String] = []
+        var alarm: Cancellation?
+        var isOver = false
+    }
+
+    let key: String
+    private let office: Office
+    private let queue = DispatchQueue(label: "ReachabilityNotifying.courier")
+    private let state: Locked<State>
+
+    init(_ key: String, _ notifier: NotifierSettings, _ sender: any NotificationSender, _ office: Office) {
+        (self.key, self.office) = (key, office)
+        state = Locked(State(notifier: notifier, sender: sender))
+    }
+
+    var notifier: NotifierSettings { state.withLock(\.notifier) }
+
+    /// Goes on in another way. What is being told is told to its end.
+    func update(_ notifier: NotifierSettings, _ sender: any NotificationSender) {
+        state.withLock { state in
+            (state.notifier, state.sender) = (notifier, sender)
+            if let work = state.work, state.isWaiting {
+                state.again = true
+                work.cancel()
+            }
+        }
+    }
+
+    /// There may be something to tell. Nobody is waited for.
+    func look() {
+        let letters = office.letters(key, repeats)
+        guard !letters.isEmpty else { return }
+        let marks = letters.map(\.mark)
+        state.withLock { state in
+            // What was tried is tried again by itself.
+            if state.isOver || state.tried == marks { return }
+            guard let work = state.work else { return begin(&state) }
+            state.again = true
+            // Something else is to be told than what could not be: that is a new chance.
+            if state.isWaiting { work.cancel() }
+        }
+    }
+
+    /// Ends what is under way, and waits for that. What was not told stays to be told.
+    func stop() async {
+        let work = state.withLock { state in
+            state.isOver = true
+            state.alarm = nil
+            state.work?.cancel()
+            return state.work
+        }
+        await work?.value
+    }
+
+    /// Waits until nothing is being told, nor tried.
+    func rest() async {
+        while let work = state.withLock(\.work) { await work.value }
+    }
+
+    // MARK: Work
+
+    private func begin(_ state: inout State) {
+        (state.again, state.isWaiting) = (false, false)
+        state.work = Task { [weak self] in
+            let pause = await self?.work()
+            self?.finish(pause: pause ?? nil)
+        }
+    }
+
+    private func finish(pause: Duration?) {
+        let alarm = pause.map { pause in
+            office.clock.schedule(after: pause, on: queue) { [weak self] in self?.look(afresh: true) }
+        }
+        state.withLock { state in
+            state.work = nil
+            if state.isOver { return }
+            state.alarm = alarm
+            if state.again { begin(&state) }
+        }
+    }
+
+    private var repeats: Bool { state.withLock { $0.sender.repetition != nil } }
+
+    private func look(afresh: Bool) {
+        if afresh { state.withLock { $0.tried = [] } }
+        look()
+    }
+
+    /// Tells all there is.
+    ///
+    /// - Returns: When to look again; nil where that is not needed.
+    private func work() async -> Duration? {
+        let wasOffline = Locked(false)
+        let sender = state.withLock(\.sender)
+        let target = sender.host.flatMap { try? RetryTarget(host: $0, isRepeatable: true) }
+        do {
+            let outcome = try await withRetry(
+                policy: NotifyEnvironment.policy,
+                target: target ?? .network(isRepeatable: true),
+                coordinator: office.environment.coordinator,
+                clock: office.environment.clock,
+                waiting: { [weak self] _, _ in self?.state.withLock { $0.isWaiting = true } },
+                operation: { [weak self] _ in
+                    guard let self else { return false }
+                    state.withLock { $0.isWaiting = false }
+                    // What ended with the network's return is known a moment later.
+                    if wasOffline.withLock({ $0 }) { try await office.environment.pause(Self.grace) }
+                    return try await tell(wasOffline)
+                }
+            )
+            return outcome.value ? sender.repetition : nil
+        } catch {
+            return Task.isCancelled ? nil : Self.rest
+        }
+    }
+
+    private static let grace = Duration.seconds(2)
+    /// Where even retrying was given up.
+    private static let rest = Duration.seconds(60)
+
+    /// - Returns: Whether anything lasts that was told.
+    private func tell(_ wasOffline: Locked<Bool>) async throws(DeliveryFailure) -> Bool {
+        while true {
+            let sender = state.withLock(\.sender)
+            var letters = office.letters(key, sender.repetition != nil)
+            if letters.isEmpty { return false }
+            if sender.repetition == nil { letters = [letters[0]] }
+            state.withLock { [marks = letters.map(\.mark)] in $0.tried = marks }
+            office.tries(key, letters)
+            do throws(DeliveryFailure) {
+                try await sender.send(letters)
+                office.done(key, letters, nil)
+            } catch {
+                if Task.isCancelled { throw error }
+                if let stage = error.failureStage {
+                    wasOffline.withLock { $0 = stage == .neverSent }
+                    office.postponed(key, error)
+                    throw error
+                }
+                office.done(key, letters, error)
+            }
+            if sender.repetition != nil { return letters.contains { !$0.incident.isOver } }
+        }
+    }
+}
+
+extension Notification {
+    /// Tells two things to tell apart.
+    fileprivate var mark: String {
+        "\(id) \(incident.members.count) \(incident.members.count { $0.end != nil }) \(incident.state)"
+    }
+}

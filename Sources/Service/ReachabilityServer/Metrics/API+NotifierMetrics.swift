@@ -1,0 +1,23 @@
+import LinuxPrimitives
+import ReachabilityService
+
+extension API {
+    /// How it goes with those who are told; nothing where nobody is.
+    func addNotifiers(to text: inout MetricsText) {
+        let all = notifiers()
+        if all.isEmpty { return }
+        let total = "reachability_notifications_total"
+        text.begin(total, .counter, "Attempts to tell somebody, by result: taken, to be made again, given up.")
+        for status in all {
+            let results = [
+                ("delivered", status.delivered), ("postponed", status.postponed), ("refused", status.refused),
+            ]
+            for (result, count) in results {
+                text.add(total, [("name", status.name), ("result", result)], String(count))
+            }
+        }
+        let pending = "reachability_notifications_pending"
+        text.begin(pending, .gauge, "What is due and was not told yet.")
+        for status in all { text.add(pending, [("name", status.name)], String(status.pending)) }
+    }
+}

@@ -1,0 +1,93 @@
+package import ReachabilityLedger
+
+extension Incident {
+    /// How often an outage that lasts is told of again.
+    static let digestPause: Duration = .seconds(86_400)
+    /// What is told later than this is told late.
+    static let promptness: Duration = .seconds(10)
+
+    /// What a courier is to tell now.
+    package func next(for courier: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
+        guard !finished.contains(courier), let part = part(of: notifier) else { return nil }
+        guard let told = told[courier] else { return part.first(for: courier, of: notifier, at: now) }
+        if let end = part.end { return part.notification(.ended, after: told, due: end, at: now) }
+        if part.state.attribution != told.labels.attribution {
+            let due = part.since + notifier.after
+            guard due <= now else { return nil }
+            return part.notification(.refined, told.refinements + 1, after: told, due: due, at: now)
+        }
+        let days = Int((now - part.start) / Self.digestPause)
+        guard days > told.digests else { return nil }
+        let due = part.start + Self.digestPause * days
+        return part.notification(.digest, days, after: told, due: due, at: now)
+    }
+
+    /// What lasts as a courier has told it: for those that are to be told again and again.
+    package func standing(for courier: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
+        guard !finished.contains(courier), let told = told[courier], let part = part(of: notifier), !part.isOver else {
+            return nil
+        }
+        return part.notification(.began, after: told, due: now, at: now)
+    }
+
+    /// When that changes by itself; nil where it does not.
+    package func nextDue(for courier: String, of notifier: NotifierSettings, after now: LedgerInstant) -> LedgerInstant?
+    {
+        guard !finished.contains(courier), let part = part(of: notifier), !part.isOver else { return nil }
+        guard let told = told[courier] else {
+            guard notifier.only.contains(part.state.attribution) else { return nil }
+            let due = part.start + notifier.after
+            return due > now ? due : nil
+        }
+        if part.state.attribution != told.labels.attribution { return part.since + notifier.after }
+        return part.start + Self.digestPause * (Int((now - part.start) / Self.digestPause) + 1)
+    }
+
+    /// Whether a courier need not be told anything more of it.
+    package func isDone(for courier: String, of notifier: NotifierSettings) -> Bool {
+        guard !finished.contains(courier), let part = part(of: notifier) else { return true }
+        guard let end = part.end else { return false }
+        return told[courier] == nil && !tried.contains(courier)
+            && (!notifier.only.contains(part.state.attribution) || end - part.start < notifier.after)
+    }
+
+    /// A courier has told something, or will never be able to.
+    mutating func told(_ notification: Notification, by courier: String) {
+        let labels = notification.incident.state.labels
+        var told = told[courier] ?? Told(labels: labels)
+        told.labels = labels
+        switch notification.event {
+        case .began: break
+        case .refined: told.refinements = notification.number
+        case .digest: told.digests = notification.number
+        case .ended: finished.insert(courier)
+        }
+        self.told[courier] = told
+    }
+
+    /// The first that a notifier hears of it: that it is over, where it was over before anybody could be told.
+    private func first(for courier: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
+        let (due, isWanted) = (start + notifier.after, notifier.only.contains(state.attribution))
+        guard let end else { return isWanted && due <= now ? notification(.began, due: due, at: now) : nil }
+        guard tried.contains(courier) || isWanted && end - start >= notifier.after else { return nil }
+        return notification(.ended, due: due, at: now, isDelayed: true)
+    }
+
+    private func notification(
+        _ event: Notification.Event,
+        _ number: Int = 1,
+        after told: Told? = nil,
+        due: LedgerInstant,
+        at now: LedgerInstant,
+        isDelayed: Bool = false
+    ) -> Notification {
+        Notification(
+            event: event,
+            incident: self,
+            number: number,
+            due: due,
+            previous: told?.labels,
+            isDelayed: isDelayed || now - due > Self.promptness
+        )
+    }
+}

@@ -1,0 +1,194 @@
+package import ReachabilityLedger
+
+/// What fell together, and who was told of it. A value: it takes the events of the service in their order, and is asked what is to be
+/// told.
+package struct IncidentBook: Sendable {
+    /// What falls within this time, by the same cause and at the same place, is one incident.
+    package static let window: Duration = .seconds(30)
+    /// More are not kept: the oldest that are over give way, then the oldest.
+    package static let limit = 10_000
+
+    /// What is the same for all that one cause fells.
+    private struct Root: Hashable {
+        let attribution: Attribution
+        let cause: OutageCause?
+        /// Where the target is asked: its namespace and interface; its host, where that is at fault.
+        let place: String
+    }
+
+    package private(set) var incidents: [Incident] = []
+    /// Where targets are.
+    private var targets: [String: ServiceTarget] = [:]
+    /// Whether time that nobody observed is told, too.
+    private var wantsUnknown = false
+    /// Targets that lasted in an earlier run, of which nothing is known yet in this one.
+    private var awaited: Set<String> = []
+    /// How many were let go of untold.
+    package private(set) var lost: UInt64 = 0
+
+    package init() {}
+
+    /// What was kept of an earlier run.
+    package mutating func restore(_ incidents: [Incident]) {
+        self.incidents = incidents
+        awaited = Set(incidents.flatMap { $0.members.filter { $0.end == nil }.map(\.target) })
+    }
+
+    /// What is watched from now on, and who is told.
+    package mutating func apply(_ targets: [ServiceTarget], _ notifiers: [NotifierSettings], at now: LedgerInstant) {
+        self.targets = Dictionary(targets.map { ($0.name, $0) }) { _, last in last }
+        wantsUnknown = notifiers.contains { $0.only.contains(.unknown) }
+        for name in awaited where self.targets[name] == nil { finish(name, at: now, .unknown) }
+        awaited.formIntersection(self.targets.keys)
+    }
+
+    // MARK: Events
+
+    /// - Returns: Whether anything changed.
+    package mutating func take(_ event: ServiceEvent) -> Bool {
+        guard let target = event.target else { return false }
+        switch event.kind {
+        case .outageBegan(let outage):
+            begin(target, outage.id, outage.intervals[0])
+        case .outageRefined(let outage):
+            refine(target, outage)
+        case .outageEnded(let outage):
+            end(target, outage)
+        case .intervalOpened(let interval):
+            if interval.state.account == .unknown, wantsUnknown, !awaited.contains(target) {
+                begin(target, Outage.id(of: target, from: interval.start), interval)
+            } else if interval.state.account == .up || interval.state.account == .maintenance,
+                awaited.remove(target) != nil
+            {
+                // When it ended, nobody saw.
+                finish(target, at: interval.start, .unknown)
+            } else {
+                return false
+            }
+        case .intervalClosed(let interval):
+            guard interval.state.account == .unknown, wantsUnknown else { return false }
+            finish(target, at: interval.end ?? event.instant, nil)
+        case .intervalRefined, .explained, .clockStepped, .resumed:
+            return false
+        }
+        return true
+    }
+
+    private mutating func begin(_ target: String, _ id: String, _ interval: LedgerInterval) {
+        if awaited.remove(target) != nil, let (index, place) = find(target) {
+            // It lasted while nobody observed, as far as anybody knows.
+            incidents[index].members[place].outage = id
+            incidents[index].members[place].reason = interval.reason
+            set(interval.state, index, place, at: interval.start)
+            return
+        }
+        let member = Incident.Member(
+            target: target,
+            outage: id,
+            start: interval.start,
+            state: interval.state,
+            since: interval.start,
+            reason: interval.reason
+        )
+        join(member)
+    }
+
+    /// Puts a target to those that fell with it.
+    private mutating func join(_ member: Incident.Member) {
+        let root = root(of: member)
+        let index = incidents.lastIndex { incident in
+            guard !incident.isOver, let other = incident.members.last else { return false }
+            let (first, last) = (incident.start, member.start)
+            return self.root(of: other) == root && (last - first).magnitude <= Self.window
+                && !incident.members.contains { $0.target == member.target }
+        }
+        if let index { incidents[index].members.append(member) } else { incidents.append(Incident(member)) }
+        makeRoom()
+    }
+
+    private mutating func refine(_ target: String, _ outage: Outage) {
+        guard let last = outage.intervals.last, let (index, place) = find(target) else { return }
+        incidents[index].members[place].reason = last.reason
+        let isOther = incidents[index].members[place].state != last.state
+        set(last.state, index, place, at: last.start)
+        // What nobody was told of may turn out to have fallen with others.
+        if isOther, incidents[index].members.count == 1, incidents[index].told.isEmpty {
+            join(incidents.remove(at: index).members[0])
+        }
+    }
+
+    private mutating func set(_ state: TargetState, _ index: Int, _ place: Int, at instant: LedgerInstant) {
+        if incidents[index].members[place].state.attribution != state.attribution {
+            incidents[index].members[place].since = instant
+        }
+        incidents[index].members[place].state = state
+    }
+
+    private mutating func end(_ target: String, _ outage: Outage) {
+        awaited.remove(target)
+        guard let end = outage.end, let (index, place) = find(target) else { return }
+        let deciding = outage.deciding(at: end)
+        finish(target, at: end, outage.ending)
+        // How it is told at the end is how it was for longest.
+        if incidents[index].members[place].outage == outage.id {
+            incidents[index].members[place].state = deciding.state
+            incidents[index].members[place].reason = deciding.reason
+        }
+    }
+
+    private mutating func finish(_ target: String, at instant: LedgerInstant, _ ending: Outage.Ending?) {
+        guard let (index, place) = find(target) else { return }
+        incidents[index].members[place].end = max(instant, incidents[index].members[place].start)
+        incidents[index].members[place].ending = ending
+    }
+
+    /// Where a target is that lasts.
+    private func find(_ target: String) -> (index: Int, place: Int)? {
+        for (index, incident) in incidents.enumerated().reversed() {
+            if let place = incident.members.firstIndex(where: { $0.target == target && $0.end == nil }) {
+                return (index, place)
+            }
+        }
+        return nil
+    }
+
+    private func root(of member: Incident.Member) -> Root {
+        let target = targets[member.target]
+        let host = member.state.attribution == .them ? target?.host ?? member.target : ""
+        let place = "\(target.map { "\($0.namespace)" } ?? "")|\(target?.interface ?? "")|\(host)"
+        return Root(attribution: member.state.attribution, cause: member.state.cause, place: place)
+    }
+
+    // MARK: Telling
+
+    /// A courier begins to tell something.
+    package mutating func tries(_ notification: Notification, by courier: String) {
+        guard let index = incidents.firstIndex(where: { $0.id == notification.incident.id }) else { return }
+        incidents[index].tried.insert(courier)
+    }
+
+    /// A courier has told something, or gave up telling it.
+    package mutating func told(_ notification: Notification, by courier: String) {
+        guard let index = incidents.firstIndex(where: { $0.id == notification.incident.id }) else { return }
+        incidents[index].told(notification, by: courier)
+    }
+
+    /// Lets go of incidents that need not be told of any more.
+    ///
+    /// - Parameter couriers: All there are, with the notifiers they belong to.
+    package mutating func settle(_ couriers: [String: NotifierSettings]) {
+        incidents.removeAll { incident in
+            incident.isOver && couriers.allSatisfy { incident.isDone(for: $0.key, of: $0.value) }
+        }
+    }
+
+    private mutating func makeRoom() {
+        guard incidents.count > Self.limit else { return }
+        incidents.remove(at: incidents.firstIndex(where: \.isOver) ?? 0)
+        lost += 1
+    }
+}
+
+extension Duration {
+    fileprivate var magnitude: Duration { self < .zero ? .zero - self : self }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import NetworkLab
+import Testing
+
+/// `reachability serve` tells of outages: hooks, webhooks and Alertmanager, against the real kernel.
+@Suite struct ServeNotifyTests {
+    private let directory: ScratchDirectory
+
+    init() throws {
+        directory = try ScratchDirectory()
+    }
+
+    /// Starts the service with these notifiers, each told of everything at once.
+    private func start(
+        on uplink: Uplink,
+        _ notifiers: String...,
+        arguments: [String] = []
+    ) async throws -> ServeLab {
+        let tables = notifiers.map { "[[notify]]\nafter = \"0s\"\n\($0)\n" }
+        try directory.write("serve.toml", "schema = 1\n" + tables.joined(), mode: 0o644)
+        return try await ServeLab.start(
+            ["--config", directory.file("serve.toml")] + arguments,
+            history: directory.file("history.sqlite"),
+            on: uplink,
+            in: directory
+        )
+    }
+
+    private func server(in uplink: Uplink, _ answer: String) async throws -> AnswerServer {
+        try await uplink.namespace.perform { try AnswerServer(answer) }
+    }
+
+    @Test func `hooks are given all of it, and one that hangs is ended with all it has started`() async throws {
+        let uplink = try await Uplink.make()
+        let hooks = directory.file("hooks.d")
+        try directory.makeFolder("hooks.d")
+        try directory.write("hooks.d/10-hang", "#!/bin/sh\nsleep 3600 & echo $! >\(directory.file("child"))\nwait\n")
+        try directory.write("hooks.d/20-tell", "#!/bin/sh\nenv | grep ^REACHABILITY_ | sort\necho .\n")
+        let lab = try await start(on: uplink, "name = \"local\"\nexec = \"\(hooks)\"\nlimit = \"1s\"")
+        try await uplink.setConnected(false)
+        var variables: [String: String] = [:]
+        while case let line = try await lab.command.line(), line != "." {
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            variables[parts[0]] = parts[1]
+        }
+        let outage = try #require(try await lab.outages().first)
+        #expect(variables["REACHABILITY_EVENT"] == "began")
+        #expect(variables["REACHABILITY_NOTIFIER"] == "local")
+        #expect(variables["REACHABILITY_TARGET"] == "internet")
+        #expect(variables["REACHABILITY_ATTRIBUTION"] == "us")
+        #expect(variables["REACHABILITY_CAUSE"] == "route")
+        #expect(variables["REACHABILITY_OUTAGE"] == outage.id)
+        #expect(variables["REACHABILITY_START"] == outage.start)
+        #expect(variables["REACHABILITY_DELAYED"] == "false")
+        #expect(await lab.command.errors.contains("local: \(hooks)/10-hang: ended by signal 15 after 1."))
+        let child = try #require(pid_t(String(contentsOfFile: directory.file("child"), encoding: .utf8).dropLast()))
+        // A zombie is waited for by whoever has it now.
+        let state = (try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8))?.split(separator: " ")
+        #expect(state == nil || state?[2] == "Z")
+        #expect(try await lab.end() == 0)
+    }
+
+    @Test func `what was not told when the service was killed is told by the next, under the same id`() async throws {
+        let uplink = try await Uplink.make()
+        let server = try await server(in: uplink, "503 Later")
+        let hook = "name = \"chat\"\nwebhook = \"\(server.url)secret\""
+        let lab = try await start(on: uplink, hook)
+        try await uplink.setConnected(false)
+        #expect(try await eventually(within: .seconds(60)) { !server.requests.isEmpty })
+        #expect(try await lab.get("/metrics").contains("reachability_notifications_pending{name=\"chat\"} 1\n"))
+        let status = try await lab.object("/v1/status")
+        let notifiers = try #require(status["notifiers"] as? [[String: any Sendable]])
+        #expect(notifiers[0]["failure"] as? String == "the server answered with 503")
+        #expect(try await lab.get("/service").contains("Last time: the server answered with 503."))
+        #expect(try await lab.end(SIGKILL) == -SIGKILL)
+        let before = server.requests.count
+        server.answer("200 OK")
+        let next = try await start(on: uplink, hook)
+        #expect(try await eventually(within: .seconds(60)) { server.requests.count == before + 1 })
+        try await uplink.setConnected(true)
+        #expect(try await eventually(within: .seconds(60)) { server.requests.count == before + 2 })
+        let ids = server.requests.compactMap { $0.firstMatch(of: #/\r\nwebhook-id: (.*)\r\n/#).map { String($0.1) } }
+        #expect(Set(ids.dropLast()).count == 1)
+        #expect(ids.last?.hasSuffix("-ended") == true)
+        #expect(server.requests.last?.contains("\"outages\":[{\"schema\":1,\"id\":") == true)
+        #expect(await !next.command.errors.contains("secret"))
+        #expect(try await next.end() == 0)
+    }
+
+    @Test func `a secret that is missing is told, and the service does not start`() async throws {
+        try directory.write(
+            "serve.toml",
+            "schema = 1\n[[notify]]\nname = \"x\"\nwebhook = \"http://127.0.0.1:9\"\nsecret-file = \"/nowhere\"\n",
+            mode: 0o644
+        )
+        let file = directory.file("serve.toml")
+        let result = try await Command.run([
+            "serve", "--config", file, "--listen", "none", "--socket", directory.file("s"), "--history", "none",
+        ])
+        #expect(result.status == 78)
+        #expect(
+            result.errors
+                == "\(file): notify[1].secret-file: /nowhere cannot be read: No such file or directory\n"
+        )
+    }
+
+    @Test(.enabled(if: Tools.has(Alertmanager.program))) func `a real Alertmanager has the alert, and its end`()
+        async throws
+    {
+        let uplink = try await Uplink.make()
+        let manager = try await Alertmanager.start(in: uplink, directory)
+        let lab = try await start(on: uplink, "name = \"pager\"\nalertmanager = [\"\(manager.url)\"]")
+        try await uplink.setConnected(false)
+        #expect(
+            try await eventually(within: .seconds(60)) {
+                try await manager.alerts(in: uplink).contains("\"target\":\"internet\"")
+            }
+        )
+        let alerts = try await manager.alerts(in: uplink)
+        #expect(alerts.contains("\"attribution\":\"us\"") && alerts.contains("\"cause\":\"route\""))
+        #expect(alerts.contains("\"state\":\"active\"") || alerts.contains("\"state\":\"unprocessed\""))
+        try await uplink.setConnected(true)
+        // What is over is not listed.
+        #expect(try await eventually(within: .seconds(60)) { try await manager.alerts(in: uplink) == "[]\n" })
+        #expect(try await lab.end() == 0)
+    }
+}
+
+/// The Alertmanager of Debian's package.
+private struct Alertmanager: Sendable {
+    static let program = "prometheus-alertmanager"
+
+    let url = "http://127.0.0.1:9093"
+    private let running: RunningCommand
+
+    static func start(in uplink: Uplink, _ directory: ScratchDirectory) async throws -> Alertmanager {
+        try directory.write("am.yml", "route: { receiver: none }\nreceivers: [{ name: none }]\n", mode: 0o644)
+        let arguments = [
+            "--config.file=\(directory.file("am.yml"))", "--storage.path=\(directory.file("am"))",
+            "--web.listen-address=127.0.0.1:9093", "--cluster.listen-address=",
+        ]
+        let running = try await RunningCommand.start(in: uplink.namespace) { try LabProcess(program, arguments) }
+        let manager = Alertmanager(running: running)
+        #expect(try await eventually(within: .seconds(60)) { try await manager.alerts(in: uplink) == "[]\n" })
+        return manager
+    }
+
+    func alerts(in uplink: Uplink) async throws -> String {
+        try await uplink.namespace.perform { [url] in
+            try LabProcess("curl", ["-s", "\(url)/api/v2/alerts"]).wait().output
+        }
+    }
+}

@@ -1,0 +1,279 @@
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityService
+
+/// What is told of outages, and when: one root cause once, and always its end.
+@Suite struct IncidentBookTests {
+    /// Targets that come and go, and one notifier.
+    private struct Play {
+        var book = IncidentBook()
+        var notifier: NotifierSettings
+        var now = LedgerInstant(nanoseconds: 0)
+        private var ledgers: [String: TargetLedger] = [:]
+        private var number: UInt64 = 0
+
+        init(
+            _ notifier: NotifierSettings = NotifierSettings(name: "chat", way: .journal),
+            hosts: [String: String] = [:]
+        ) {
+            self.notifier = notifier
+            let targets = ["a", "b", "c"].map { ServiceTarget(name: $0, host: hosts[$0] ?? $0) }
+            book.apply(targets, [notifier], at: now)
+            for target in targets { set(target.name, TargetState(.up)) }
+        }
+
+        /// From now on a target is so.
+        mutating func set(_ target: String, _ state: TargetState) {
+            var events: [TargetLedger.Event]
+            if var ledger = ledgers[target] {
+                events = ledger.take(state, reason: nil, at: now)
+                ledgers[target] = ledger
+            } else {
+                let ledger = TargetLedger(of: target, from: now, state)
+                ledgers[target] = ledger
+                events = [.opened(ledger.current)] + (ledger.outage.map { [.outageBegan($0)] } ?? [])
+            }
+            for event in events {
+                number += 1
+                _ = book.take(ServiceEvent(number: number, instant: now, target: target, kind: .init(event)))
+            }
+        }
+
+        mutating func set(_ targets: [String], _ state: TargetState) { for target in targets { set(target, state) } }
+
+        mutating func wait(_ time: Duration) { now = now + time }
+
+        /// What is due, in words; it is told thereby.
+        mutating func told() -> [String] {
+            var words: [String] = []
+            while true {
+                let next = book.incidents.lazy.compactMap { [notifier, now] incident in
+                    incident.next(for: "chat", of: notifier, at: now)
+                }
+                guard let letter = next.first else { break }
+                let incident = letter.incident
+                let ending = incident.ending.map { " \($0.rawValue)" } ?? ""
+                words.append(
+                    "\(letter.event.rawValue) \(incident.members.map(\.target).joined(separator: "+")) \(incident.state)"
+                        + ending + (letter.isDelayed ? " late" : "")
+                )
+                book.told(letter, by: "chat")
+            }
+            book.settle(["chat": notifier])
+            return words
+        }
+
+        /// The service starts anew on what was kept; nothing is known of the targets yet.
+        mutating func restart(targets: [String] = ["a", "b", "c"]) {
+            let kept = book.incidents
+            book = IncidentBook()
+            book.restore(kept)
+            book.apply(targets.map { ServiceTarget(name: $0, host: $0) }, [notifier], at: now)
+            ledgers = [:]
+        }
+    }
+
+    private static let link = TargetState(.us, .link)
+    private static let gateway = TargetState(.upstream, .gateway)
+    private static let up = TargetState(.up)
+
+    @Test func `an outage is told when it has lasted, and when it is over`() {
+        var play = Play()
+        play.set("a", Self.link)
+        play.wait(.seconds(29))
+        #expect(play.told() == [])
+        #expect(
+            play.book.incidents[0].nextDue(for: "chat", of: play.notifier, after: play.now)
+                == LedgerInstant(nanoseconds: 30_000_000_000)
+        )
+        play.wait(.seconds(1))
+        #expect(play.told() == ["began a us.link"])
+        play.wait(.seconds(10))
+        play.set("a", Self.up)
+        #expect(play.told() == ["ended a us.link up"])
+        #expect(play.book.incidents.isEmpty)
+    }
+
+    @Test func `what is over sooner is not told`() {
+        var play = Play()
+        play.set("a", Self.link)
+        play.wait(.milliseconds(29_999))
+        play.set("a", Self.up)
+        play.wait(.seconds(60))
+        #expect(play.told() == [])
+        #expect(play.book.incidents.isEmpty)
+    }
+
+    @Test func `what falls together is told together, and over when all of it is`() {
+        var play = Play()
+        play.set(["a", "b"], Self.link)
+        play.wait(.seconds(20))
+        play.set("c", Self.link)
+        play.wait(.seconds(10))
+        #expect(play.told() == ["began a+b+c us.link"])
+        play.set("a", Self.up)
+        #expect(play.told() == [])
+        play.set(["b", "c"], Self.up)
+        #expect(play.told() == ["ended a+b+c us.link up"])
+    }
+
+    @Test func `what falls later, by another cause, or by itself, is told by itself`() {
+        var play = Play(hosts: ["b": "same", "c": "same"])
+        play.set("a", Self.link)
+        play.wait(.seconds(31))
+        play.set("b", Self.link)
+        play.wait(.seconds(31))
+        #expect(play.told() == ["began a us.link late", "began b us.link"])
+        play.set(["a", "b"], Self.up)
+        _ = play.told()
+        play.set(["a", "b", "c"], TargetState(.them, .refused))
+        play.wait(.seconds(30))
+        #expect(play.told() == ["began a them.refused", "began b+c them.refused"])
+    }
+
+    @Test func `what turns out to be one cause before it is told is one`() {
+        var play = Play()
+        play.set(["a", "b"], TargetState(.them, .host))
+        play.wait(.seconds(5))
+        play.set(["a", "b"], Self.gateway)
+        play.wait(.seconds(25))
+        #expect(play.told() == ["began a+b upstream.gateway"])
+    }
+
+    @Test func `another fault is told when it has lasted, another cause is not`() {
+        var play = Play()
+        play.set("a", Self.link)
+        play.wait(.seconds(30))
+        #expect(play.told() == ["began a us.link"])
+        play.set("a", TargetState(.us, .route))
+        play.wait(.seconds(100))
+        #expect(play.told() == [])
+        play.set("a", Self.gateway)
+        play.wait(.seconds(10))
+        #expect(play.told() == [])
+        play.wait(.seconds(20))
+        #expect(play.told() == ["refined a upstream.gateway"])
+        play.set("a", Self.up)
+        // How it was for longest.
+        #expect(play.told() == ["ended a us.route up"])
+    }
+
+    @Test func `what lasts is told once a day`() {
+        var play = Play()
+        play.set("a", Self.link)
+        play.wait(.seconds(30))
+        _ = play.told()
+        play.wait(.seconds(86_400 - 31))
+        #expect(play.told() == [])
+        play.wait(.seconds(1))
+        #expect(play.told() == ["digest a us.link"])
+        #expect(play.told() == [])
+        // Three days without anybody to tell are told once.
+        play.wait(.seconds(3 * 86_400))
+        #expect(play.told() == ["digest a us.link"])
+        play.set("a", Self.up)
+        #expect(play.told() == ["ended a us.link up"])
+    }
+
+    @Test func `what began and ended untold is told once, late`() {
+        var play = Play()
+        play.set("a", Self.link)
+        play.wait(.seconds(600))
+        play.set("a", Self.up)
+        play.wait(.seconds(2))
+        #expect(play.told() == ["ended a us.link up late"])
+    }
+
+    @Test func `whoever wants less hears less, but every end of what was heard`() {
+        var play = Play(NotifierSettings(name: "x", way: .journal, after: .zero, only: [.us], targets: ["b"]))
+        play.set(["a", "b"], Self.link)
+        #expect(play.told() == ["began b us.link"])
+        play.set("b", Self.gateway)
+        #expect(play.told() == ["refined b upstream.gateway"])
+        play.wait(.seconds(1))
+        play.set(["a", "b"], Self.up)
+        #expect(play.told() == ["ended b upstream.gateway up"])
+        play.set("b", Self.gateway)
+        play.wait(.seconds(1))
+        play.set("b", Self.up)
+        #expect(play.told() == [])
+        #expect(play.book.incidents.isEmpty)
+    }
+
+    @Test func `an end that nobody saw is told as such`() {
+        var play = Play()
+        play.set("a", Self.link)
+        play.wait(.seconds(30))
+        _ = play.told()
+        play.set("a", TargetState(.unknown, .notObserved))
+        #expect(play.told() == ["ended a us.link unknown"])
+        // Time that nobody observed is told to those who ask for it.
+        play.notifier = NotifierSettings(name: "x", way: .journal, after: .zero, only: [.unknown])
+        play.book.apply([ServiceTarget(name: "b", host: "b")], [play.notifier], at: play.now)
+        play.set("b", TargetState(.unknown, .denied))
+        play.wait(.seconds(1))
+        #expect(play.told() == ["began b unknown.denied"])
+        play.set("b", Self.up)
+        #expect(play.told() == ["ended b unknown.denied"])
+    }
+
+    @Test func `an outage goes on over a restart, and has one end`() {
+        var play = Play()
+        play.set(["a", "b", "c"], Self.link)
+        play.wait(.seconds(30))
+        #expect(play.told() == ["began a+b+c us.link"])
+        play.wait(.seconds(5))
+        // c is watched no more, b came back while nobody looked.
+        play.restart(targets: ["a", "b"])
+        play.set("a", Self.link)
+        play.set("b", Self.up)
+        play.wait(.seconds(100))
+        #expect(play.told() == [])
+        play.set("a", Self.up)
+        #expect(play.told() == ["ended a+b+c us.link unknown"])
+        #expect(play.book.incidents.isEmpty)
+    }
+
+    @Test func `what was not told before a restart is told after it`() {
+        var play = Play()
+        play.set("a", Self.link)
+        play.wait(.seconds(29))
+        play.restart()
+        play.set("a", TargetState(.unknown, .undecided))
+        play.set("a", Self.link)
+        play.wait(.seconds(1))
+        #expect(play.told() == ["began a us.link"])
+        play.set("a", Self.up)
+        #expect(play.told() == ["ended a us.link up"])
+    }
+
+    @Test func `whoever may have heard of it hears of its end, wanted or not`() {
+        var play = Play()
+        play.set("a", Self.link)
+        play.wait(.seconds(30))
+        guard let letter = play.book.incidents[0].next(for: "chat", of: play.notifier, at: play.now) else {
+            Issue.record("nothing is due")
+            return
+        }
+        play.book.tries(letter, by: "chat")
+        play.notifier = NotifierSettings(name: "chat", way: .journal, after: .seconds(600), only: [.them])
+        play.set("a", Self.up)
+        play.book.settle(["chat": play.notifier])
+        #expect(play.told() == ["ended a us.link up late"])
+    }
+
+    @Test func `ids stay the same, and differ from each other`() {
+        var play = Play()
+        play.set("a", Self.link)
+        play.wait(.seconds(30))
+        let first = play.book.incidents[0].next(for: "chat", of: play.notifier, at: play.now)
+        play.wait(.seconds(7))
+        let again = play.book.incidents[0].next(for: "chat", of: play.notifier, at: play.now)
+        #expect(first?.id == again?.id)
+        #expect(first?.id.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") } == true)
+        _ = play.told()
+        play.set("a", Self.up)
+        #expect(play.book.incidents[0].next(for: "chat", of: play.notifier, at: play.now)?.id != first?.id)
+    }
+}

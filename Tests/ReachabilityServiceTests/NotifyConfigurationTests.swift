@@ -1,0 +1,117 @@
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityService
+
+/// Who is told of outages, as a configuration says it.
+@Suite struct NotifyConfigurationTests {
+    @Test func `everything that can be said`() throws {
+        let configuration = try ServiceConfiguration(
+            """
+            schema = 1
+            [[notify]]
+            name = "chat"
+            webhook = "https://chat.example.org/hook?key=1"
+            secret-file = "/etc/secret"
+            after = "2m"
+            only = ["us", "unknown"]
+            targets = ["internet"]
+            [[notify]]
+            name = "hooks"
+            exec = "/etc/reachability/hooks.d"
+            limit = "5s"
+            [[notify]]
+            name = "pager"
+            alertmanager = ["http://127.0.0.1:9093", "http://[::1]:9093/am/"]
+            [[notify]]
+            name = "journal"
+            journal = true
+            [[target]]
+            name = "internet"
+            at-large = true
+            [heartbeat]
+            url = "https://hc.example.org/ping/1"
+            interval = "1m"
+            """
+        )
+        #expect(
+            configuration.notifiers == [
+                NotifierSettings(
+                    name: "chat",
+                    way: .webhook(url: "https://chat.example.org/hook?key=1", secretFile: "/etc/secret"),
+                    after: .seconds(120),
+                    only: [.us, .unknown],
+                    targets: ["internet"]
+                ),
+                NotifierSettings(name: "hooks", way: .exec("/etc/reachability/hooks.d", limit: .seconds(5))),
+                NotifierSettings(
+                    name: "pager",
+                    way: .alertmanager(["http://127.0.0.1:9093", "http://[::1]:9093/am/"])
+                ),
+                NotifierSettings(name: "journal", way: .journal),
+            ]
+        )
+        #expect(
+            configuration.heartbeat
+                == HeartbeatSettings(url: "https://hc.example.org/ping/1", interval: .seconds(60))
+        )
+        #expect("\(configuration.notifiers)".contains("key=1") == false)
+    }
+
+    @Test func `all that is wrong is told at once, and no address`() {
+        let text = """
+            schema = 1
+            [[notify]]
+            name = "a"
+            [[notify]]
+            name = "a"
+            webhook = "ftp://secret.example.org"
+            [[notify]]
+            name = "b"
+            webhook = "https://user:secret@example.org/"
+            journal = true
+            [[notify]]
+            exec = "hooks"
+            secret-file = "x"
+            after = "soon"
+            only = ["up", "us"]
+            targets = ["nowhere"]
+            [[notify]]
+            name = "c"
+            journal = false
+            [[notify]]
+            name = "d"
+            alertmanager = []
+            only = []
+            [heartbeat]
+            interval = "1s"
+            """
+        do throws(ConfigurationProblems) {
+            _ = try ServiceConfiguration(text)
+            Issue.record("it is taken")
+        } catch {
+            let url = "it is an address such as https://example.org/path, without a user name"
+            let lines = error.problems.map { $0.description(in: "f") }
+            #expect(
+                lines == [
+                    "f:2: notify[1]: it has one of webhook, exec, alertmanager, journal, not none",
+                    "f:6: notify[2].webhook: \(url)",
+                    "f:7: notify[3]: it has one of webhook, exec, alertmanager, journal, not webhook and journal",
+                    "f:9: notify[3].webhook: \(url)",
+                    "f:11: notify[4].name: it is missing",
+                    "f:12: notify[4].exec: it is an absolute path of a program, or of a directory of programs",
+                    "f:13: notify[4].secret-file: it is for a webhook",
+                    "f:14: notify[4].after: it is a duration such as 90s, 5m or 400d, not \"soon\"",
+                    "f:15: notify[4].only[1]: it is us, upstream, them or unknown, not \"up\"",
+                    "f:16: notify[4].targets[1]: there is no target \"nowhere\"",
+                    "f:19: notify[5].journal: it is true, or the whole table is left out",
+                    "f:22: notify[6].alertmanager: it names one at least",
+                    "f:23: notify[6].only: nothing would be told: it names one of us, upstream, them, unknown",
+                    "f:24: heartbeat.url: it is missing",
+                    "f:25: heartbeat.interval: it is at least 10s, not 1s",
+                ]
+            )
+            #expect(!lines.joined().contains("secret.example"))
+        }
+    }
+}
