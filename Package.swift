@@ -167,7 +167,8 @@ let package = Package(
         .trait(
             name: "Service",
             description:
-                "The program `reachability-serve`; needs swift-nio, GRDB and TOMLKit, and the trait CommandLineTool."
+                "The program `reachability-serve`; needs swift-nio, GRDB and TOMLKit, and the trait CommandLineTool.",
+            enabledTraits: ["ServerTrust"]
         ),
         .default(
             enabledTraits: [
@@ -274,7 +275,10 @@ let package = Package(
         .library(
             "ReachabilityService",
             on: .service,
-            uses: ["ReachabilityLedger", "NetworkReachability", "NetworkDiagnostics", "LinuxPrimitives"],
+            uses: [
+                "ReachabilityLedger", "ReachabilityChecks", "ServerTrust", "NetworkReachability", "NetworkDiagnostics",
+                "LinuxPrimitives",
+            ],
             logging + history + configuration
         ),
         .library(
@@ -408,7 +412,7 @@ let package = Package(
             "CheckScenarioTests",
             uses: [
                 "NetworkLab", "WebLab", "TrustForge", "LinuxPrimitives", "TestSupport", "reachability",
-                "reachability-check",
+                "reachability-check", "reachability-serve",
             ]
         ),
 
@@ -483,8 +487,8 @@ let package = Package(
         .tests(
             "ReachabilityServiceTests",
             uses: [
-                "ReachabilityService", "ReachabilityLedger", "NetworkReachability", "NetworkReachabilityTesting",
-                "LinuxPrimitives", "TestSupport",
+                "ReachabilityService", "ReachabilityChecks", "ReachabilityLedger", "NetworkReachability",
+                "NetworkReachabilityTesting", "LinuxPrimitives", "TestSupport",
             ],
             history
         ),
@@ -523,7 +527,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "TrustForge", "ReadmeClient", "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTPTests",
         "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",
-        "ReachabilityServer", "ReachabilityServerTests",
+        "ReachabilityService", "ReachabilityServiceTests", "ReachabilityServer", "ReachabilityServerTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }

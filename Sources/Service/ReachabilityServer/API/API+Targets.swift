@@ -99,6 +99,7 @@ extension MonitoringService.Snapshot {
         object.add("since", Timestamp(real: calendar.wall(at: current.start)))
         object.add("uncertaintyMilliseconds", current.uncertainty.nanoseconds / 1_000_000)
         object.add("outage", account.ledger.outage?.id)
+        object.add("check", findings[target].map { self.object(of: $0) })
         object.add("kind", "target")
         let since = Timestamp(real: calendar.wall(at: current.start)).text
         let reason = current.reason.map { " (\($0))" } ?? ""
