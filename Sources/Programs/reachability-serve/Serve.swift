@@ -53,6 +53,7 @@ struct Serve: AsyncParsableCommand {
         let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
         _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
         await signals.wait { if let reloader { Self.reload(reloader) } }
+        service.endChecks()
         await front.server.stop()
         history?.stop(at: service.snapshot.now)
     }

@@ -43,6 +43,8 @@ package final class MonitoringService: Sendable {
     private let earlier: [Calendar.Era]
     private let eraStart: LedgerInstant
     let state: Locked<State>
+    /// What the checks came to.
+    package let checkLog = CheckLog()
     /// Who makes the checks of a target.
     let makeProber: @Sendable (ServiceTarget, CheckSettings) -> any TargetProbing
     /// Events are handed over here, so that they are heard in order and nobody waits for whoever hears them.

@@ -118,6 +118,35 @@ extension MonitoringService {
         explain(target.name)
     }
 
+    /// What came of asking for a check.
+    package enum Asked: Sendable {
+        /// One is made now, or is under way.
+        case accepted
+        /// One was asked for a moment ago.
+        case tooSoon
+        /// The kernel has no path to the target, so nothing is sent.
+        case noPath
+        case notChecked
+    }
+
+    /// A target is not checked more often than that because somebody asks.
+    package static let askingPause = Duration.seconds(1)
+
+    /// Has a target checked now.
+    package func askForCheck(of name: String) -> Asked {
+        let boot = clock.monitor.boot
+        let (asked, checker) = state.withLock { state -> (Asked, TargetChecker?) in
+            guard let watch = state.checks[name] else { return (.notChecked, nil) }
+            guard watch.path != nil else { return (.noPath, nil) }
+            let now = state.line.instant(at: boot)
+            if let last = watch.asked, now - last < Self.askingPause { return (.tooSoon, nil) }
+            state.checks[name]?.asked = now
+            return (.accepted, watch.checker)
+        }
+        checker?.ask()
+        return asked
+    }
+
     /// Makes no more checks.
     package func endChecks() {
         let watches = state.withLock { state in
@@ -161,7 +190,9 @@ extension MonitoringService {
             let change = watch.course.take(finding, from: start, to: end, isDown: isDown)
             pause = max(.zero, watch.course.next(after: start, now: end) - end)
             state.checks[name] = watch
-            state.findings[name] = CheckStatus(finding: finding, begun: start, ended: end)
+            let status = CheckStatus(finding: finding, begun: start, ended: end)
+            state.findings[name] = status
+            checkLog.note(status, of: name)
             guard let change else { return [] }
             let observation = Observation(path: .init(path), check: change.finding.observation)
             let events = state.books.take(
