@@ -175,7 +175,8 @@ let package = Package(
         .trait(
             name: "Service",
             description:
-                "The program `reachability-serve`; needs swift-nio, GRDB and TOMLKit, and the traits CommandLineTool and ServerTrust."
+                "The program `reachability-serve`; needs swift-nio, GRDB and TOMLKit, and the trait CommandLineTool.",
+            enabledTraits: ["ServerTrust"]
         ),
         .default(
             enabledTraits: [
@@ -282,7 +283,10 @@ let package = Package(
         .library(
             "ReachabilityService",
             on: .service,
-            uses: ["ReachabilityLedger", "NetworkReachability", "NetworkDiagnostics", "LinuxPrimitives"],
+            uses: [
+                "ReachabilityLedger", "ReachabilityChecks", "ServerTrust", "NetworkReachability", "NetworkDiagnostics",
+                "LinuxPrimitives",
+            ],
             logging + history + configuration
         ),
         .library(
@@ -426,7 +430,7 @@ let package = Package(
             "CheckScenarioTests",
             uses: [
                 "NetworkLab", "WebLab", "TrustForge", "LinuxPrimitives", "TestSupport", "reachability",
-                "reachability-check",
+                "reachability-check", "reachability-serve",
             ]
         ),
 
@@ -501,8 +505,8 @@ let package = Package(
         .tests(
             "ReachabilityServiceTests",
             uses: [
-                "ReachabilityService", "ReachabilityLedger", "NetworkReachability", "NetworkReachabilityTesting",
-                "LinuxPrimitives", "TestSupport",
+                "ReachabilityService", "ReachabilityChecks", "ReachabilityLedger", "NetworkReachability",
+                "NetworkReachabilityTesting", "LinuxPrimitives", "TestSupport",
             ],
             history
         ),
@@ -550,7 +554,8 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "TrustForge", "ReadmeClient", "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTPTests",
         "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",
-        "ReachabilityServer", "ReachabilityServerTests", "ReachabilityNotifying", "ReachabilityNotifyingTests",
+        "ReachabilityService", "ReachabilityServiceTests", "ReachabilityServer", "ReachabilityServerTests",
+        "ReachabilityNotifying", "ReachabilityNotifyingTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }

@@ -11,7 +11,7 @@ struct CheckCommand: Sendable {
     let line: CheckLine?
 
     /// REACHABILITY_BINARY, else the binary beside the running test bundle; where it is `none`, networks are only built and proven.
-    private static let path =
+    static let path =
         getenv("REACHABILITY_BINARY").map { String(cString: $0) } ?? BuiltProgram.path("reachability")
 
     /// Whether it is judged.

@@ -4,20 +4,20 @@ import Testing
 
 /// One situation, built, proven and judged.
 struct SituationRun: Sendable {
-    private let situation: Situation
-    private let variant: Situation.Variant
-    private let world: World
+    let situation: Situation
+    let variant: Situation.Variant
+    let world: World
     private let servers: Servers
 
     /// Builds it.
-    private init(_ test: SituationCase) async throws {
+    init(_ test: SituationCase) async throws {
         let (situation, variant) = (test.situation, test.variant)
         (self.situation, self.variant) = (situation, variant)
         world = try await LabThread.detached { try World(variant.line, situation.steps) }
         servers = try await Servers(of: situation, in: world)
     }
 
-    private var addresses: [String] {
+    var addresses: [String] {
         situation.resolvers.map { $0.address(variant.line.families[0]) }
     }
 
@@ -75,13 +75,13 @@ struct SituationRun: Sendable {
         try await judge(test, late: [], sequel.right)
     }
 
-    private func close() async {
+    func close() async {
         await servers.stop()
         world.close()
     }
 
     /// Whether the network is as the situation says; else that is an issue, and the command is not to be judged by it.
-    private func isProven(by facts: [Fact]) async throws -> Bool {
+    func isProven(by facts: [Fact]) async throws -> Bool {
         let pc = world[.pc]
         try await LabThread.detached {
             for (name, value) in World.settings(of: .pc, variant.line) { try pc.sysctl(name, value) }

@@ -26,12 +26,19 @@ final class APIWorld: Sendable {
                 monitor: clock,
                 real: { .seconds(1_700_000_000) + clock.boot },
                 bootIdentifier: "boot"
-            )
+            ),
+            makeProber: { _, _ in SilentProber() }
         )
         for target in targets { service.insert(target, manager) }
         let inspector = NetworkInspector(monitor: manager.record.monitor, options: NetworkReachabilityOptions())
         let interfaces = InterfaceSource { try? inspector.interfaces() }
         api = API(service, version: "1.2.3", interfaces: interfaces) { WebStatistics() }
+        flush()
+    }
+
+    /// Watches one more target.
+    func watch(_ target: ServiceTarget) {
+        service.insert(target, manager)
         flush()
     }
 
@@ -74,4 +81,11 @@ final class APIWorld: Sendable {
     func text(_ target: String, _ headers: [(String, String)] = []) throws -> String {
         String(decoding: try answer(target, .GET, headers).body, as: UTF8.self)
     }
+}
+
+/// Sends nothing, and finds nothing: what was found a test says.
+private struct SilentProber: TargetProbing {
+    func check(isDown: Bool) async -> CheckFinding? { nil }
+
+    func forget() {}
 }

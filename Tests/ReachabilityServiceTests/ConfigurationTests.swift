@@ -90,8 +90,8 @@ import Testing
                 "f:18: target[3]: it has either host = \"NAME\" or at-large = true",
                 "f:18: target[3].name: it is missing",
                 "f:19: target[3].family: it is ipv4 or ipv6, not \"ipv5\"",
-                "f:20: target[3].colour: there is no such key; there are at-large, family, host, interface, mark, name,"
-                    + " namespace",
+                "f:20: target[3].colour: there is no such key; there are at-large, checks, confirm, family, host,"
+                    + " interface, interval, interval-when-down, mark, name, namespace, settle",
             ]
         )
     }

@@ -74,6 +74,7 @@ struct Serve: AsyncParsableCommand {
         _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
         await signals.wait { if let reloader { supervision.reloading { Self.reload(reloader) } } }
         supervision.end()
+        service.endChecks()
         await front.server.stop()
         await notifying.stop()
         history?.stop(at: service.snapshot.now)

@@ -10,7 +10,7 @@
 /// | `noSourceAddress` | us.address |
 /// | `noRoute`, `unreachable` | us.route |
 /// | `prohibited`, `blackholed`, `refused`; a firewall here | us.policy |
-/// | `nameNotResolved`; no name server configured | us.dns |
+/// | `nameNotResolved`, unless a check says more; no name server configured, or one of this machine that is dead | us.dns |
 /// | place `gateway` | upstream.gateway |
 /// | place `portal` | upstream.portal |
 /// | place `upstream`; place `dns` of servers that do not answer as they should; a certificate put in between | upstream.provider, .dns, .interception |
@@ -27,6 +27,8 @@ public enum Attributor {
         case .unknown(let reason):
             return TargetState(.unknown, unknownCauses[reason] ?? .undecided)
         case .notReachable(let reason):
+            // Whether all names fail, or this one, the kernel does not know.
+            if reason == nameNotResolved, let check = observation.check { return state(of: check) }
             return TargetState(.us, kernelCauses[reason] ?? .policy)
         case .reachable:
             guard let check = observation.check else { return TargetState(.up) }
@@ -39,11 +41,14 @@ public enum Attributor {
         switch observation.path {
         case .notObserved: "notObserved"
         case .suspended: "suspended"
-        case .unknown(let reason), .notReachable(let reason): reason
-        case .reachable:
+        case .notReachable(nameNotResolved) where observation.check != nil, .reachable:
             observation.check.flatMap { state(of: $0).attribution == .up ? nil : $0.reason }
+        case .unknown(let reason), .notReachable(let reason): reason
         }
     }
+
+    /// What the kernel's path has to say where a name has no address. A check can tell more.
+    public static let nameNotResolved = "nameNotResolved"
 
     private static let unknownCauses: [String: OutageCause] = [
         "namespaceGone": .notObserved, "netlinkUnavailable": .denied,
@@ -55,7 +60,7 @@ public enum Attributor {
         "noSourceAddress": .address,
         "noRoute": .route, "unreachable": .route,
         "prohibited": .policy, "blackholed": .policy, "refused": .policy,
-        "nameNotResolved": .dns,
+        nameNotResolved: .dns,
     ]
 
     private static func state(of check: Observation.Check) -> TargetState {
@@ -70,7 +75,7 @@ public enum Attributor {
         case "portal": return state(.upstream, .portal)
         case "upstream": return state(.upstream, .provider)
         case "dns":
-            if localNameReasons.contains(check.reason) { return state(.us, .dns) }
+            if check.isLocal || localNameReasons.contains(check.reason) { return state(.us, .dns) }
             return ownNameReasons.contains(check.reason) ? state(.them, .dns) : state(.upstream, .dns)
         case "host": return state(.them, .host)
         case "tls":

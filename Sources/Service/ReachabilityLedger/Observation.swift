@@ -20,13 +20,17 @@ public struct Observation: Hashable, Sendable {
         public var place: String
         /// Why, for example `neighbourFailed`.
         public var reason: String
+        /// Whether what fails is on this machine, though others have the like of it: a name server of its own.
+        public var isLocal: Bool
 
         /// - Parameters:
         ///   - place: Where it breaks.
         ///   - reason: Why.
-        public init(place: String, reason: String) {
+        ///   - isLocal: Whether what fails is on this machine.
+        public init(place: String, reason: String, isLocal: Bool = false) {
             self.place = place
             self.reason = reason
+            self.isLocal = isLocal
         }
     }
 

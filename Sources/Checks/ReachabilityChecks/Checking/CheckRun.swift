@@ -12,6 +12,10 @@ struct CheckRun: Sendable {
     let line: SharedLine
     /// Whether somebody answers for everybody.
     let nobody: SharedLine
+    /// Whether a target that answers is all that is to be known.
+    let isEnough: Bool
+    /// Since when what is known of the line, and of whether somebody answers for everybody, must have been found; nil for a few seconds ago.
+    var since: (line: ContinuousClock.Instant, nobody: ContinuousClock.Instant)?
     /// How many targets with a round of their own have not answered yet.
     let waiting = Locked(0)
     private let names: NameBook
@@ -33,10 +37,16 @@ struct CheckRun: Sendable {
         (self.names, self.single) = (names, single)
         line = SharedLine { await LineRound(site: site, names: names, nonce: nonce, clock: single).run() }
         nobody = SharedLine { LineOutcome(results: await InterceptionRound(site: site, clock: single).run()) }
+        isEnough = site.options.anchors.isEmpty && site.options.expectedAddresses.isEmpty
     }
 
-    /// Whether a target that answers is all that is to be known.
-    var isEnough: Bool { site.options.anchors.isEmpty && site.options.expectedAddresses.isEmpty }
+    /// For targets that are checked again and again, each for itself: they share what is known of the line with those before and after
+    /// them, and it is asked about for those alone that do not answer.
+    init(site: CheckSite, line: SharedLine, nobody: SharedLine) {
+        (self.site, self.line, self.nobody) = (site, line, nobody)
+        (targets, nonce, tell) = ([], Nonce(), { _, _ in })
+        (names, single, isEnough) = (NameBook(site: site, nonce: nonce), nil, true)
+    }
 
     /// The round of a single target.
     func run() async {
@@ -54,7 +64,7 @@ struct CheckRun: Sendable {
             do { try await Task.sleep(for: time) } catch { return }
             guard waiting.withLock({ $0 > 0 }) else { return }
         }
-        _ = await line.outcome()
+        _ = await line.outcome(since: since?.line)
     }
 
     /// What a round of a target finds.
@@ -75,10 +85,10 @@ struct CheckRun: Sendable {
             evidence.take(outcome, of: site)
         }
         let isAlone = isEnough && target != nil && TargetStage.answers(evidence) != nil
-        if !isAlone { evidence.take(await line.outcome()) }
+        if !isAlone { evidence.take(await line.outcome(since: since?.line)) }
         if TargetStage.isDoubtful(evidence) {
             // Where somebody answers for everybody, that is all there is to know.
-            evidence.results += await nobody.outcome().results
+            evidence.results += await nobody.outcome(since: since?.nobody).results
         }
         return CheckReport(evidence, of: site, begun: clock.begun)
     }

@@ -16,6 +16,10 @@ public struct CheckTarget: Hashable, Sendable {
         case echo
         case tcp(port: UInt16)
         case web(TrustedHTTPURL)
+        /// A handshake of TLS with the server of this URL.
+        case handshake(TrustedHTTPURL)
+        /// Nothing: its name is to have an address.
+        case name
         /// A question to the host, which is a DNS server.
         case dns(DNSName)
     }
@@ -29,6 +33,8 @@ public struct CheckTarget: Hashable, Sendable {
     /// The name or the address, without brackets.
     let host: String
     let service: Service
+    /// Which statuses a web server may answer; nil for any below 500.
+    package var expectedStatus: ClosedRange<Int>?
 
     /// What the judge needs alone.
     package init(_ text: String, name: String? = nil, decisive: ProbeKind? = nil) {
@@ -45,7 +51,9 @@ public struct CheckTarget: Hashable, Sendable {
             case .echo: .echo
             case .tcp: .tcp
             case .web: .http
+            case .handshake: .tls
             case .dns: .dns
+            case .name: .resolve
             }
     }
 
@@ -54,6 +62,24 @@ public struct CheckTarget: Hashable, Sendable {
 }
 
 extension CheckTarget {
+    /// A handshake of TLS with a host, whatever is spoken behind it.
+    ///
+    /// - Throws: ``CheckInputError`` where it is no host.
+    package static func handshake(with host: String, port: UInt16) throws(CheckInputError) -> CheckTarget {
+        let place = IPAddress(host)?.urlText ?? host
+        let url = try url("https://\(place):\(port)/")
+        return CheckTarget("tls://\(place):\(port)", "\(url.host)", .handshake(url))
+    }
+
+    /// The name of a host: that it has an address is all that is asked.
+    ///
+    /// - Throws: ``CheckInputError`` where it is no name.
+    package static func name(_ host: String) throws(CheckInputError) -> CheckTarget {
+        let target = try CheckTarget(host)
+        guard target.name != nil else { throw .target(host, "an address has no name to look up") }
+        return CheckTarget("the name \(host)", target.host, .name)
+    }
+
     /// Reads a host, an address, `host:port`, `[address]:port`, `tcp://host:port`, `http://host/`, `https://host/`, `icmp://host` or
     /// `dns://server/name`.
     ///

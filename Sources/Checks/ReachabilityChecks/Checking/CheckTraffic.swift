@@ -1,5 +1,6 @@
 import LinuxPrimitives
 import NetworkReachability
+import ServerTrustHTTP
 
 /// One line of what a check would send, and to whom.
 public struct CheckTraffic: Hashable, Sendable, CustomStringConvertible {
@@ -75,6 +76,8 @@ extension CheckTarget {
         case .echo: "echoes (datagrams to port 33434 without the permission)"
         case .tcp(let port): "a SYN to port \(port), \(NetworkCheck.echo) if nobody answers"
         case .web(let url): "GET \(url), \(NetworkCheck.echo) if nobody answers"
+        case .handshake(let url): "a handshake of TLS with port \(url.port), \(NetworkCheck.echo) if nobody answers"
+        case .name: "nothing"
         case .dns(let name): "DNS: \(name), \(NetworkCheck.echo) if nobody answers"
         }
     }

@@ -1,7 +1,7 @@
 import LinuxPrimitives
 
 /// What comes in for one reader, who takes all there is at once: many may come between two of his looks. Thread-safe.
-final class Mailbox<Message: Sendable>: Sendable {
+package final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
         var reader: CheckedContinuation<Void, Never>?
@@ -11,8 +11,10 @@ final class Mailbox<Message: Sendable>: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// Never waits.
-    func post(_ message: Message) {
+    package func post(_ message: Message) {
         let reader = state.withLock { state in
             state.messages.append(message)
             defer { state.reader = nil }
@@ -22,7 +24,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// Ends the wait that is going on, or the next one.
-    func call() {
+    package func call() {
         let reader = state.withLock { state in
             state.isCalled = true
             defer { state.reader = nil }
@@ -35,7 +37,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     ///
     /// - Parameter deadline: when not to wait any longer; nil for never.
     /// - Returns: in the order in which it came; nothing when it was called, or the time was over.
-    func take(until deadline: ContinuousClock.Instant?) async -> [Message] {
+    package func take(until deadline: ContinuousClock.Instant?) async -> [Message] {
         if let messages = takeNow() { return messages }
         let alarm = deadline.map { deadline in
             Task {

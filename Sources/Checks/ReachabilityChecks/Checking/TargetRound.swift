@@ -132,7 +132,11 @@ struct TargetRound: Sendable {
         case .tcp(let port):
             return [{ await goOn { [await prober.connect(.target, to: address, port: port, limit: clock.left)] } }]
         case .web(let url):
-            return [{ await goOn { await prober.fetchBoth(.target, WebRequest(url, .target), at: address, clock) } }]
+            let request = WebRequest(url, expecting: target.expectedStatus)
+            return [{ await goOn { await prober.fetchBoth(.target, request, at: address, clock) } }]
+        case .handshake(let url):
+            return [{ await prober.fetchBoth(.target, WebRequest(url, .handshake), at: address, clock) }]
+        case .name: return []
         case .dns(let name):
             let question = DNSQuestion(name, .a, identifier: nonce.identifier)
             return [{ [await prober.ask(target: address, question, limit: clock.left)] }]
@@ -157,7 +161,8 @@ struct TargetRound: Sendable {
     private var hasCompanion: Bool {
         switch target.service {
         case .any, .echo: false
-        case .tcp, .web, .dns: true
+        case .tcp, .web, .handshake, .dns: true
+        case .name: false
         }
     }
 

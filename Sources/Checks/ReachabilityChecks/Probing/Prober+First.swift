@@ -32,9 +32,9 @@ extension Prober {
             return .connect(connection(probe)) { tell(result(probe, $0, about: address)) }
         case .web(let url) where url.scheme == .http:
             let probe = request(.http, .target, address, port: UInt16(url.port), limit: limit)
-            let question = WebRequest(url, .target)
+            let question = WebRequest(url, expecting: target.expectedStatus)
             return .stream(exchange(probe, question, at: address)) { tell(result(probe, question, $0, at: address)) }
-        case .web, .dns:
+        case .web, .handshake, .name, .dns:
             return nil
         }
     }
@@ -103,7 +103,7 @@ extension CheckTarget {
         switch service {
         case .any, .echo, .tcp: true
         case .web(let url): url.scheme == .http
-        case .dns: false
+        case .handshake, .name, .dns: false
         }
     }
 }

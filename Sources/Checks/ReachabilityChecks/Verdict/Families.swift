@@ -11,6 +11,8 @@ enum Families {
             return unasked(evidence)
         }
         let worst = findings.first { $0.0 != best.0 }
+        // Whoever intercepts over one family has ended the round: the other was not asked to its end.
+        if best.1.place == .inconclusive, let worst, worst.1.place == .portal { return worst.1 }
         // What this machine refuses is known; of the other family there is nothing but silence, here or further away.
         let isSilent = best.1.place.distance < CheckPlace.upstream.distance || best.1.reason == .silentBeyond
         if isSilent, let worst, worst.1.reason == .firewall { return worst.1 }

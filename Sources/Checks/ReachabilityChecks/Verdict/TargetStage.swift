@@ -8,7 +8,8 @@ enum TargetStage {
         guard let target = evidence.target else { return nil }
         let captive = captiveFamilies(evidence)
         let answers = evidence.valid.filter { result in
-            guard result.isTarget, result.ran else { return false }
+            let isAsked = result.isTarget || target.decisive == .resolve && result.isTargetName
+            guard isAsked, result.ran else { return false }
             // A portal answers in the name of others, but not with their certificate.
             if captive.contains(result.request.binding.family), !result.isVerified { return false }
             guard let decisive = target.decisive else {

@@ -84,6 +84,7 @@ final class WebConversation: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case TLSUserEvent.handshakeCompleted where outcome.phase == .tls:
+            if request.purpose == .handshake { return finish(.answered) }
             pass(to: .request)
             send(context)
         case let stop as Stop:

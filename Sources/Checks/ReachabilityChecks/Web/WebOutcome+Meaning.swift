@@ -45,11 +45,15 @@ extension ProbeResult {
     }
 
     private func judge(_ web: WebOutcome, _ question: WebRequest) -> ProbeOutcome {
+        // What fails of it never gets here.
+        if question.purpose == .handshake { return .answered }
         guard let answer = web.answer else { return .invalid(.notHTTP) }
         if question.purpose == .page { return .answered }
         if answer.status == 511 { return .invalid(.networkAuthenticationRequired) }
         switch question.purpose {
-        case .page, .target: return answer.status < 500 ? .answered : .invalid(.statusNotExpected)
+        case .page, .target, .handshake:
+            let isExpected = question.expectedStatus?.contains(answer.status) ?? (answer.status < 500)
+            return isExpected ? .answered : .invalid(.statusNotExpected)
         case .anchor:
             guard answer.status < 500 else { return .invalid(.statusNotExpected) }
             if web.tls?.isVerified == true || evidence.http?.challenge == .echoed { return .answered }

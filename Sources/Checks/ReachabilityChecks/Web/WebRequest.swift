@@ -7,8 +7,10 @@ package struct WebRequest: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
         /// An anchor, which sends a random number back: that, or a certificate that is trusted, proves the internet.
         case anchor(nonce: String)
-        /// A server of the user's: any status below 500.
+        /// A server of the user's: any status below 500, unless ``WebRequest/expectedStatus`` says otherwise.
         case target
+        /// A server of the user's that is to show a certificate; nothing is asked of it.
+        case handshake
         /// An address that nobody should answer at: whatever comes.
         case page
         /// The network's own server: what RFC 8908 has.
@@ -17,6 +19,8 @@ package struct WebRequest: Hashable, Sendable {
 
     package var url: TrustedHTTPURL
     package var purpose: Purpose
+    /// Which statuses a target may answer; nil for any below 500.
+    var expectedStatus: ClosedRange<Int>?
     /// Whether it is only to be seen that something gets through, whatever it is.
     var isTrial = false
 
@@ -24,8 +28,22 @@ package struct WebRequest: Hashable, Sendable {
         (self.url, self.purpose) = (url, purpose)
     }
 
+    /// One to a server of the user's.
+    ///
+    /// - Parameter status: which it may answer; nil for any below 500.
+    init(_ url: TrustedHTTPURL, expecting status: ClosedRange<Int>?) {
+        self.init(url, .target)
+        expectedStatus = status
+    }
+
     /// As what a result of it counts.
-    var kind: ProbeKind { purpose == .portalAPI ? .portalAPI : .http }
+    var kind: ProbeKind {
+        switch purpose {
+        case .portalAPI: .portalAPI
+        case .handshake: .tls
+        case .anchor, .target, .page: .http
+        }
+    }
 }
 
 /// How much of an answer is read, in bytes.
@@ -41,7 +59,7 @@ enum WebLimits {
         switch purpose {
         // A document of RFC 8908 has a few hundred.
         case .portalAPI: 16 * 1024
-        case .page, .anchor, .target: 64 * 1024
+        case .page, .anchor, .target, .handshake: 64 * 1024
         }
     }
 
@@ -65,7 +83,7 @@ enum WebLimits {
         switch purpose {
         case .page: 0
         case .portalAPI: .max
-        case .anchor, .target: 4 * 1024
+        case .anchor, .target, .handshake: 4 * 1024
         }
     }
 }

@@ -51,8 +51,18 @@ extension API {
     }
 
     func target(_ name: String) throws(Problem) -> Item {
-        guard let item = service.snapshot.item(of: name) else { throw Self.noTarget(name) }
-        return item
+        let snapshot = service.snapshot
+        guard let item = snapshot.item(of: name) else { throw Self.noTarget(name) }
+        var object = item.object
+        let latest = service.checkLog.latest(of: name)
+        if !latest.isEmpty { object.add("latestChecks", latest.map { snapshot.object(of: $0) }) }
+        let lines = latest.map { "  \(snapshot.time($0.ended).text) \($0.finding.sentence)" }
+        return Item(
+            key: item.key,
+            object: object,
+            text: item.text,
+            report: ([item.text] + lines).joined(separator: "\n")
+        )
     }
 
     /// The intervals of a target, the latest first.
@@ -100,6 +110,7 @@ extension MonitoringService.Snapshot {
         object.add("since", Timestamp(real: calendar.wall(at: current.start)))
         object.add("uncertaintyMilliseconds", current.uncertainty.nanoseconds / 1_000_000)
         object.add("outage", account.ledger.outage?.id)
+        object.add("check", findings[target].map { self.object(of: $0) })
         object.add("kind", "target")
         let since = Timestamp(real: calendar.wall(at: current.start)).text
         let reason = current.reason.map { " (\($0))" } ?? ""

@@ -40,7 +40,7 @@ package struct API: Sendable {
     /// Whether the answer may have to be read from the disk.
     package static func readsDisk(_ request: WebRequest) -> Bool {
         switch try? Resource(request.path) {
-        case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .reload: true
+        case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .reload, .checks: true
         default: false
         }
     }
@@ -57,10 +57,11 @@ package struct API: Sendable {
 
     private func answer(to request: WebRequest, _ resource: Resource) throws(Problem) -> WebAnswer {
         switch request.method {
-        case .POST where resource == .reload:
+        case .POST where resource.isAction:
             try AdminRule.check(request)
+            if case .check(let name) = resource { return try check(name) }
             return try reload(as: Representation(of: request))
-        case .GET where resource != .reload, .HEAD where resource != .reload: return try read(resource, request)
+        case .GET where !resource.isAction, .HEAD where !resource.isAction: return try read(resource, request)
         case .OPTIONS:
             var answer = WebAnswer(.noContent)
             answer.headers.append(("Allow", resource.methods))
@@ -77,7 +78,7 @@ package struct API: Sendable {
     private func read(_ resource: Resource, _ request: WebRequest) throws(Problem) -> WebAnswer {
         let query = Query(request)
         switch resource {
-        case .reload: return WebAnswer(.noContent)
+        case .reload, .check: return WebAnswer(.noContent)
         case .health: return WebAnswer(type: Representation.text.contentType, Array("ok\n".utf8))
         case .readiness: return readiness()
         case .metrics: return metrics(request)
@@ -87,6 +88,7 @@ package struct API: Sendable {
         case .targets: return try list(targets(query), query, request)
         case .target(let name): return try one(target(name), request)
         case .intervals(let name): return try list(intervals(of: name, query), query, request)
+        case .checks(let name): return try list(checks(of: name, query), query, request)
         case .outages: return try list(outages(query), query, request)
         case .outage(let id): return try one(outage(id), request)
         case .stream: return try stream(query, request)

@@ -11,6 +11,9 @@ enum Resource: Hashable {
     case target(String)
     case intervals(String)
     case availabilityOf(String)
+    case checks(String)
+    /// Has one made.
+    case check(String)
     case outages
     case outage(String)
     case availability
@@ -33,6 +36,8 @@ enum Resource: Hashable {
         case (3, "v1", "targets"): self = .target(path[2])
         case (4, "v1", "targets") where path[3] == "intervals": self = .intervals(path[2])
         case (4, "v1", "targets") where path[3] == "availability": self = .availabilityOf(path[2])
+        case (4, "v1", "targets") where path[3] == "checks": self = .checks(path[2])
+        case (4, "v1", "targets") where path[3] == "check": self = .check(path[2])
         case (2, "v1", "outages"): self = .outages
         case (3, "v1", "outages"): self = .outage(path[2])
         case (2, "v1", "availability"): self = .availability
@@ -53,5 +58,13 @@ enum Resource: Hashable {
     }
 
     /// The methods it takes, as `Allow` has them.
-    var methods: String { self == .reload ? "POST, OPTIONS" : "GET, HEAD, OPTIONS" }
+    var methods: String { isAction ? "POST, OPTIONS" : "GET, HEAD, OPTIONS" }
+
+    /// Whether something is done, and there is nothing to read.
+    var isAction: Bool {
+        switch self {
+        case .reload, .check: true
+        default: false
+        }
+    }
 }

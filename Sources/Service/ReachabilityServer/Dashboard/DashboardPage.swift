@@ -52,7 +52,9 @@ extension API {
             layout = OverviewPage(snapshot, outages, try BarWindow(query, snapshot, since: service.start)).layout
         case .target(let name):
             let window = try BarWindow(query, snapshot, since: service.start)
-            guard let page = TargetPage(snapshot, name, outages, window) else {
+            let buckets = try? buckets(of: name, from: window.from, to: window.to, limit: 1000)
+            let checks = service.checkLog.latest(of: name)
+            guard let page = TargetPage(snapshot, name, outages, window, checks: checks, buckets: buckets ?? []) else {
                 return missing("There is no target \(name)", snapshot)
             }
             layout = page.layout

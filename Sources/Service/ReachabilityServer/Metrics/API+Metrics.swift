@@ -9,6 +9,7 @@ extension API {
         let snapshot = service.snapshot
         addTargets(snapshot, to: &text)
         addOutages(snapshot, to: &text)
+        addChecks(snapshot, to: &text)
         addService(snapshot, to: &text)
         return text.answer
     }
@@ -44,6 +45,29 @@ extension API {
                 let labels = [("target", target), ("attribution", attribution), ("cause", cause)]
                 text.add(outages, labels, String(count))
             }
+        }
+    }
+
+    /// Nothing where nothing is checked.
+    private func addChecks(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
+        let totals = snapshot.books.targets.compactMap { name in service.checkLog.totals(of: name).map { (name, $0) } }
+        guard !totals.isEmpty else { return }
+        let checks = "reachability_checks_total"
+        text.begin(checks, .counter, "Checks since the service began, by where it broke, or works.")
+        for (name, total) in totals {
+            for (place, count) in total.places.sorted(by: { $0.key < $1.key }) {
+                text.add(checks, [("target", name), ("result", place)], String(count))
+            }
+        }
+        let duration = "reachability_check_duration_seconds"
+        text.begin(duration, .histogram, "How long targets took to answer, and checks that got no answer to end.")
+        for (name, total) in totals {
+            for (bound, count) in zip(CheckLog.bounds, total.durations) {
+                text.add("\(duration)_bucket", [("target", name), ("le", bound.decimalSeconds)], String(count))
+            }
+            text.add("\(duration)_bucket", [("target", name), ("le", "+Inf")], String(total.count))
+            text.add("\(duration)_sum", [("target", name)], total.sum.decimalSeconds)
+            text.add("\(duration)_count", [("target", name)], String(total.count))
         }
     }
 

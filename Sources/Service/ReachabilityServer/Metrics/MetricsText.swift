@@ -20,7 +20,7 @@ struct MetricsText {
     }
 
     enum Kind: String {
-        case counter, gauge
+        case counter, gauge, histogram
     }
 
     private let format: Format

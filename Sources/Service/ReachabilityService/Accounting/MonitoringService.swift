@@ -16,7 +16,7 @@ package import ReachabilityLedger
 ///
 /// One lock, held for moments: nobody is asked under it, and listeners run outside it, in the order of the events.
 package final class MonitoringService: Sendable {
-    private struct State {
+    struct State {
         var books = ServiceBooks()
         var line: TimeLine
         /// What is watched, as it was asked for.
@@ -27,6 +27,10 @@ package final class MonitoringService: Sendable {
         var listeners: [UInt64: @Sendable ([ServiceEvent]) -> Void] = [:]
         var lastListener: UInt64 = 0
         var sleepWatch: Cancellation?
+        /// The targets that are checked.
+        var checks: [String: CheckWatch] = [:]
+        /// What the last check of each found.
+        var findings: [String: CheckStatus] = [:]
         /// Targets whose evidence is about to be gathered.
         var unexplained: Set<String> = []
     }
@@ -38,16 +42,29 @@ package final class MonitoringService: Sendable {
     /// Earlier boots, and since when this one is on the line.
     private let earlier: [Calendar.Era]
     private let eraStart: LedgerInstant
-    private let state: Locked<State>
+    let state: Locked<State>
+    /// What the checks came to.
+    package let checkLog = CheckLog()
+    /// Who makes the checks of a target.
+    let makeProber: @Sendable (ServiceTarget, CheckSettings) -> any TargetProbing
     /// Events are handed over here, so that they are heard in order and nobody waits for whoever hears them.
     let eventQueue = DispatchQueue(label: "ReachabilityService.events")
     /// Evidence is gathered here: some questions to the kernel, which nobody waits for.
     private let evidenceQueue = DispatchQueue(label: "ReachabilityService.evidence")
 
-    /// - Parameter resume: What a history knows of the time before.
-    package init(clock: ServiceClock = .system, resume: HistoryStore.Resume = .init(), logger: Logger? = nil) {
+    /// - Parameters:
+    ///   - resume: What a history knows of the time before.
+    ///   - makeProber: Who makes the checks of a target; nil for those that send packets.
+    package init(
+        clock: ServiceClock = .system,
+        resume: HistoryStore.Resume = .init(),
+        logger: Logger? = nil,
+        makeProber: (@Sendable (ServiceTarget, CheckSettings) -> any TargetProbing)? = nil
+    ) {
         self.clock = clock
         self.logger = logger
+        let benches = CheckBenches()
+        self.makeProber = makeProber ?? { benches.prober(of: $0, $1) }
         let boot = clock.monitor.boot
         var line: TimeLine
         if let known = resume.line {
@@ -72,14 +89,26 @@ package final class MonitoringService: Sendable {
     // MARK: Targets
 
     /// Begins to account for a target by a manager that is there; what was watched under its name before is watched no more.
-    package func insert(_ name: String, _ manager: NetworkReachabilityManager) {
-        let observation = Observation(path: .init(manager.path(waitingForName: .zero)))
+    package func insert(_ target: ServiceTarget, _ manager: NetworkReachabilityManager) {
+        let name = target.name
+        setChecks(of: target)
+        let path = manager.path(waitingForName: .zero)
         let boot = clock.monitor.boot
-        record { state in state.books.open(name, observation, at: state.line.instant(at: boot)) }
+        record { state in
+            // What is checked is not up before a check says so.
+            let isPending = state.checks[name] != nil && path.mayBeChecked
+            let observation = Observation(path: isPending ? .unknown(reason: "undecided") : .init(path))
+            return state.books.open(name, observation, at: state.line.instant(at: boot))
+        }
         let observer = PathObserver(manager) { [weak self] change in self?.observed(change, of: name) }
         let previous = state.withLock { $0.observers.updateValue(observer, forKey: name) }
         withExtendedLifetime(previous) {}
         explain(name)
+    }
+
+    /// The same of one that is only known by its name.
+    package func insert(_ name: String, _ manager: NetworkReachabilityManager) {
+        insert(ServiceTarget(name: name, host: nil), manager)
     }
 
     /// Accounts for these targets and no others from now on. What stays as it is is left alone; what is watched in another way keeps
@@ -89,13 +118,19 @@ package final class MonitoringService: Sendable {
     package func apply(_ targets: [ServiceTarget]) throws(TargetError) {
         let known = state.withLock(\.targets)
         var managers: [(ServiceTarget, NetworkReachabilityManager)] = []
-        for target in targets where known[target.name] != target {
+        for target in targets where known[target.name]?.path != target.path {
             do { managers.append((target, try target.makeManager())) } catch {
                 throw TargetError(target: target.name, error: error)
             }
         }
         for name in known.keys where !targets.contains(where: { $0.name == name }) { remove(name) }
-        for (target, manager) in managers { insert(target.name, manager) }
+        for (target, manager) in managers { insert(target, manager) }
+        for target in targets {
+            guard let before = known[target.name], before.path == target.path, before.checks != target.checks else {
+                continue
+            }
+            changeChecks(of: target)
+        }
         state.withLock { state in
             state.targets = Dictionary(targets.map { ($0.name, $0) }) { _, last in last }
         }
@@ -109,11 +144,12 @@ package final class MonitoringService: Sendable {
 
     /// Accounts for a target no more.
     package func remove(_ name: String) {
-        let observer = state.withLock { state in
+        let (observer, watch) = state.withLock { state in
             state.targets[name] = nil
-            return state.observers.removeValue(forKey: name)
+            state.findings[name] = nil
+            return (state.observers.removeValue(forKey: name), state.checks.removeValue(forKey: name))
         }
-        withExtendedLifetime(observer) {}
+        withExtendedLifetime((observer, watch)) {}
         let boot = clock.monitor.boot
         record { state in state.books.forget(name, now: state.line.instant(at: boot)) }
     }
@@ -123,6 +159,8 @@ package final class MonitoringService: Sendable {
     /// The books as they are, the moment they are read at, and how moments are written.
     package struct Snapshot: Sendable {
         package let books: ServiceBooks
+        /// What the last check of each target found, where there was one.
+        package let findings: [String: CheckStatus]
         package let calendar: Calendar
         package let now: LedgerInstant
     }
@@ -131,7 +169,8 @@ package final class MonitoringService: Sendable {
         let boot = clock.monitor.boot
         return state.withLock { state in
             let calendar = Calendar(earlier: earlier, current: .init(start: eraStart, line: state.line))
-            return Snapshot(books: state.books, calendar: calendar, now: state.line.instant(at: boot))
+            let now = state.line.instant(at: boot)
+            return Snapshot(books: state.books, findings: state.findings, calendar: calendar, now: now)
         }
     }
 
@@ -168,19 +207,20 @@ package final class MonitoringService: Sendable {
         // The event may have been received before this machine slept last; the books take no moment before an interval began.
         let received = change.noticed.map { boot - (monotonic - $0) } ?? boot
         let observation = Observation(path: .init(change.path))
+        var next: (@Sendable () -> Void)?
         record { state in
-            state.books.take(
-                observation,
-                of: target,
-                at: state.line.instant(at: received),
-                now: state.line.instant(at: boot)
-            )
+            let instant = state.line.instant(at: received)
+            next = state.checks[target]?.take(change.path, at: instant)
+            // Where there is a way, a check says what comes of it; until then it is as it was.
+            if state.checks[target] != nil, change.path.mayBeChecked { return [] }
+            return state.books.take(observation, of: target, at: instant, now: state.line.instant(at: boot))
         }
+        next?()
         explain(target)
     }
 
     /// Finds out why a target is as it is, soon.
-    private func explain(_ target: String) {
+    func explain(_ target: String) {
         guard state.withLock({ $0.unexplained.insert(target).inserted }) else { return }
         evidenceQueue.async { [weak self] in
             guard let self else { return }
@@ -189,13 +229,15 @@ package final class MonitoringService: Sendable {
                 return state.observers[target]?.manager
             }
             guard let evidence = manager?.evidence() else { return }
-            let steps = evidence.steps.map(EvidenceRecord.Step.init)
             let boot = clock.monitor.boot
             record { state in
-                state.books.explain(
+                let check = evidence.path.mayBeChecked ? state.checks[target]?.course.told : nil
+                // The kernel's own last word is of a path; where a check was made, the check has the last word.
+                let steps = (check == nil ? evidence.steps : evidence.steps.dropLast()).map(EvidenceRecord.Step.init)
+                return state.books.explain(
                     target,
-                    Observation(path: .init(evidence.path)),
-                    steps,
+                    Observation(path: .init(evidence.path), check: check?.observation),
+                    steps + (check?.steps ?? []),
                     now: state.line.instant(at: boot)
                 )
             }
@@ -206,24 +248,32 @@ package final class MonitoringService: Sendable {
     /// after a sleep is counted before it.
     private func checkClocks() {
         let (boot, monotonic, real) = (clock.monitor.boot, clock.monitor.monotonic, clock.real())
+        var next: [@Sendable () -> Void] = []
         record { state in
             let now = state.line.instant(at: boot)
             let sleep = boot - monotonic - state.slept
             state.slept = boot - monotonic
             var events: [ServiceEvent] = []
-            if sleep > Self.shortestSleep { events += state.books.suspend(from: now - sleep, to: now) }
+            if sleep > Self.shortestSleep {
+                events += state.books.suspend(from: now - sleep, to: now)
+                // What was found before holds no more.
+                for name in state.checks.keys {
+                    if let again = state.checks[name]?.begin(at: now) { next.append(again) }
+                }
+            }
             if let step = state.line.adjust(boot: boot, real: real) {
                 events.append(state.books.step(by: step, now: now))
             }
             return events
         }
+        for again in next { again() }
     }
 
     /// The two clocks are read one after the other, so they differ a little without a sleep.
     private static let shortestSleep: Duration = .milliseconds(100)
 
     /// Changes the state, and hands over the events that makes. Under the lock they are put in line, so their order is theirs.
-    private func record(_ body: (inout State) -> [ServiceEvent]) {
+    func record(_ body: (inout State) -> [ServiceEvent]) {
         state.withLock { state in
             let events = body(&state)
             if events.isEmpty { return }

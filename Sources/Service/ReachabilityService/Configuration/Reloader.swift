@@ -53,7 +53,8 @@ package final class Reloader: Sendable {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ConfigurationProblems([ConfigurationProblem(path: "", text: "it is no UTF-8")])
         }
-        return try ServiceConfiguration(text)
+        let directory = file.lastIndex(of: "/").map { String(file[...$0]) }
+        return try ServiceConfiguration(text, in: directory)
     }
 
     /// Reads the file again.

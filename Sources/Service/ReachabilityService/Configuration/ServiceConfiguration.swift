@@ -28,8 +28,9 @@ package struct ServiceConfiguration: Hashable, Sendable {
 
     /// Reads a document.
     ///
+    /// - Parameter directory: Where the files are that it names without a path of their own; nil for the current one.
     /// - Throws: ``ConfigurationProblems`` with all that is wrong.
-    package init(_ text: String) throws(ConfigurationProblems) {
+    package init(_ text: String, in directory: String? = nil) throws(ConfigurationProblems) {
         let nodes: [String: TOMLNode]
         do { nodes = try TOMLNode.parse(text) } catch { throw ConfigurationProblems([error]) }
         let findings = TableReader.Findings()
@@ -39,7 +40,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
         }
         if let table = root.table("listen") { listen = Listen(table) }
         if let table = root.table("history") { history = History(table) }
-        targets = Self.targets(root)
+        let anchors = root.table("anchors").map { Self.anchors($0) } ?? []
+        targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
         notifiers = Self.notifiers(root, targets: targets)
         heartbeat = Self.heartbeat(root)
         root.finish()
@@ -53,12 +55,16 @@ package struct ServiceConfiguration: Hashable, Sendable {
         throw ConfigurationProblems(placed.sorted { ($0.line ?? 0, $0.path) < ($1.line ?? 0, $1.path) })
     }
 
-    private static func targets(_ root: TableReader) -> [ServiceTarget] {
+    private static func targets(_ root: TableReader, _ checks: CheckReader) -> [ServiceTarget] {
         let tables = root.tables("target")
-        if tables.isEmpty { return [.internet] }
+        if tables.isEmpty {
+            var internet = ServiceTarget.internet
+            internet.checks = checks.settings
+            return [internet]
+        }
         var names: [String: String] = [:]
         return tables.compactMap { table in
-            let target = ServiceTarget(table)
+            let target = ServiceTarget(table, checks)
             if let target, let other = names.updateValue(table.path, forKey: target.name) {
                 table.complain("name", "\"\(target.name)\" is the name of \(other), too")
             }
@@ -86,7 +92,7 @@ extension ServiceConfiguration.History {
 
 extension ServiceTarget {
     /// Nil for a table that has no name; what else is wrong is collected.
-    fileprivate init?(_ table: TableReader) {
+    fileprivate init?(_ table: TableReader, _ reader: CheckReader) {
         defer { table.finish() }
         let name = table.text("name")
         let isAtLarge = table.flag("at-large")
@@ -113,6 +119,8 @@ extension ServiceTarget {
         {
             table.complain("interface", "it is a name of an interface, of 1 to 15 bytes, not \"\(interface)\"")
         }
+        let checks = reader.settings(of: host, isAtLarge == true, table)
+        let settle = table.duration("settle", atLeast: .zero)
         guard let name else {
             if !table.has("name") { table.complain("name", "it is missing") }
             return nil
@@ -126,7 +134,9 @@ extension ServiceTarget {
             namespace: namespace.map { $0.contains("/") ? .path($0) : .named($0) } ?? .current,
             interface: interface,
             mark: UInt32(mark ?? 0),
-            family: family == "ipv4" ? .ipv4 : family == "ipv6" ? .ipv6 : nil
+            family: family == "ipv4" ? .ipv4 : family == "ipv6" ? .ipv6 : nil,
+            checks: checks,
+            settle: settle
         )
     }
 }

@@ -73,6 +73,23 @@ final class TableReader {
         return texts
     }
 
+    /// A list of whatever it has: each as it is, and its path below this table.
+    func list(_ key: String) -> [(node: TOMLNode, key: String)]? {
+        let list = value(key, "a list") { if case .array(let list) = $0 { list } else { nil } }
+        return list?.enumerated().map { ($1, "\(key)[\($0 + 1)]") }
+    }
+
+    /// A table that is an element of a list.
+    func table(_ nodes: [String: TOMLNode], at key: String) -> TableReader {
+        TableReader(nodes, path: path(of: key), findings)
+    }
+
+    /// A value that may be of several kinds.
+    func node(_ key: String) -> TOMLNode? {
+        asked.insert(key)
+        return nodes[key]
+    }
+
     func table(_ key: String) -> TableReader? {
         guard let table = value(key, "a table", { if case .table(let table) = $0 { table } else { nil } }) else {
             return nil
@@ -107,14 +124,18 @@ final class TableReader {
     func finish() {
         for key in nodes.keys.sorted() where !asked.contains(key) {
             let known = asked.sorted()
-            if let nearest = known.min(by: { Self.distance($0, key) < Self.distance($1, key) }),
-                Self.distance(nearest, key) <= min(2, nearest.count / 2)
-            {
+            if let nearest = Self.nearest(to: key, of: known) {
                 complain(key, "there is no such key; did you mean \(nearest)?")
             } else {
                 complain(key, "there is no such key; there are \(known.joined(separator: ", "))")
             }
         }
+    }
+
+    /// The word of those known that was meant, if one is near enough.
+    static func nearest(to word: String, of known: [String]) -> String? {
+        known.min { distance($0, word) < distance($1, word) }
+            .flatMap { distance($0, word) <= min(2, $0.count / 2) ? $0 : nil }
     }
 
     /// How many letters have to be put in, left out or replaced (Levenshtein).

@@ -59,6 +59,21 @@ enum HistorySchema {
             )
         }
         migrator.registerMigration("incidents") { db in try HistoryStore.makeIncidents(db) }
+        migrator.registerMigration("checks") { db in
+            try db.execute(
+                sql: """
+                    -- What checks came to within a time, as `CheckBucket` writes it.
+                    CREATE TABLE checks (
+                        target INTEGER NOT NULL REFERENCES target,
+                        length INTEGER NOT NULL,
+                        start INTEGER NOT NULL,
+                        run INTEGER NOT NULL,
+                        text TEXT NOT NULL,
+                        PRIMARY KEY (target, start, length, run)
+                    ) STRICT, WITHOUT ROWID;
+                    """
+            )
+        }
         return migrator
     }
 }

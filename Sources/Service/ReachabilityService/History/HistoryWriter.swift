@@ -66,6 +66,9 @@ package final class HistoryWriter: Sendable {
 
     package var status: Status { state.withLock(\.status) }
 
+    /// What this run is called in the file; nil until it has begun there.
+    package var run: Int64? { state.withLock(\.run) }
+
     /// The file to read from; nil while it cannot be used.
     package var store: HistoryStore? { state.withLock(\.store) }
 
@@ -105,7 +108,10 @@ package final class HistoryWriter: Sendable {
         let listener = state.withLock { $0.listener.take() }
         listener?.cancel()
         timer.withLock { $0.take()?.cancel() }
-        flush()
+        queue.sync {
+            flushNow()
+            writeChecks()
+        }
         queue.sync {
             let (store, run) = state.withLock { state in
                 state.isOver = true
@@ -199,9 +205,28 @@ package final class HistoryWriter: Sendable {
         let now = service.snapshot.now
         do {
             try store.mark(run, at: now)
+            writeChecks()
+            while try store.gather(before: now - Self.shortBuckets) {}
+            while try store.pruneBuckets(before: now - keep) {}
             while try store.prune(before: now - keep) {}
             try store.shrink()
         } catch {
+            fail(HistoryFault(error, file: file))
+        }
+    }
+
+    /// So long what checks came to is kept in short buckets.
+    private static let shortBuckets = Duration.seconds(14 * 86400)
+
+    /// On the queue.
+    private func writeChecks() {
+        let (store, run) = state.withLock { ($0.store, $0.run) }
+        guard let log = service.withLock(\.service)?.checkLog, let store, let run, status.fault == nil else { return }
+        let buckets = log.takeUnwritten()
+        do {
+            try store.write(buckets, run: run)
+        } catch {
+            log.putBack(buckets)
             fail(HistoryFault(error, file: file))
         }
     }

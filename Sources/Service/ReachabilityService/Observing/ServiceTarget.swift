@@ -15,6 +15,10 @@ package struct ServiceTarget: Hashable, Sendable {
     package let mark: UInt32
     /// The family that counts; nil for both.
     package let family: AddressFamily?
+    /// How it is checked; nil where the kernel alone is asked.
+    package var checks: CheckSettings?
+    /// How long an outage of it lasts before anybody is notified; nil for what each who is notified wants.
+    package var settle: Duration?
 
     package init(
         name: String,
@@ -22,10 +26,20 @@ package struct ServiceTarget: Hashable, Sendable {
         namespace: NetworkNamespace = .current,
         interface: String? = nil,
         mark: UInt32 = 0,
-        family: AddressFamily? = nil
+        family: AddressFamily? = nil,
+        checks: CheckSettings? = nil,
+        settle: Duration? = nil
     ) {
         (self.name, self.host, self.namespace) = (name, host, namespace)
         (self.interface, self.mark, self.family) = (interface, mark, family)
+        (self.checks, self.settle) = (checks, settle)
+    }
+
+    /// What the kernel is asked for it, without what is checked besides.
+    var path: ServiceTarget {
+        var target = self
+        (target.checks, target.settle) = (nil, nil)
+        return target
     }
 
     /// What is watched where nothing is configured: the network at large.

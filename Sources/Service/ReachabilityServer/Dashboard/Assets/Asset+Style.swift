@@ -109,6 +109,7 @@ extension Asset {
         .c-up{fill:var(--up)}.c-us{fill:var(--us)}.c-upstream{fill:var(--upstream)}.c-them{fill:var(--them)}
         .c-maintenance{fill:var(--maintenance)}.c-unknown{fill:none;stroke:var(--unknown-ink)}
         .ink{fill:none;stroke:var(--sign);stroke-width:2;stroke-linecap:round;stroke-linejoin:round}
+        .median{fill:var(--ink)}
         .ring,.dash{fill:none;stroke:var(--unknown-ink);stroke-width:1.6;stroke-linecap:round}
         .ring{stroke-dasharray:2.4 2.1}
         .f-us{fill:var(--us)}.f-upstream{fill:var(--upstream)}.f-them{fill:var(--them)}

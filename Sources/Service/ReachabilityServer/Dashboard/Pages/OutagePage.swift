@@ -19,7 +19,7 @@ struct OutagePage {
         let main: HTML = """
             <section class="hero t-\(account.rawValue)" data-part="hero">\(Sign.svg(account, size: "big"))<div>\
             <h1 data-say="\(words)">\(words) <span class="when">for \(length)\(isOpen ? ", and goes on" : "").</span></h1>\
-            <p class="lead">\(explanation?.meaning ?? "") <span class="remedy">\(isOpen ? explanation?.remedy ?? "" : "")</span></p>\
+            <p class="lead">\(explanation?.meaning ?? explained.checkSentence ?? "") <span class="remedy">\(isOpen ? explanation?.remedy ?? "" : "")</span></p>\
             </div></section>
             <h2 id="scale">To scale</h2>
             <section class="card" data-part="scale" aria-labelledby="scale"><div class="inside">\
@@ -84,8 +84,13 @@ struct OutagePage {
                 <section class="card"><h3>\(phase) · \(snapshot.time(record.instant, .exact))</h3><ul class="chain">\(steps)</ul></section>
                 """
         }
-        let heading: HTML? = chains.isEmpty ? nil : "<h2 id=\"evidence\">What the kernel said</h2>"
+        let heading: HTML? = chains.isEmpty ? nil : "<h2 id=\"evidence\">\(heading(explained))</h2>"
         return "<div data-part=\"evidence\">\(heading)\(chains)</div>"
+    }
+
+    private static func heading(_ explained: ExplainedOutage) -> HTML {
+        let isChecked = explained.outage.intervals.contains { $0.state.basis == .checks }
+        return isChecked ? "What the kernel said, and what checks found" : "What the kernel said"
     }
 
     private static func facts(_ outage: Outage, _ all: [Outage], _ snapshot: MonitoringService.Snapshot) -> HTML {

@@ -31,12 +31,15 @@ struct OverviewPage {
         let intervals = snapshot.intervals(of: name)
         guard let current = intervals.last, let window = windows.first else { return "" }
         let kind = name == "internet" ? "the network at large" : ""
+        let check: HTML? =
+            current.state.account == .up
+            ? nil : snapshot.checkSentence(of: name).map { "<small>\($0)</small>" }
         let bars = windows.map { $0.bar(intervals, height: windows.count > 1 ? 34 : 28) }
         return """
             <div class="row"><div class="name"><a href="\(DashboardPage.target(name).link)"><bdi>\(name)</bdi></a>\
             <small>\(kind)</small></div><div class="spans">\(bars)</div>\
             <div class="state"><p>\(Sign.pill(current.state.account)) <span class="soft">for \
-            \(snapshot.lasting(since: current.start))</span></p>\
+            \(snapshot.lasting(since: current.start))</span></p>\(check)\
             \(share(Availability(of: intervals, from: window.from, to: window.to)))</div></div>
             """
     }

@@ -6,15 +6,27 @@ import ReachabilityService
 struct TargetPage {
     let layout: Layout
 
-    init?(_ snapshot: MonitoringService.Snapshot, _ name: String, _ outages: [Outage], _ window: BarWindow) {
+    /// - Parameters:
+    ///   - checks: What its last checks found, the latest first; none where it is not checked.
+    ///   - buckets: What those within the window came to.
+    init?(
+        _ snapshot: MonitoringService.Snapshot,
+        _ name: String,
+        _ outages: [Outage],
+        _ window: BarWindow,
+        checks: [CheckStatus] = [],
+        buckets: [CheckBucket] = []
+    ) {
         let intervals = snapshot.intervals(of: name)
         guard let current = intervals.last else { return nil }
         let account = current.state.account
         let outages = outages.filter { $0.target == name }
         let since = snapshot.books.accounts[name]?.ledger.outage?.start ?? current.start
         let explanation = Words.explanation(current.reason)
+        let check = snapshot.checkSentence(of: name)
         let lead: HTML =
             explanation.map { "\($0.meaning) <span class=\"remedy\">\($0.remedy)</span>" }
+            ?? check.map { "\($0)" }
             ?? (current.state.basis == .checks
                 ? "Known from the kernel and by checks." : "Known from the kernel alone.")
         let spans = BarWindow.Choice.allCases.dropFirst(window.choice == .quarter ? 0 : 1).map { choice -> HTML in
@@ -33,11 +45,13 @@ struct TargetPage {
             \(snapshot.time(since)) (\(snapshot.lasting(since: since))).</span></h1><p class="lead">\(lead)</p></div></section>
             <h2 id="times">Its time, to scale</h2>
             <section class="card" data-part="times" aria-labelledby="times">\(spans)</section>\(BarWindow.legend)
+            \(CheckPart(checks, buckets).html(snapshot, window))
             <h2 id="outages">Its outages</h2>
             <section class="card" data-part="outages" aria-labelledby="outages">\
             \(OutageList(outages: Array(outages.prefix(50))).html(snapshot))</section>
             <p class="more">For programs: <a href="/v1/targets/\(Query.encoded(name))/intervals"><code>intervals</code></a>, \
-            <a href="/v1/targets/\(Query.encoded(name))/availability"><code>availability</code></a></p>
+            <a href="/v1/targets/\(Query.encoded(name))/availability"><code>availability</code></a>, \
+            <a href="/v1/targets/\(Query.encoded(name))/checks"><code>checks</code></a></p>
             """
         layout = Layout(title: sentence, account: account, place: "/targets", main: main)
     }

@@ -32,7 +32,9 @@ struct Headline {
         sentence = Words.sentence(worst.current.state, of: worst.name)
         since = snapshot.books.accounts[worst.name]?.ledger.outage?.start ?? worst.current.start
         let explanation = Words.explanation(worst.current.reason)
-        let meaning: HTML? = explanation.map { "\($0.meaning) <span class=\"remedy\">\($0.remedy)</span>" }
+        let meaning: HTML? =
+            explanation.map { "\($0.meaning) <span class=\"remedy\">\($0.remedy)</span>" }
+            ?? snapshot.checkSentence(of: worst.name).map { "\($0)" }
         let others = bad.filter { $0.name != worst.name }.map(\.name)
         let which: HTML? =
             states.count > 1

@@ -1,0 +1,151 @@
+import Foundation
+import LinuxPrimitives
+import NIOHTTP1
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityServer
+@testable import ReachabilityService
+
+/// What is told of checks, and who may have one made.
+@Suite struct APICheckTests {
+    /// A world whose target `erp` is checked; what was found a test says.
+    private func makeWorld() throws -> APIWorld {
+        let world = try APIWorld(targets: ["internet"])
+        world.watch(ServiceTarget(name: "erp", host: nil, checks: CheckSettings([.init(nil)])))
+        return world
+    }
+
+    private func find(_ world: APIWorld, _ finding: CheckFinding, taking length: Duration = .milliseconds(20)) {
+        guard let turn = world.service.state.withLock({ $0.checks["erp"]?.turn }) else { return }
+        world.kernel.clock.advance(by: length)
+        let now = world.kernel.clock.boot
+        _ = world.service.take(finding, of: "erp", turn, from: now - length, to: now)
+        world.flush()
+    }
+
+    private static let good = CheckFinding(
+        "works",
+        "targetAnswers",
+        sentence: "erp.example answers",
+        steps: [.init(kind: "verdict", state: "ok", summary: "works: erp.example answers", remedy: nil)],
+        latency: .microseconds(1500)
+    )
+    private static let refused = CheckFinding(
+        "service",
+        "refused",
+        sentence: "erp.example refuses the <connection>",
+        steps: [
+            .init(kind: "host", state: "broken", summary: "192.0.2.80:443 refuses", remedy: nil),
+            .init(
+                kind: "verdict",
+                state: "broken",
+                summary: "service: erp.example refuses the <connection>",
+                remedy: nil
+            ),
+        ]
+    )
+
+    @Test func `a target has what its last check found`() throws {
+        let world = try makeWorld()
+        #expect(try world.object("/v1/targets/erp")["check"] is NSNull)
+        #expect(try world.object("/v1/targets/erp")["state"] as? String == "unknown")
+        find(world, Self.good)
+        let target = try world.object("/v1/targets/erp")
+        #expect(target["basis"] as? String == "path+checks")
+        let check = try #require(target["check"] as? [String: Any])
+        #expect(check["place"] as? String == "works")
+        #expect(check["reason"] as? String == "targetAnswers")
+        #expect(check["confidence"] as? String == "proven")
+        #expect(check["sentence"] as? String == "erp.example answers")
+        #expect(check["durationMilliseconds"] as? Int == 20)
+        #expect(check["latencyMicroseconds"] as? Int == 1500)
+        #expect((target["latestChecks"] as? [Any])?.count == 1)
+        #expect(try world.object("/v1/targets/internet")["latestChecks"] == nil)
+    }
+
+    @Test func `an outage has the evidence of the check, and pages have its sentence`() throws {
+        let world = try makeWorld()
+        find(world, Self.good)
+        find(world, Self.refused)
+        find(world, Self.refused)
+        let outage = try #require(try world.items("/v1/outages").first)
+        #expect(outage["attribution"] as? String == "them")
+        #expect(outage["cause"] as? String == "refused")
+        #expect(outage["basis"] as? String == "path+checks")
+        #expect(outage["uncertaintyMilliseconds"] as? Int == 20)
+        let id = try #require(outage["id"] as? String)
+        #expect(
+            try world.text("/v1/outages/\(id)", [("Accept", "text/plain")]).contains("service: erp.example refuses")
+        )
+        for page in ["/", "/targets/erp"] {
+            #expect(try world.text(page).contains("Erp.example refuses the &lt;connection&gt;."), "\(page)")
+        }
+        let page = try world.text("/outages/\(id)")
+        #expect(page.contains("refuses the &lt;connection&gt;"))
+        #expect(page.contains("what checks found"))
+        #expect(try world.text("/targets/erp").contains("aria-label=\"Answers in the last"))
+        #expect(try !world.text("/targets/internet").contains("Its checks"))
+    }
+
+    @Test func `what checks came to is a list`() throws {
+        let world = try makeWorld()
+        for _ in 0..<3 { find(world, Self.good) }
+        find(world, Self.refused)
+        world.kernel.clock.advance(by: .seconds(600))
+        find(world, Self.good)
+        let items = try world.items("/v1/targets/erp/checks")
+        #expect(items.map { $0["checks"] as? Int } == [1, 4])
+        #expect(items[1]["failures"] as? [String: Int] == ["refused": 1])
+        #expect(items[1]["failed"] as? Int == 1)
+        #expect(
+            items[1]["latencyMicroseconds"] as? [String: Int] == [
+                "min": 1500, "median": 1500, "p95": 1500, "max": 1500,
+            ]
+        )
+        let first = try world.object("/v1/targets/erp/checks?limit=1")
+        let next = try #require(first["next"] as? String)
+        #expect(try world.items("/v1/targets/erp/checks?limit=1&after=\(next)").map { $0["checks"] as? Int } == [4])
+        #expect(try world.items("/v1/targets/internet/checks").isEmpty)
+        #expect(try world.answer("/v1/targets/nobody/checks").status == .notFound)
+        #expect(try world.answer("/v1/targets/erp/checks?after=x").status == .badRequest)
+    }
+
+    @Test func `who may reload may have a target checked, once a second`() throws {
+        let world = try makeWorld()
+        func post(_ target: String, way: WebRequest.Way = .local(user: 0)) throws -> HTTPResponseStatus {
+            try world.answer("/v1/targets/\(target)/check", .POST, way: way).status
+        }
+        #expect(try post("erp") == .accepted)
+        #expect(try post("erp") == .tooManyRequests)
+        world.kernel.clock.advance(by: .seconds(1))
+        #expect(try post("erp") == .accepted)
+        #expect(try post("internet") == .conflict)
+        #expect(try post("nobody") == .notFound)
+        #expect(try post("erp", way: .local(user: 12345)) == .forbidden)
+        #expect(try post("erp", way: .loopback) == .misdirectedRequest)
+        #expect(try world.answer("/v1/targets/erp/check").status == .methodNotAllowed)
+        world.kernel.clock.advance(by: .seconds(1))
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        #expect(try post("erp") == .conflict)
+    }
+
+    @Test func `metrics count checks, and how long they took`() throws {
+        let world = try makeWorld()
+        #expect(try !world.text("/metrics").contains("reachability_check"))
+        find(world, Self.good)
+        find(world, Self.refused)
+        let text = try world.text("/metrics")
+        for line in [
+            "reachability_checks_total{target=\"erp\",result=\"works\"} 1",
+            "reachability_checks_total{target=\"erp\",result=\"service\"} 1",
+            "# TYPE reachability_check_duration_seconds histogram",
+            "reachability_check_duration_seconds_bucket{target=\"erp\",le=\"0.001\"} 0",
+            "reachability_check_duration_seconds_bucket{target=\"erp\",le=\"0.005\"} 1",
+            "reachability_check_duration_seconds_bucket{target=\"erp\",le=\"+Inf\"} 2",
+            "reachability_check_duration_seconds_sum{target=\"erp\"} 0.0215",
+            "reachability_check_duration_seconds_count{target=\"erp\"} 2",
+        ] { #expect(text.contains(line + "\n"), "\(line)") }
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import LinuxPrimitives
+import ReachabilityChecks
+import Testing
+
+@testable import ReachabilityService
+
+/// What a configuration says of checks.
+@Suite struct CheckConfigurationTests {
+    private func read(_ text: String, in directory: String? = nil) throws -> [ServiceTarget] {
+        try ServiceConfiguration("schema = 1\n" + text, in: directory).targets
+    }
+
+    /// What is asked of a target, in the words of the checks.
+    private func questions(_ settings: CheckSettings?) -> [String] {
+        (settings?.questions ?? []).map { $0.target.map(\.text) ?? "the internet" }
+    }
+
+    @Test func `without anchors and checks nothing is checked`() throws {
+        #expect(try read("").map(\.checks) == [nil])
+        #expect(try read("[[target]]\nname = \"a\"\nhost = \"a.example\"\n").map(\.checks) == [nil])
+    }
+
+    @Test func `with anchors the network at large is checked, and hosts only where it is said`() throws {
+        let anchors = "[anchors]\nurls = [\"https://status.example.org/204\"]\n"
+        let internet = try #require(try read(anchors)[0].checks)
+        #expect(questions(internet) == ["the internet"])
+        #expect(internet.anchors.count == 1)
+        let targets = try read(
+            anchors + """
+                [[target]]
+                name = "a"
+                at-large = true
+                interval = "60s"
+                [[target]]
+                name = "b"
+                host = "b.example"
+                """
+        )
+        #expect(targets[0].checks?.interval == .seconds(60))
+        #expect(targets[1].checks == nil)
+    }
+
+    @Test func `every check there is`() throws {
+        let targets = try read(
+            """
+            [[target]]
+            name = "erp"
+            host = "erp.example.org"
+            checks = ["any", "ping", "dns", "http", "https", "tls", "tls:993", "tcp:443",
+                { https = "/health", port = 8443, expect = 200 }, { http = "/", expect = "200-299" },
+                { tcp = 22 }, { tls = 465 }, { dns = "example.org" }]
+            interval = "10s"
+            interval-when-down = "2s"
+            confirm = 3
+            settle = "1m"
+            [[target]]
+            name = "six"
+            host = "2001:db8::7"
+            checks = ["tcp:22", "tls", { https = "/x" }]
+            interval = "2s"
+            [[target]]
+            name = "internet"
+            at-large = true
+            checks = ["network"]
+            """
+        )
+        let erp = try #require(targets[0].checks)
+        #expect(
+            questions(erp) == [
+                "erp.example.org", "icmp://erp.example.org", "the name erp.example.org", "http://erp.example.org/",
+                "https://erp.example.org/", "tls://erp.example.org:443", "tls://erp.example.org:993",
+                "tcp://erp.example.org:443", "https://erp.example.org:8443/health", "http://erp.example.org/",
+                "tcp://erp.example.org:22", "tls://erp.example.org:465", "dns://erp.example.org/example.org",
+            ]
+        )
+        #expect(erp.questions[8].target?.expectedStatus == 200...200)
+        #expect(erp.questions[9].target?.expectedStatus == 200...299)
+        #expect((erp.interval, erp.intervalWhenDown) == (.seconds(10), .seconds(2)))
+        #expect(erp.confirm == 3)
+        #expect(targets[0].settle == .seconds(60))
+        #expect(
+            questions(targets[1].checks) == [
+                "tcp://[2001:db8::7]:22", "tls://[2001:db8::7]:443", "https://[2001:db8::7]/x",
+            ]
+        )
+        // Not less often while it is down.
+        #expect(targets[1].checks?.intervalWhenDown == .seconds(2))
+        #expect(questions(targets[2].checks) == ["the internet"])
+    }
+
+    @Test func `all that is wrong is told at once`() {
+        let text = """
+            schema = 1
+            [anchors]
+            urls = ["ftp://x.example/", "https://y.example/"]
+            [[target]]
+            name = "a"
+            host = "a.example"
+            checks = ["pong", "tcp", "tcp:0", "network", 7, { https = "health" }, { tcp = 1, tls = 2 }, { htps = "/" },
+                { tcp = 1, expect = 200 }, { https = "/", expect = 99, policy = "nowhere.json" }]
+            interval = "10ms"
+            confirm = 11
+            [[target]]
+            name = "b"
+            at-large = true
+            checks = ["ping"]
+            [[target]]
+            name = "c"
+            host = "192.0.2.1"
+            checks = ["dns"]
+            interval-when-down = "1"
+            [[target]]
+            name = "d"
+            host = "192.0.2.1"
+            confirm = 2
+            checks = []
+            [[target]]
+            name = "e"
+            host = "192.0.2.1"
+            interval = "5s"
+            """
+        let words = "any, dns, http, https, network, ping, tcp:PORT, tls, tls:PORT"
+        do {
+            _ = try ServiceConfiguration(text, in: "/etc/x/")
+            Issue.record("it was read")
+        } catch {
+            #expect(
+                error.problems.map { $0.description(in: "f") } == [
+                    "f:3: anchors.urls[1]: \"ftp://x.example/\" cannot be checked: it does not begin with http:// or https://",
+                    "f:7: target[1].checks[10].expect: it is a status from 200 to 599, or from one to another, \"200-299\"",
+                    "f:7: target[1].checks[10].policy: cannot read the policy file /etc/x/nowhere.json: No such file or directory",
+                    "f:7: target[1].checks[1]: there is no check \"pong\"; did you mean ping?",
+                    "f:7: target[1].checks[2]: it names its port, \"tcp:443\" for example",
+                    "f:7: target[1].checks[3]: \"tcp://a.example:0\" cannot be checked: the port is not between 1 and 65535",
+                    "f:7: target[1].checks[4]: \"network\" is for at-large = true; there are "
+                        + words.replacing("network, ", with: ""),
+                    "f:7: target[1].checks[5]: it is one of \(words), or a table such as { https = \"/health\" }, not a whole number",
+                    "f:7: target[1].checks[6].https: it is a path that begins with /, not \"health\"",
+                    "f:7: target[1].checks[7]: it has one of http, https, tcp, tls, dns, not several",
+                    "f:7: target[1].checks[8]: it has one of http, https, tcp, tls, dns, not none",
+                    "f:7: target[1].checks[8].htps: there is no such key; did you mean https?",
+                    "f:7: target[1].checks[9].expect: it goes with http and https, not with tcp",
+                    "f:9: target[1].interval: it is at least 1s, not 10ms",
+                    "f:10: target[1].confirm: it is from 1 to 10, not 11",
+                    "f:14: target[2].checks[1]: of the network at large it is \"network\", not \"ping\"",
+                    "f:18: target[3].checks[1]: \"192.0.2.1\" cannot be checked: an address has no name to look up",
+                    "f:19: target[3].interval-when-down: it is a duration such as 90s, 5m or 400d, not \"1\"",
+                    "f:24: target[4].checks: it is empty; leave it out where nothing is to be checked",
+                    "f:28: target[5].interval: there is nothing to check: say checks = [\"tcp:443\"], for example",
+                ]
+            )
+        }
+    }
+
+    @Test func `a policy file is read with the configuration, beside it`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "check-policy-\(UUID())")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try Data("{\"hosts\":{\"a.example\":{\"policy\":\"default\"}}}".utf8).write(
+            to: directory.appending(path: "p.json")
+        )
+        let target =
+            "[[target]]\nname = \"a\"\nhost = \"a.example\"\nchecks = [{ https = \"/\", policy = \"p.json\" }]\n"
+        let first = try read(target, in: directory.path + "/")
+        #expect(first[0].checks?.questions[0].policy != nil)
+        // One that was read again is another.
+        #expect(try first != read(target, in: directory.path + "/"))
+    }
+}

@@ -1,0 +1,102 @@
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityService
+
+/// What the checks of a target come to, and when they are due.
+@Suite struct CheckCourseTests {
+    private static let good = CheckFinding("works", "targetAnswers", sentence: "it answers")
+    private static let refused = CheckFinding("service", "refused", sentence: "it refuses")
+    private static let silent = CheckFinding("host", "silent", sentence: "it is silent")
+
+    private static func course(confirm: Int = 2) -> CheckCourse {
+        var settings = CheckSettings([.init(nil)])
+        settings.confirm = confirm
+        return CheckCourse(settings, of: "erp", at: at(0))
+    }
+
+    private static func at(_ seconds: Double) -> LedgerInstant { LedgerInstant(nanoseconds: Int64(seconds * 1e9)) }
+
+    /// A check that took a tenth of a second.
+    private static func take(
+        _ finding: CheckFinding,
+        at seconds: Double,
+        _ course: inout CheckCourse,
+        isDown: Bool = false
+    ) -> CheckCourse.Change? {
+        course.take(finding, from: at(seconds), to: at(seconds + 0.1), isDown: isDown)
+    }
+
+    @Test func `what breaks did so between the last good check and the end of the first bad one`() throws {
+        var course = Self.course()
+        #expect(Self.take(Self.good, at: 10, &course)?.uncertainty == .milliseconds(10_100))
+        #expect(Self.take(Self.refused, at: 40, &course) == nil)
+        #expect(course.next(after: Self.at(40), now: Self.at(40.1)) == Self.at(41))
+        let change = try #require(Self.take(Self.refused, at: 41, &course))
+        #expect(change.instant == Self.at(40.1))
+        #expect(change.uncertainty == .milliseconds(30_100))
+        #expect(course.next(after: Self.at(41), now: Self.at(41.1)) == Self.at(46))
+    }
+
+    @Test func `one good check is enough, and it may have been so since the last bad one`() throws {
+        var course = Self.course(confirm: 1)
+        _ = Self.take(Self.good, at: 10, &course)
+        #expect(Self.take(Self.silent, at: 40, &course) != nil)
+        #expect(Self.take(Self.silent, at: 45, &course, isDown: true) == nil)
+        let change = try #require(Self.take(Self.good, at: 50, &course, isDown: true))
+        #expect(change.instant == Self.at(50.1))
+        #expect(change.uncertainty == .milliseconds(5100))
+    }
+
+    @Test func `a bad check that is not confirmed changes nothing`() {
+        var course = Self.course(confirm: 3)
+        _ = Self.take(Self.good, at: 10, &course)
+        #expect(Self.take(Self.silent, at: 40, &course) == nil)
+        #expect(Self.take(Self.refused, at: 41, &course) == nil)
+        _ = Self.take(Self.good, at: 42, &course)
+        #expect(Self.take(Self.silent, at: 70, &course) == nil)
+        #expect(Self.take(Self.silent, at: 71, &course) == nil)
+        #expect(Self.take(Self.refused, at: 72, &course)?.instant == Self.at(70.1))
+    }
+
+    @Test func `what is down in another way is so when that is confirmed`() throws {
+        var course = Self.course()
+        _ = Self.take(Self.good, at: 10, &course)
+        _ = Self.take(Self.silent, at: 40, &course)
+        _ = Self.take(Self.silent, at: 41, &course)
+        #expect(Self.take(Self.refused, at: 46, &course, isDown: true) == nil)
+        #expect(Self.take(Self.silent, at: 51, &course, isDown: true) == nil)
+        #expect(Self.take(Self.refused, at: 56, &course, isDown: true) == nil)
+        let change = try #require(Self.take(Self.refused, at: 61, &course, isDown: true))
+        #expect(change.instant == Self.at(56.1))
+        #expect(change.uncertainty == .milliseconds(5100))
+    }
+
+    @Test func `when the path is back in an outage the first check decides, since then`() throws {
+        var course = Self.course()
+        _ = Self.take(Self.good, at: 10, &course)
+        course.begin(at: Self.at(20))
+        let change = try #require(Self.take(Self.silent, at: 20.5, &course, isDown: true))
+        #expect(change.instant == Self.at(20))
+        #expect(change.uncertainty == .zero)
+        course.begin(at: Self.at(30))
+        let end = try #require(Self.take(Self.good, at: 30.5, &course, isDown: true))
+        #expect(end.instant == Self.at(30.6))
+        #expect(end.uncertainty == .milliseconds(600))
+    }
+
+    @Test func `targets are spread over the interval, and stay where they are`() {
+        var settings = CheckSettings([.init(nil)])
+        settings.interval = .seconds(30)
+        var places: Set<Int64> = []
+        for number in 0..<1000 {
+            var course = CheckCourse(settings, of: "target-\(number)", at: Self.at(0))
+            _ = Self.take(Self.good, at: 100, &course)
+            let first = course.next(after: Self.at(100), now: Self.at(100.1))
+            #expect(first >= Self.at(115) && first <= Self.at(145))
+            #expect(course.next(after: first, now: first + .milliseconds(100)) == first + .seconds(30))
+            places.insert((first.nanoseconds / 1_000_000_000) % 30)
+        }
+        #expect(places.count == 30)
+    }
+}

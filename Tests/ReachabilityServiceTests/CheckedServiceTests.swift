@@ -1,0 +1,208 @@
+import LinuxPrimitives
+import NetworkReachability
+import NetworkReachabilityTesting
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityService
+
+/// A service whose targets are checked, over a fake kernel, with findings that a test plays.
+@Suite struct CheckedServiceTests {
+    /// Never answers: what is found a test says.
+    private struct Silence: TargetProbing {
+        func check(isDown: Bool) async -> CheckFinding? {
+            let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+            for await _ in stream {}
+            withExtendedLifetime(continuation) {}
+            return nil
+        }
+
+        func forget() {}
+    }
+
+    private final class World: Sendable {
+        let kernel = FakeKernel()
+        let service: MonitoringService
+        let manager: NetworkReachabilityManager
+        let target: ServiceTarget
+        private let events = Locked<[ServiceEvent]>([])
+        private let listener: Locked<Cancellation?> = Locked(nil)
+
+        init() throws {
+            kernel.addLink("eth0")
+            kernel.addAddress("192.0.2.7/24", to: "eth0")
+            kernel.addRoute("default", via: "192.0.2.1")
+            let clock = kernel.clock
+            manager = try NetworkReachabilityManager(kernel: kernel)
+            service = MonitoringService(
+                clock: ServiceClock(
+                    monitor: clock,
+                    real: { .seconds(1_700_000_000) + clock.boot },
+                    bootIdentifier: "boot"
+                ),
+                makeProber: { _, _ in Silence() }
+            )
+            target = ServiceTarget(name: "erp", host: nil, checks: CheckSettings([.init(nil)]))
+            let token = service.addListener { [events] more in events.withLock { $0 += more } }
+            listener.withLock { $0 = token }
+            service.insert(target, manager)
+            flush()
+        }
+
+        func flush() {
+            manager.record.monitor.queue.sync {}
+            service.flush()
+        }
+
+        var turn: UInt64? { service.state.withLock { $0.checks["erp"]?.turn } }
+        var account: ServiceBooks.Account? { service.snapshot.books.accounts["erp"] }
+        var state: TargetState? { account?.ledger.current.state }
+
+        /// A check of that length ends now.
+        func find(_ place: String, _ reason: String, taking length: Duration = .zero, turn: UInt64? = nil) {
+            guard let turn = turn ?? self.turn else { return }
+            let finding = CheckFinding(
+                place,
+                reason,
+                sentence: "\(place): \(reason)",
+                steps: [.init(kind: "verdict", state: "broken", summary: "\(place): \(reason)", remedy: nil)]
+            )
+            kernel.clock.advance(by: length)
+            let now = kernel.clock.boot
+            _ = service.take(finding, of: "erp", turn, from: now - length, to: now)
+            flush()
+        }
+
+        func total(_ account: LedgerAccount) -> Duration? {
+            let (books, now) = (service.snapshot.books, service.snapshot.now)
+            return books.accounts["erp"]?.total(account, at: now)
+        }
+    }
+
+    private static let up = TargetState(.up, basis: .checks)
+
+    @Test func `what is checked is not up before a check says so`() throws {
+        let world = try World()
+        #expect(world.state == TargetState(.unknown, .undecided))
+        world.kernel.clock.advance(by: .milliseconds(300))
+        world.find("works", "targetAnswers")
+        #expect(world.state == Self.up)
+        #expect(world.account?.ledger.current.uncertainty == .milliseconds(300))
+        #expect(world.total(.unknown) == .milliseconds(300))
+    }
+
+    @Test(arguments: [
+        ("gateway", "neighbourFailed", TargetState(.upstream, .gateway, basis: .checks)),
+        ("portal", "redirected", TargetState(.upstream, .portal, basis: .checks)),
+        ("upstream", "silentBeyond", TargetState(.upstream, .provider, basis: .checks)),
+        ("dns", "serverSilent", TargetState(.upstream, .dns, basis: .checks)),
+        ("dns", "noServerConfigured", TargetState(.us, .dns, basis: .checks)),
+        ("thisMachine", "firewall", TargetState(.us, .policy, basis: .checks)),
+        ("host", "silent", TargetState(.them, .host, basis: .checks)),
+        ("service", "refused", TargetState(.them, .refused, basis: .checks)),
+        ("service", "statusNotExpected", TargetState(.them, .http, basis: .checks)),
+        ("tls", "expired", TargetState(.them, .tls, basis: .checks)),
+        ("dns", "nameNotFound", TargetState(.them, .dns, basis: .checks)),
+        ("inconclusive", "anchorsProveNothing", TargetState(.unknown, .undecided, basis: .checks)),
+    ])
+    func `what checks find is in the books, with its time and its evidence`(
+        place: String,
+        reason: String,
+        state: TargetState
+    ) throws {
+        let world = try World()
+        world.find("works", "targetAnswers")
+        world.kernel.clock.advance(by: .seconds(30))
+        world.find(place, reason, taking: .milliseconds(100))
+        #expect(world.state == Self.up)
+        world.kernel.clock.advance(by: .seconds(1))
+        world.find(place, reason, taking: .milliseconds(100))
+        let current = try #require(world.account?.ledger.current)
+        #expect(current.state == state)
+        #expect(current.reason == reason)
+        #expect(current.uncertainty == .milliseconds(30_100))
+        #expect(current.duration(at: world.service.snapshot.now) == .milliseconds(1100))
+        #expect(world.account?.evidence[current.start]?.steps.last?.summary == "\(place): \(reason)")
+        #expect(world.service.snapshot.findings["erp"]?.finding.sentence == "\(place): \(reason)")
+    }
+
+    @Test func `what the kernel says comes first, and what was found along an older path is void`() throws {
+        let world = try World()
+        world.find("works", "targetAnswers")
+        let before = try #require(world.turn)
+        world.kernel.clock.advance(by: .seconds(10))
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        #expect(world.state == TargetState(.us, .link))
+        world.find("host", "silent", turn: before)
+        world.find("host", "silent")
+        #expect(world.state == TargetState(.us, .link))
+        #expect(world.account?.ledger.current.reason == "noCarrier")
+    }
+
+    @Test func `when the path is back the outage goes on until a check ends it`() throws {
+        let world = try World()
+        world.find("works", "targetAnswers")
+        world.kernel.clock.advance(by: .seconds(10))
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        world.kernel.clock.advance(by: .seconds(4))
+        world.kernel.setCarrier("eth0", true)
+        world.flush()
+        #expect(world.state == TargetState(.us, .link))
+        world.find("works", "targetAnswers", taking: .milliseconds(20))
+        #expect(world.state == Self.up)
+        let outage = try #require(world.account?.outages.first)
+        #expect(outage.duration(at: world.service.snapshot.now) == .milliseconds(4020))
+        #expect(outage.uncertainty == .milliseconds(20))
+    }
+
+    @Test func `a path that is back and leads nowhere is the same outage`() throws {
+        let world = try World()
+        world.find("works", "targetAnswers")
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        world.kernel.clock.advance(by: .seconds(4))
+        world.kernel.setCarrier("eth0", true)
+        world.flush()
+        world.find("upstream", "silentBeyond", taking: .seconds(3))
+        let outage = try #require(world.account?.ledger.outage)
+        #expect(outage.intervals.map(\.state.description) == ["us.link", "upstream.provider"])
+        #expect(outage.intervals[0].duration(at: world.service.snapshot.now) == .seconds(4))
+        #expect(outage.intervals[1].duration(at: world.service.snapshot.now) == .seconds(3))
+        #expect(outage.uncertainty == .zero)
+    }
+
+    @Test func `after a sleep nothing holds that was found`() throws {
+        let world = try World()
+        world.find("works", "targetAnswers")
+        let before = try #require(world.turn)
+        world.kernel.clock.sleep(for: .seconds(3600))
+        world.flush()
+        #expect(try #require(world.turn) > before)
+        world.find("host", "silent", turn: before)
+        world.find("works", "targetAnswers")
+        #expect(world.total(.unknown) == .seconds(3600))
+        #expect(world.state == Self.up)
+    }
+
+    @Test func `checks that are taken away leave what the kernel says, and others begin anew`() throws {
+        let world = try World()
+        world.find("host", "silent")
+        world.find("host", "silent")
+        #expect(world.state == TargetState(.them, .host, basis: .checks))
+        var other = world.target
+        other.checks?.interval = .seconds(60)
+        world.service.changeChecks(of: other)
+        // Until one is made it is as it was.
+        #expect(world.state == TargetState(.them, .host, basis: .checks))
+        other.checks = nil
+        world.service.changeChecks(of: other)
+        #expect(world.state == TargetState(.up))
+        #expect(world.service.snapshot.findings["erp"] == nil)
+        world.service.changeChecks(of: world.target)
+        #expect(world.state == TargetState(.up))
+        world.find("works", "targetAnswers")
+        #expect(world.state == Self.up)
+    }
+}
