@@ -47,8 +47,13 @@ struct CheckWatch: Sendable {
         }
         if let before = self.path, before.leads(as: path) { return nil }
         self.path = path
+        // Mostly the name service answers before.
+        if path.isAboutName { delay = max(delay, Self.patience) }
         return begin(at: now)
     }
+
+    /// How long a name may take to get an address before a check finds out why it has none.
+    private static let patience = Duration.seconds(2)
 
     /// What was found holds no more: a check is to be made, if there is a path.
     mutating func begin(at now: LedgerInstant) -> (@Sendable () -> Void)? {
@@ -65,8 +70,11 @@ struct CheckWatch: Sendable {
 
 extension NetworkPath {
     /// Whether a check can find out more: packets leave, or it is only the name that has no address.
-    var mayBeChecked: Bool {
-        status.isReachable || status == .notReachable && reason?.rawValue == Attributor.nameNotResolved
+    var mayBeChecked: Bool { status.isReachable || isAboutName }
+
+    /// Whether it is only the name that has no address, or none yet.
+    fileprivate var isAboutName: Bool {
+        !status.isReachable && reason.map { Attributor.nameReasons.contains($0.rawValue) } == true
     }
 
     /// Whether packets take the same way.
