@@ -48,6 +48,20 @@ import Testing
         #expect(try await lab.end() == 0)
     }
 
+    @Test func `a namespace that goes is not observed, and nothing is blamed`() async throws {
+        let namespace = try await NamedNamespace.make()
+        try write(
+            "[[target]]\nname = \"it\"\nat-large = true\nnamespace = \"\(namespace.name)\"\nchecks = [\"network\"]\n"
+        )
+        let lab = try await ServeLab.start(["--config", file], in: directory)
+        #expect(try await eventually(within: .seconds(60)) { try await attribution(lab) == "upstream path+checks" })
+        namespace.delete()
+        #expect(try await eventually(within: .seconds(60)) { try await attribution(lab) == "unknown path" })
+        #expect(try await lab.object("/v1/targets/it")["cause"] as? String == "notObserved")
+        #expect(try await lab.outages().map(\.ending) == ["unknown"])
+        #expect(try await lab.end() == 0)
+    }
+
     @Test func `it ends at once while checks are under way`() async throws {
         try write(
             (1...50).map { "[[target]]\nname = \"\($0)\"\nhost = \"203.0.113.\($0)\"\nchecks = [\"tcp:443\"]\n" }
