@@ -34,6 +34,14 @@ import Testing
     @Test func `row 6: names`() {
         #expect(state(.notReachable(reason: "nameNotResolved")) == "us.dns")
         #expect(state(.reachable, "dns", "noServerConfigured") == "us.dns")
+        // A check tells whether it is all names, or this one.
+        for path in [Observation.Path.notReachable(reason: "nameNotResolved"), .unknown(reason: "resolving")] {
+            #expect(state(path, "dns", "serverSilent") == "upstream.dns")
+            #expect(state(path, "dns", "nameNotFound") == "them.dns")
+        }
+        let stub = Observation.Check(place: "dns", reason: "serverClosed", isLocal: true)
+        #expect(Attributor.state(of: Observation(path: .reachable, check: stub)).description == "us.dns")
+        #expect(Attributor.reason(of: Observation(path: .notReachable(reason: "noRoute"), check: stub)) == "noRoute")
     }
 
     @Test func `row 7: the gateway`() { #expect(state(.reachable, "gateway", "neighbourFailed") == "upstream.gateway") }

@@ -71,7 +71,7 @@ import Testing
             log.note(CheckStatus(finding: Self.good(.milliseconds(3)), begun: instant, ended: instant), of: "erp")
         }
         log.note(CheckStatus(finding: Self.refused, begun: Self.start, ended: Self.start + .seconds(3000)), of: "erp")
-        #expect(log.latest(of: "erp").count == 20)
+        #expect(log.latest(of: "erp").count == 10)
         #expect(log.latest(of: "erp").first?.finding == Self.refused)
         #expect(log.buckets(of: "erp").map(\.count) == [10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 1])
         let unwritten = log.takeUnwritten()

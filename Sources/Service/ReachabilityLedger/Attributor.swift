@@ -24,11 +24,12 @@ public enum Attributor {
         switch observation.path {
         case .notObserved: return TargetState(.unknown, .notObserved)
         case .suspended: return TargetState(.unknown, .suspended)
+        // Whether all names fail, or this one, the kernel does not know.
         case .unknown(let reason):
+            if nameReasons.contains(reason), let check = observation.check { return state(of: check) }
             return TargetState(.unknown, unknownCauses[reason] ?? .undecided)
         case .notReachable(let reason):
-            // Whether all names fail, or this one, the kernel does not know.
-            if reason == nameNotResolved, let check = observation.check { return state(of: check) }
+            if nameReasons.contains(reason), let check = observation.check { return state(of: check) }
             return TargetState(.us, kernelCauses[reason] ?? .policy)
         case .reachable:
             guard let check = observation.check else { return TargetState(.up) }
@@ -41,14 +42,20 @@ public enum Attributor {
         switch observation.path {
         case .notObserved: "notObserved"
         case .suspended: "suspended"
-        case .notReachable(nameNotResolved) where observation.check != nil, .reachable:
-            observation.check.flatMap { state(of: $0).attribution == .up ? nil : $0.reason }
-        case .unknown(let reason), .notReachable(let reason): reason
+        case .unknown(let reason), .notReachable(let reason):
+            if nameReasons.contains(reason), observation.check != nil { reasonOfCheck(observation) } else { reason }
+        case .reachable: reasonOfCheck(observation)
         }
     }
 
-    /// What the kernel's path has to say where a name has no address. A check can tell more.
-    public static let nameNotResolved = "nameNotResolved"
+    private static func reasonOfCheck(_ observation: Observation) -> String? {
+        observation.check.flatMap { state(of: $0).attribution == .up ? nil : $0.reason }
+    }
+
+    /// What the path to a target says where only its name has no address, or none yet. A check can tell more.
+    public static let nameReasons: Set<String> = [nameNotResolved, "resolving"]
+
+    private static let nameNotResolved = "nameNotResolved"
 
     private static let unknownCauses: [String: OutageCause] = [
         "namespaceGone": .notObserved, "netlinkUnavailable": .denied,

@@ -1,3 +1,4 @@
+import Dispatch
 import LinuxPrimitives
 import NetworkReachability
 import Sockets
@@ -18,14 +19,17 @@ package final class CheckBench: Sendable {
     /// The kernel's answers and all that hangs on them; made anew after a few seconds, for nobody is told of each change.
     private struct Ground {
         let run: CheckRun
+        let epoch: UInt64
         let made: ContinuousClock.Instant
     }
 
     private struct State {
         var engine: SocketEngine?
         var ground: Ground?
-        var line: SharedLine?
-        var nobody: SharedLine?
+        /// Grows with each change of the network.
+        var epoch: UInt64 = 0
+        /// Who hears of portals.
+        var listening: Cancellation?
         var patience = RoundPatience()
         var rounds = 0
         var isOver = false
@@ -33,6 +37,8 @@ package final class CheckBench: Sendable {
 
     private let options: CheckOptions
     private let state = Locked(State())
+    private let portals: PortalAnnouncements
+    private let queue = DispatchQueue(label: "ReachabilityChecks.bench")
 
     /// So long the kernel's answers are taken to hold.
     private static let lifetime = Duration.seconds(5)
@@ -46,6 +52,7 @@ package final class CheckBench: Sendable {
     /// - Parameter options: how checks are made, and whom they may contact.
     package init(_ options: CheckOptions) {
         self.options = options
+        portals = PortalAnnouncements(in: options.networkNamespace)
     }
 
     deinit {
@@ -89,48 +96,74 @@ package final class CheckBench: Sendable {
         return await run.report(of: target)
     }
 
-    /// The network has changed: what was found holds no more.
+    /// The network has changed: what was found holds no more. Lets go of nothing yet, so it may be called under a lock.
     package func forget() {
-        state.withLock { ($0.ground, $0.line, $0.nobody) = (nil, nil, nil) }
+        state.withLock { $0.epoch += 1 }
     }
 
     /// Ends what is under way of the line.
     package func end() {
-        let lines = state.withLock { state in
+        let (ground, listening) = state.withLock { state in
             state.isOver = true
-            defer { (state.ground, state.line, state.nobody) = (nil, nil, nil) }
-            return [state.line, state.nobody]
+            defer { (state.ground, state.listening) = (nil, nil) }
+            return (state.ground, state.listening)
         }
-        for case let line? in lines { Task { await line.cancel() } }
+        listening?.cancel()
+        guard let run = ground?.run else { return }
+        Task {
+            await run.line.cancel()
+            await run.nobody.cancel()
+        }
     }
 
     // MARK: The ground
 
     private func ground() throws(CheckError) -> CheckRun {
-        let (known, engine, patience, round) = state.withLock { state in
+        let (known, engine, patience, epoch, round) = state.withLock { state in
             state.rounds += 1
-            return (state.ground, state.engine, state.patience, state.rounds)
+            return (state.ground, state.engine, state.patience, state.epoch, state.rounds)
         }
-        if let known, known.made + Self.lifetime > .now { return known.run }
+        if let known, known.epoch == epoch, known.made + Self.lifetime > .now { return known.run }
+        listen()
         var options = options
         options.timeLimit = patience.limit(options.timeLimit)
+        options.announcedPortals = portals.servers
         var site = try CheckSite(options, gate: Self.gate, engine: engine)
         if site.path.isExpensive { site = try CheckSite(options.thrifty(round), gate: Self.gate, engine: site.engine) }
-        return state.withLock { [site] state in
-            state.engine = site.engine
-            let line =
-                state.line
-                ?? SharedLine(outlivesWaiters: true) { [weak self] in await self?.askLine() ?? LineOutcome() }
-            let nobody =
-                state.nobody
-                ?? SharedLine(outlivesWaiters: true) { [weak self] in await self?.askNobody() ?? LineOutcome() }
-            let run = CheckRun(site: site, line: line, nobody: nobody)
-            if !state.isOver {
-                (state.line, state.nobody) = (line, nobody)
-                state.ground = Ground(run: run, made: .now)
+        // What was found of the line outlives the kernel's answers, but not the network it is about.
+        let run =
+            if let known, known.epoch == epoch {
+                CheckRun(site: site, line: known.run.line, nobody: known.run.nobody)
+            } else {
+                CheckRun(
+                    site: site,
+                    line: SharedLine(outlivesWaiters: true) { [weak self] in await self?.askLine() ?? LineOutcome() },
+                    nobody: SharedLine(outlivesWaiters: true) { [weak self] in
+                        await self?.askNobody() ?? LineOutcome()
+                    }
+                )
             }
-            return run
+        let ground = Ground(run: run, epoch: epoch, made: .now)
+        // What it takes the place of dies outside.
+        let previous = state.withLock { state -> Ground? in
+            state.engine = site.engine
+            guard !state.isOver else { return nil }
+            defer { state.ground = ground }
+            return state.ground
         }
+        return withExtendedLifetime(previous) { run }
+    }
+
+    /// Hears from now on of the network's own server that tells of captivity.
+    private func listen() {
+        guard options.portalAPI == nil, state.withLock({ $0.listening == nil && !$0.isOver }) else { return }
+        let listening = portals.listen(on: queue) { [weak self] in self?.forget() } ?? Cancellation {}
+        let surplus = state.withLock { state -> Cancellation? in
+            guard state.listening == nil, !state.isOver else { return listening }
+            state.listening = listening
+            return nil
+        }
+        surplus?.cancel()
     }
 
     private func askLine() async -> LineOutcome {

@@ -83,7 +83,9 @@ extension API {
 extension MonitoringService.Snapshot {
     func item(of bucket: CheckBucket) -> Item {
         var object = JSONObject()
-        object.add("start", time(bucket.start))
+        // The clocks of people are a little ahead of the ledger's, or behind.
+        let start = calendar.wall(at: bucket.start) + .milliseconds(500)
+        object.add("start", Timestamp(real: .seconds(start.components.seconds)))
         object.add("seconds", bucket.length.components.seconds)
         object.add("checks", bucket.count)
         var failures = JSONObject()

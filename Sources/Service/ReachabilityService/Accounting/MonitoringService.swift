@@ -207,15 +207,13 @@ package final class MonitoringService: Sendable {
         // The event may have been received before this machine slept last; the books take no moment before an interval began.
         let received = change.noticed.map { boot - (monotonic - $0) } ?? boot
         let observation = Observation(path: .init(change.path))
-        var next: (@Sendable () -> Void)?
         record { state in
             let instant = state.line.instant(at: received)
-            next = state.checks[target]?.take(change.path, at: instant)
+            state.checks[target]?.take(change.path, at: instant)
             // Where there is a way, a check says what comes of it; until then it is as it was.
             if state.checks[target] != nil, change.path.mayBeChecked { return [] }
             return state.books.take(observation, of: target, at: instant, now: state.line.instant(at: boot))
         }
-        next?()
         explain(target)
     }
 
@@ -248,7 +246,6 @@ package final class MonitoringService: Sendable {
     /// after a sleep is counted before it.
     private func checkClocks() {
         let (boot, monotonic, real) = (clock.monitor.boot, clock.monitor.monotonic, clock.real())
-        var next: [@Sendable () -> Void] = []
         record { state in
             let now = state.line.instant(at: boot)
             let sleep = boot - monotonic - state.slept
@@ -257,16 +254,13 @@ package final class MonitoringService: Sendable {
             if sleep > Self.shortestSleep {
                 events += state.books.suspend(from: now - sleep, to: now)
                 // What was found before holds no more.
-                for name in state.checks.keys {
-                    if let again = state.checks[name]?.begin(at: now) { next.append(again) }
-                }
+                for name in state.checks.keys { state.checks[name]?.begin(at: now) }
             }
             if let step = state.line.adjust(boot: boot, real: real) {
                 events.append(state.books.step(by: step, now: now))
             }
             return events
         }
-        for again in next { again() }
     }
 
     /// The two clocks are read one after the other, so they differ a little without a sleep.

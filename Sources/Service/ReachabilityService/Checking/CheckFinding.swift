@@ -12,7 +12,7 @@ package struct CheckFinding: Hashable, Sendable {
     /// One sentence for people, safe to print.
     package let sentence: String
     /// What was found, near to far, and what it comes to.
-    package let steps: [EvidenceRecord.Step]
+    package private(set) var steps: [EvidenceRecord.Step]
     /// How long the target took to answer; nil where it did not, or was not what answered.
     package let latency: Duration?
 
@@ -32,6 +32,13 @@ package struct CheckFinding: Hashable, Sendable {
     /// Whether the target is up.
     package var isGood: Bool {
         Attributor.state(of: Observation(path: .reachable, check: observation)).attribution == .up
+    }
+
+    /// The same for those who want to know what was found, not how.
+    var withoutSteps: CheckFinding {
+        var finding = self
+        finding.steps = []
+        return finding
     }
 
     /// Whether it would be no news after the other.

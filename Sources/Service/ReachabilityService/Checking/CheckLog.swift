@@ -30,8 +30,8 @@ package final class CheckLog: Sendable {
         .seconds(1), .milliseconds(2500), .seconds(5),
     ]
     /// So many results and buckets of a target are in memory.
-    private static let latestLimit = 20
-    private static let bucketLimit = 24
+    private static let latestLimit = 10
+    private static let bucketLimit = 12
 
     private let records = Locked<[String: Record]>([:])
 

@@ -35,38 +35,42 @@ struct CheckWatch: Sendable {
         (self.settings, self.prober, self.checker, self.course, self.delay) = (settings, prober, checker, course, delay)
     }
 
-    /// Takes what the kernel says.
-    ///
-    /// - Returns: what is to be done then, outside of the lock.
-    mutating func take(_ path: NetworkPath, at now: LedgerInstant) -> (@Sendable () -> Void)? {
+    /// Takes what the kernel says, and has a check made where there is a way.
+    mutating func take(_ path: NetworkPath, at now: LedgerInstant) {
         guard path.mayBeChecked else {
             self.path = nil
             turn += 1
             course.begin(at: now)
-            return { [checker] in checker.halt() }
+            return checker.halt()
         }
-        if let before = self.path, before.leads(as: path) { return nil }
+        if let before = self.path, before.leads(as: path) { return }
         self.path = path
-        return begin(at: now)
+        // Mostly the name service answers before.
+        if path.isAboutName { delay = max(delay, Self.patience) }
+        begin(at: now)
     }
 
-    /// What was found holds no more: a check is to be made, if there is a path.
-    mutating func begin(at now: LedgerInstant) -> (@Sendable () -> Void)? {
-        guard path != nil else { return nil }
+    /// How long a name may take to get an address before a check finds out why it has none.
+    private static let patience = Duration.seconds(2)
+
+    /// What was found holds no more: a check is made, if there is a path.
+    mutating func begin(at now: LedgerInstant) {
+        guard path != nil else { return }
         turn += 1
         course.begin(at: now)
-        defer { delay = .zero }
-        return { [checker, prober, turn, delay] in
-            prober.forget()
-            checker.go(turn, after: delay)
-        }
+        prober.forget()
+        checker.go(after: delay)
+        delay = .zero
     }
 }
 
 extension NetworkPath {
     /// Whether a check can find out more: packets leave, or it is only the name that has no address.
-    var mayBeChecked: Bool {
-        status.isReachable || status == .notReachable && reason?.rawValue == Attributor.nameNotResolved
+    var mayBeChecked: Bool { status.isReachable || isAboutName }
+
+    /// Whether it is only the name that has no address, or none yet.
+    fileprivate var isAboutName: Bool {
+        !status.isReachable && reason.map { Attributor.nameReasons.contains($0.rawValue) } == true
     }
 
     /// Whether packets take the same way.
@@ -84,7 +88,7 @@ extension MonitoringService {
         let name = target.name
         let watch = target.checks.map { settings in
             let prober = makeProber(target, settings)
-            let checker = TargetChecker { [weak self] turn in await self?.check(name, turn) }
+            let checker = TargetChecker { [weak self] in await self?.check(name) }
             let boot = clock.monitor.boot
             return state.withLock { state in
                 let course = CheckCourse(settings, of: name, at: state.line.instant(at: boot))
@@ -106,15 +110,13 @@ extension MonitoringService {
         guard let manager = state.withLock({ $0.observers[target.name]?.manager }) else { return }
         let path = manager.path(waitingForName: .zero)
         let boot = clock.monitor.boot
-        var next: (@Sendable () -> Void)?
         record { state in
             let now = state.line.instant(at: boot)
-            next = state.checks[target.name]?.take(path, at: now)
+            state.checks[target.name]?.take(path, at: now)
             // Without checks it is as the kernel says from now on; with them, until one is made, as it was.
             if state.checks[target.name] != nil, path.mayBeChecked { return [] }
             return state.books.take(Observation(path: .init(path)), of: target.name, at: now, now: now)
         }
-        next?()
         explain(target.name)
     }
 
@@ -156,17 +158,14 @@ extension MonitoringService {
         for watch in watches.values { watch.checker.end() }
     }
 
-    /// Makes one check along a path.
+    /// Makes one check.
     ///
     /// - Returns: how long to wait until the next begins; nil where what it found is void.
-    private func check(_ name: String, _ turn: UInt64) async -> Duration? {
-        guard
-            let (prober, isDown) = state.withLock({ state in
-                state.checks[name].map {
-                    ($0.prober, state.books.accounts[name]?.ledger.current.state.isOutage == true)
-                }
-            })
-        else { return nil }
+    private func check(_ name: String) async -> Duration? {
+        let known = state.withLock { state in
+            state.checks[name].map { ($0.prober, $0.turn, state.books.accounts[name]?.ledger.outage != nil) }
+        }
+        guard let (prober, turn, isDown) = known else { return nil }
         let begun = clock.monitor.boot
         guard let finding = await prober.check(isDown: isDown) else { return nil }
         return take(finding, of: name, turn, from: begun, to: clock.monitor.boot)
@@ -190,7 +189,7 @@ extension MonitoringService {
             let change = watch.course.take(finding, from: start, to: end, isDown: isDown)
             pause = max(.zero, watch.course.next(after: start, now: end) - end)
             state.checks[name] = watch
-            let status = CheckStatus(finding: finding, begun: start, ended: end)
+            let status = CheckStatus(finding: finding.withoutSteps, begun: start, ended: end)
             state.findings[name] = status
             checkLog.note(status, of: name)
             guard let change else { return [] }

@@ -2,10 +2,10 @@ import LinuxPrimitives
 import ReachabilityChecks
 
 /// Checks one target whenever it is time, as long as it is held and there is a path. One check at a time; whatever happens meanwhile is not
-/// kept waiting. Thread-safe.
+/// kept waiting. What it is told may be told under a lock. Thread-safe.
 package final class TargetChecker: Sendable {
     private enum Message: Sendable {
-        case go(turn: UInt64, after: Duration)
+        case go(after: Duration)
         case halt
         case ask
         /// The check of that number is over; the next is due then, or nothing follows from it.
@@ -15,9 +15,9 @@ package final class TargetChecker: Sendable {
     private let mailbox: Mailbox<Message>
     private let task: Task<Void, Never>
 
-    /// - Parameter check: Makes one check along the path of a turn, and says how long to wait until the next begins; nil where what it found
-    ///   is void. It is cancelled where its path is no more.
-    package init(_ check: @escaping @Sendable (_ turn: UInt64) async -> Duration?) {
+    /// - Parameter check: Makes one check, and says how long to wait until the next begins; nil where what it found is void. It is cancelled
+    ///   where its path is no more.
+    package init(_ check: @escaping @Sendable () async -> Duration?) {
         let mailbox = Mailbox<Message>()
         self.mailbox = mailbox
         task = Task { await Self.run(mailbox, check) }
@@ -28,7 +28,7 @@ package final class TargetChecker: Sendable {
     }
 
     /// There is a path, or another one: a check is made of it, after so long.
-    package func go(_ turn: UInt64, after delay: Duration = .zero) { mailbox.post(.go(turn: turn, after: delay)) }
+    package func go(after delay: Duration = .zero) { mailbox.post(.go(after: delay)) }
 
     /// There is no path.
     package func halt() { mailbox.post(.halt) }
@@ -45,9 +45,8 @@ package final class TargetChecker: Sendable {
     /// A path that comes and goes is not checked more often than that.
     private static let spacing = Duration.milliseconds(250)
 
-    private static func run(_ mailbox: Mailbox<Message>, _ check: @escaping @Sendable (UInt64) async -> Duration?) async
-    {
-        var turn: UInt64?
+    private static func run(_ mailbox: Mailbox<Message>, _ check: @escaping @Sendable () async -> Duration?) async {
+        var isThere = false
         var due: ContinuousClock.Instant?
         var last: ContinuousClock.Instant?
         var running: Task<Void, Never>?
@@ -55,24 +54,24 @@ package final class TargetChecker: Sendable {
         while !Task.isCancelled {
             for message in await mailbox.take(until: running == nil ? due : nil) {
                 switch message {
-                case .go(let path, let delay):
+                case .go(let delay):
                     running?.cancel()
-                    (running, turn) = (nil, path)
+                    (running, isThere) = (nil, true)
                     due = max(.now + delay, last.map { $0 + spacing } ?? .now)
                 case .halt:
                     running?.cancel()
-                    (running, turn, due) = (nil, nil, nil)
-                case .ask: if running == nil, turn != nil { due = .now }
+                    (running, isThere, due) = (nil, false, nil)
+                case .ask: if running == nil, isThere { due = .now }
                 case .ended(let ended, let next):
                     guard ended == number, running != nil else { break }
                     (running, due) = (nil, next)
                 }
             }
-            guard running == nil, let path = turn, let time = due, time <= .now, !Task.isCancelled else { continue }
+            guard running == nil, isThere, let time = due, time <= .now, !Task.isCancelled else { continue }
             number += 1
             (last, due) = (.now, nil)
             running = Task { [number] in
-                let pause = await check(path)
+                let pause = await check()
                 mailbox.post(.ended(number, pause.map { .now + $0 }))
             }
         }
