@@ -17,7 +17,6 @@ struct WebSender: Sendable {
     init(_ url: String, anchors: TrustAnchors? = nil, timeLimit: Duration) throws(AddressProblem) {
         var settings = TrustedHTTPSettings()
         settings.timeLimit = timeLimit
-        settings.maximumBodyBytes = 64 << 10
         do {
             self.url = try TrustedHTTPURL(url)
             let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:], anchors: anchors)
