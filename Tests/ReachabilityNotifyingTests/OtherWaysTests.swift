@@ -155,12 +155,12 @@ import Testing
             pause: { _ in await withCheckedContinuation { next in pause.withLock { $0 = next } } },
             hooks: { _, _, _, _ in nil }
         )
-        environment.timeLimit = .seconds(5)
+        environment.timeLimit = .seconds(30)
         environment.clock = world.waits
         func heartbeat(_ url: String) throws -> Heartbeat {
             Heartbeat(
                 settings: HeartbeatSettings(url: url, interval: .seconds(300)),
-                web: try WebSender(url, timeLimit: .seconds(5)),
+                web: try WebSender(url, timeLimit: .seconds(30)),
                 environment: environment,
                 report: { failure in failures.withLock { $0.append(failure?.text) } }
             )

@@ -15,10 +15,11 @@ import Testing
 
         init(
             _ notifier: NotifierSettings = NotifierSettings(name: "chat", way: .journal),
+            names: [String] = ["a", "b", "c"],
             hosts: [String: String] = [:]
         ) {
             self.notifier = notifier
-            let targets = ["a", "b", "c"].map { ServiceTarget(name: $0, host: hosts[$0] ?? $0) }
+            let targets = names.map { ServiceTarget(name: $0, host: hosts[$0] ?? $0) }
             book.apply(targets, [notifier], at: now)
             for target in targets { set(target.name, TargetState(.up)) }
         }
@@ -246,6 +247,17 @@ import Testing
         #expect(play.told() == ["began a us.link"])
         play.set("a", Self.up)
         #expect(play.told() == ["ended a us.link up"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a thousand targets that fall are one notification`() {
+        let names = (0..<1000).map { "t\($0)" }
+        var play = Play(names: names)
+        play.set(names, Self.link)
+        play.wait(.seconds(30))
+        #expect(play.told().count == 1)
+        play.set(names, Self.up)
+        #expect(play.told().count == 1)
+        #expect(play.book.incidents.isEmpty)
     }
 
     @Test func `whoever may have heard of it hears of its end, wanted or not`() {

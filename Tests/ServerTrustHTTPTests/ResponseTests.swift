@@ -178,6 +178,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "Content-Length: 9\r\n\r\nhi", "Content-Length: 99999999\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nx",
+    ])
+    func anAnswerThatEndsWithItsHead(_ rest: String) async throws {
+        let reply = Reply("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 202 Accepted\r\n\(rest)")
+        try await withServer(reply) { server in
+            var settings = TrustedHTTPSettings()
+            settings.endsWithHead = true
+            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()), settings: settings)
+            #expect(response.status == .accepted)
+            #expect(response.body.isEmpty)
+        }
+    }
+
     @Test(arguments: ["HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi"])
     func aResetIsToldFromAnEnd(_ answer: String) async throws {
         // The reset may overtake what was sent before it; then the answer has not begun.

@@ -25,7 +25,7 @@ package struct NotifyEnvironment: Sendable {
         (self.coordinator, self.pause, self.hooks) = (coordinator, pause, hooks)
     }
 
-    /// Until it is told, or something else is to be told: five minutes lie between attempts at most, an hour where a server asks for
+    /// Until it is told, or something else is to be told: a minute lies between attempts at most, an hour where a server asks for
     /// that, and the network's return cuts every wait short.
     static let policy: ReachabilityRetryPolicy = {
         do {
@@ -34,7 +34,7 @@ package struct NotifyEnvironment: Sendable {
                 attempts: .max,
                 attemptsAfterSending: .max,
                 attemptsUnresolved: .max,
-                backoff: Backoff(base: .seconds(1), cap: .seconds(300)),
+                backoff: Backoff(base: .seconds(1), cap: .seconds(60)),
                 retryAfterCap: .seconds(3600),
                 statuses: Set(300...599)
             )

@@ -61,7 +61,10 @@ package final class Notifying: Sendable {
                 state.written = known
             }
         }
-        let listener = service.addListener { [weak self] events in self?.take(events) }
+        // Not where others hear of them: a burst is worked off here.
+        let listener = service.addListener { [weak self, queue] events in
+            queue.async { [weak self] in self?.take(events) }
+        }
         state.withLock { $0.listener = listener }
     }
 
@@ -80,7 +83,11 @@ package final class Notifying: Sendable {
     }
 
     /// Waits until everything that has happened was looked at.
-    package func flush() { queue.sync {} }
+    package func flush() {
+        queue.sync {}
+        // What that has led to.
+        queue.sync {}
+    }
 
     /// Waits until nothing is being told, nor tried.
     func rest() async {

@@ -28,6 +28,9 @@ public struct TrustedHTTPSettings: Hashable, Sendable {
     /// Whom to ask in the place of the servers; nil for nobody. The variables of the environment are not read.
     public var proxy: HTTPProxy?
 
+    /// Whether an answer is over with its head: its body is not waited for, however it ends.
+    package var endsWithHead = false
+
     /// Whether connections to loopback, link-local and multicast addresses are made. The proxy's address is not looked at.
     var allowsLocalAddresses = true
 

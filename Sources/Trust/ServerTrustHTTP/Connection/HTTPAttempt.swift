@@ -70,6 +70,7 @@ struct HTTPAttempt: Sendable {
             url: request.url,
             method: request.method,
             maximumBodyBytes: settings.maximumBodyBytes,
+            endsWithHead: settings.endsWithHead,
             handshake: handshake
         )
         let pipeline = channel.pipeline.syncOperations

@@ -10,15 +10,23 @@ struct ResponseCollector {
     let url: TrustedHTTPURL
     let method: HTTPMethod
     let maximumBodyBytes: Int
+    let endsWithHead: Bool
     let handshake: TrustedHandshake?
     private var informational = 0
     private var head: HTTPResponseHead?
     private var body: [UInt8] = []
 
-    init(url: TrustedHTTPURL, method: HTTPMethod, maximumBodyBytes: Int, handshake: TrustedHandshake?) {
+    init(
+        url: TrustedHTTPURL,
+        method: HTTPMethod,
+        maximumBodyBytes: Int,
+        endsWithHead: Bool = false,
+        handshake: TrustedHandshake?
+    ) {
         self.url = url
         self.method = method
         self.maximumBodyBytes = maximumBodyBytes
+        self.endsWithHead = endsWithHead
         self.handshake = handshake
     }
 
@@ -30,7 +38,7 @@ struct ResponseCollector {
         switch part {
         case .head(let head):
             try add(head)
-            return nil
+            return endsWithHead ? response : nil
         case .body(let bytes):
             guard body.count + bytes.readableBytes <= maximumBodyBytes else {
                 throw .bodyTooLarge(limit: maximumBodyBytes)
@@ -38,8 +46,14 @@ struct ResponseCollector {
             body.append(contentsOf: bytes.readableBytesView)
             return nil
         case .end:
-            guard let head else { return nil }
-            return TrustedHTTPResponse(
+            return response
+        }
+    }
+
+    /// What has come of it; nil before its head.
+    private var response: TrustedHTTPResponse? {
+        head.map { head in
+            TrustedHTTPResponse(
                 status: head.status,
                 headers: head.headers,
                 body: body,
@@ -61,7 +75,7 @@ struct ResponseCollector {
         default:
             self.head = head
             let hasBody = method != .HEAD && head.status.code != 204 && head.status.code != 304
-            if hasBody { try checkFraming(head.headers) }
+            if hasBody, !endsWithHead { try checkFraming(head.headers) }
         }
     }
 
