@@ -1,3 +1,4 @@
+import Dispatch
 import LinuxPrimitives
 import NetworkReachability
 import NetworkReachabilityTesting
@@ -83,6 +84,25 @@ import Testing
         }
         #expect(isWell)
         #expect(writer.status.pending == 0)
+        world.stop()
+    }
+
+    @Test func `a round trip does not come back while what follows the kernel hangs`() async throws {
+        let world = try HistoryWorld(HistoryDirectory())
+        world.start()
+        let (service, monitor) = (world.service!, try #require(world.service.monitors.first))
+        let (isBack, hang) = (Locked(false), DispatchSemaphore(value: 0))
+        monitor.queue.async { hang.wait() }
+        await withCheckedContinuation { continuation in
+            service.roundTrip(through: nil) { _ in
+                isBack.withLock { $0 = true }
+                continuation.resume()
+            }
+            service.flush()
+            #expect(isBack.withLock { !$0 })
+            hang.signal()
+        }
+        #expect(isBack.withLock { $0 })
         world.stop()
     }
 
