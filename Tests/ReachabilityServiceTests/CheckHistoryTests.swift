@@ -59,8 +59,8 @@ import Testing
             check(world)
             check(world, "refused")
             world.advance(.seconds(300))
+            world.writer.mark()
         }
-        world.writer.mark()
         #expect(try buckets(world).count == 24)
         world.advance(.seconds(15 * 86400))
         world.writer.mark()

@@ -59,6 +59,7 @@ struct Serve: AsyncParsableCommand {
             history?.stop(at: service.snapshot.now)
             throw ExitMessage("cannot watch \(error.target.printable): \(error.error.description)", .configuration)
         }
+        service.setMaintenance(configuration.maintenance)
         // Whoever asks from now on finds this run begun in it.
         history?.flush()
         let reloader = arguments.config.map { file in

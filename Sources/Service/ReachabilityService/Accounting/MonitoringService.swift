@@ -27,6 +27,9 @@ package final class MonitoringService: Sendable {
         var listeners: [UInt64: @Sendable ([ServiceEvent]) -> Void] = [:]
         var lastListener: UInt64 = 0
         var sleepWatch: Cancellation?
+        var maintenance: [MaintenanceWindow] = []
+        /// Fires when one of them begins or ends.
+        var maintenanceTimer: Cancellation?
         /// The targets that are checked.
         var checks: [String: CheckWatch] = [:]
         /// What the last check of each found.
@@ -82,7 +85,10 @@ package final class MonitoringService: Sendable {
         earlier = resume.eras.filter { $0.line.bootIdentifier != clock.bootIdentifier }
         eraStart = resume.eras.first { $0.line.bootIdentifier == clock.bootIdentifier }?.start ?? start
         state = Locked(State(line: line, slept: boot - clock.monitor.monotonic))
-        let watch = clock.monitor.watchForSleep(on: eventQueue) { [weak self] in self?.checkClocks() }
+        let watch = clock.monitor.watchForSleep(on: eventQueue) { [weak self] in
+            self?.checkClocks()
+            self?.followMaintenance()
+        }
         state.withLock { $0.sleepWatch = watch }
     }
 

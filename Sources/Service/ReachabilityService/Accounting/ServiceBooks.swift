@@ -45,6 +45,8 @@ package struct ServiceBooks: Sendable {
     fileprivate static let kept = intervalLimit + 1 - intervalLimit / 4
 
     private(set) package var accounts: [String: Account] = [:]
+    /// Targets at which work is planned now.
+    private var maintained: Set<String> = []
     /// The number of the latest event that is in them.
     private(set) package var lastNumber: UInt64 = 0
 
@@ -63,7 +65,7 @@ package struct ServiceBooks: Sendable {
     /// Begins to account for a target of which this is known; nothing where it is accounted for already.
     package mutating func open(_ target: String, _ observation: Observation, at now: LedgerInstant) -> [ServiceEvent] {
         guard accounts[target] == nil else { return [] }
-        let (state, reason) = (Attributor.state(of: observation), Attributor.reason(of: observation))
+        let (state, reason) = state(of: target, observation)
         let ledger = TargetLedger(of: target, from: now, state, reason: reason)
         accounts[target] = Account(ledger: ledger, start: now)
         let began: [TargetLedger.Event] = ledger.outage.map { [.outageBegan($0)] } ?? []
@@ -93,7 +95,7 @@ package struct ServiceBooks: Sendable {
         uncertainty: Duration = .zero,
         now: LedgerInstant
     ) -> [ServiceEvent] {
-        let (state, reason) = (Attributor.state(of: observation), Attributor.reason(of: observation))
+        let (state, reason) = state(of: target, observation)
         guard let events = accounts[target]?.ledger.take(state, reason: reason, at: instant, uncertainty: uncertainty)
         else { return [] }
         return keep(events, of: target, now: now)
@@ -108,8 +110,8 @@ package struct ServiceBooks: Sendable {
     ) -> [ServiceEvent] {
         guard let account = accounts[target] else { return [] }
         let current = account.ledger.current
-        guard account.evidence[current.start] == nil, Attributor.state(of: observation) == current.state,
-            Attributor.reason(of: observation) == current.reason
+        guard account.evidence[current.start] == nil,
+            state(of: target, observation) == (current.state, current.reason)
         else { return [] }
         // Mostly it is as it was before, and need not be kept twice.
         let known = account.evidence.values.first { $0.steps == steps }?.steps
@@ -131,6 +133,32 @@ package struct ServiceBooks: Sendable {
             }
         }
         return events
+    }
+
+    /// Work is planned at these targets, and at no others.
+    ///
+    /// - Parameter instant: Since when.
+    package mutating func setMaintenance(
+        of targets: Set<String>,
+        at instant: LedgerInstant,
+        now: LedgerInstant
+    ) -> [ServiceEvent] {
+        let changed = maintained.symmetricDifference(targets)
+        maintained = targets
+        return changed.sorted().flatMap { target -> [ServiceEvent] in
+            guard let current = accounts[target]?.ledger.current else { return [] }
+            var state = current.state
+            state.isMaintenance = targets.contains(target)
+            let events = accounts[target]?.ledger.take(state, reason: current.reason, at: instant) ?? []
+            return keep(events, of: target, now: now)
+        }
+    }
+
+    /// What an observation of a target means, and in which words.
+    private func state(of target: String, _ observation: Observation) -> (TargetState, String?) {
+        var state = Attributor.state(of: observation)
+        state.isMaintenance = maintained.contains(target)
+        return (state, Attributor.reason(of: observation))
     }
 
     /// The wall clock was set.

@@ -95,13 +95,14 @@ package final class Reloader: Sendable {
             let problem = ConfigurationProblem(path: "target[\(index + 1)]", text: error.error.description)
             throw ConfigurationProblems([problem])
         }
+        service.setMaintenance(configuration.maintenance)
         for use in uses { use() }
         return state.withLock { state in
             var changed: [String] = []
             if state.current.listen != configuration.listen { changed.append("listen") }
             if state.current.history != configuration.history { changed.append("history") }
             // These are still as they were at the start.
-            state.current.targets = configuration.targets
+            (state.current.targets, state.current.maintenance) = (configuration.targets, configuration.maintenance)
             (state.current.notifiers, state.current.heartbeat) = (configuration.notifiers, configuration.heartbeat)
             return changed
         }

@@ -22,6 +22,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package var targets: [ServiceTarget] = [.internet]
     package var notifiers: [NotifierSettings] = []
     package var heartbeat: HeartbeatSettings?
+    package var maintenance: [MaintenanceWindow] = []
 
     /// What is done without a file.
     package init() {}
@@ -44,6 +45,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
         targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
         notifiers = Self.notifiers(root, targets: targets)
         heartbeat = Self.heartbeat(root)
+        maintenance = Self.maintenance(root, targets: targets)
         root.finish()
         guard !findings.problems.isEmpty else { return }
         let lines = KeyLines(text)

@@ -1,0 +1,139 @@
+import LinuxPrimitives
+import NetworkReachability
+import NetworkReachabilityTesting
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityService
+
+/// When work is planned, and what becomes of the time.
+@Suite struct MaintenanceTests {
+    // MARK: When
+
+    private static func window(_ keys: String) throws -> MaintenanceWindow {
+        let text = "schema = 1\n[[maintenance]]\n\(keys)"
+        return try #require(try ServiceConfiguration(text).maintenance.first)
+    }
+
+    private static func moment(_ text: String) throws -> Duration { try #require(Timestamp.real(of: text)) }
+
+    /// Clocks in Berlin are set forward at 2026-03-29T01:00Z, and back at 2026-10-25T01:00Z.
+    @Test(arguments: [
+        (#"weekly = "Sun 03:00 Europe/Berlin""#, "2h", "2026-03-20T00:00:00Z", "2026-03-22T02:00:00Z"),
+        (#"weekly = "Sun 03:00 Europe/Berlin""#, "2h", "2026-03-23T00:00:00Z", "2026-03-29T01:00:00Z"),
+        (#"weekly = "Sun 03:00 Europe/Berlin""#, "2h", "2026-04-01T00:00:00Z", "2026-04-05T01:00:00Z"),
+        // Left out on that day: as it would have been.
+        (#"weekly = "Sun 02:30 Europe/Berlin""#, "2h", "2026-03-28T00:00:00Z", "2026-03-29T01:30:00Z"),
+        // Twice on that day: the first.
+        (#"weekly = "Sun 02:30 Europe/Berlin""#, "2h", "2026-10-24T00:00:00Z", "2026-10-25T00:30:00Z"),
+        (#"daily = "23:30 America/New_York""#, "1h", "2026-11-01T05:00:00Z", "2026-11-02T04:30:00Z"),
+        (#"daily = "00:00 UTC""#, "1h", "2026-11-01T04:00:00Z", "2026-11-02T00:00:00Z"),
+        (#"from = "2026-11-21T23:00:00+01:00""#, "90m", "2026-11-01T00:00:00Z", "2026-11-21T22:00:00Z"),
+    ])
+    func `it begins when clocks show that`(begin: String, length: String, from: String, expected: String) throws {
+        let window = try Self.window("\(begin)\nfor = \"\(length)\"")
+        let (from, expected) = (try Self.moment(from), try Self.moment(expected))
+        #expect(!window.contains(from))
+        #expect(window.change(after: from) == expected)
+        #expect(!window.contains(expected - .milliseconds(1)))
+        #expect(window.contains(expected))
+        #expect(window.change(after: expected) == expected + window.length)
+        #expect(window.contains(expected + window.length - .milliseconds(1)))
+        #expect(!window.contains(expected + window.length))
+    }
+
+    @Test func `a window of days is known in its midst, and before 1970 nothing breaks`() throws {
+        let window = try Self.window("weekly = \"Mon 00:00 UTC\"\nfor = \"6d\"")
+        #expect(window.contains(try Self.moment("2026-11-29T00:00:00Z") - .milliseconds(1)))
+        #expect(!window.contains(try Self.moment("2026-11-29T00:00:00Z")))
+        #expect(window.change(after: .seconds(-1_000_000)) != nil)
+        let once = try Self.window("from = \"2026-11-21T22:00:00Z\"\nfor = \"1h\"")
+        #expect(once.change(after: try Self.moment("2026-11-21T23:00:00Z")) == nil)
+    }
+
+    @Test func `all that is wrong is told`() {
+        let text = """
+            schema = 1
+            [[target]]
+            name = "erp"
+            host = "192.0.2.1"
+            [[maintenance]]
+            targets = ["erb"]
+            weekly = "Sunday 03:00"
+            [[maintenance]]
+            daily = "24:00 UTC"
+            from = "tomorrow"
+            for = "1h"
+            [[maintenance]]
+            daily = "03:00 Mars/Olympus"
+            for = "25h"
+            """
+        do {
+            _ = try ServiceConfiguration(text)
+            Issue.record("it was read")
+        } catch {
+            let found = error.problems.map { "\($0.path): \($0.text.prefix(28))" }
+            #expect(
+                found.sorted() == [
+                    "maintenance[1].for: it is missing: how long it t",
+                    "maintenance[1].targets[1]: there is no target \"erb\"; is",
+                    "maintenance[1].weekly: it is a day, a time and a ti",
+                    "maintenance[2].daily: it is a time and a time zone",
+                    "maintenance[2].from: it is a time such as \"2026-1",
+                    "maintenance[2]: it has one of weekly, daily,",
+                    "maintenance[3].daily: it is a time and a time zone",
+                ]
+            )
+        }
+    }
+
+    // MARK: What becomes of the time
+
+    @Test func `what is lost then counts for nobody, and is known all the same`() throws {
+        let kernel = FakeKernel()
+        kernel.addLink("eth0")
+        kernel.addAddress("192.0.2.7/24", to: "eth0")
+        kernel.addRoute("default", via: "192.0.2.1")
+        let clock = kernel.clock
+        let manager = try NetworkReachabilityManager(kernel: kernel)
+        // 60 s before the window.
+        let begin = try Self.moment("2026-11-21T21:59:00Z")
+        let service = MonitoringService(
+            clock: ServiceClock(monitor: clock, real: { [start = clock.boot] in begin + clock.boot - start }, bootIdentifier: "b")
+        )
+        func flush() {
+            manager.record.monitor.queue.sync {}
+            service.flush()
+        }
+        service.insert("internet", manager)
+        service.insert("other", manager)
+        let window = try Self.window("from = \"2026-11-21T22:00:00Z\"\nfor = \"10m\"")
+        service.setMaintenance([
+            MaintenanceWindow(targets: ["internet"], begin: window.begin, length: window.length)
+        ])
+        clock.advance(by: .seconds(30))
+        kernel.setCarrier("eth0", false)
+        flush()
+        clock.advance(by: .seconds(90))
+        flush()
+        kernel.setCarrier("eth0", true)
+        flush()
+        clock.advance(by: .seconds(600))
+        flush()
+        let snapshot = service.snapshot
+        func totals(_ target: String) -> [LedgerAccount: Duration] {
+            Dictionary(
+                uniqueKeysWithValues: LedgerAccount.allCases.compactMap { account in
+                    let total = snapshot.books.accounts[target]?.total(account, at: snapshot.now) ?? .zero
+                    return total > .zero ? (account, total) : nil
+                }
+            )
+        }
+        #expect(totals("internet") == [.up: .seconds(30 + 60), .us: .seconds(30), .maintenance: .seconds(600)])
+        #expect(totals("other") == [.up: .seconds(630), .us: .seconds(90)])
+        let intervals = snapshot.books.accounts["internet"]?.intervals.map { "\($0.state) \($0.state.account)" }
+        #expect(intervals == ["up up", "us.link us", "us.link maintenance", "up maintenance"])
+        // The outage ended when the work began.
+        #expect(snapshot.books.accounts["internet"]?.outages.map(\.ending) == [.maintenance])
+    }
+}
