@@ -79,7 +79,7 @@ import Testing
             try world.text("/v1/outages/\(id)", [("Accept", "text/plain")]).contains("service: erp.example refuses")
         )
         for page in ["/", "/targets/erp"] {
-            #expect(try world.text(page).contains("Erp.example refuses the &lt;connection&gt;."), "\(page)")
+            #expect(try world.text(page).contains("erp.example refuses the &lt;connection&gt;."), "\(page)")
         }
         let page = try world.text("/outages/\(id)")
         #expect(page.contains("refuses the &lt;connection&gt;"))

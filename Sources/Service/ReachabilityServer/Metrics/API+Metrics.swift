@@ -63,12 +63,18 @@ extension API {
         text.begin(duration, .histogram, "How long targets took to answer, and checks that got no answer to end.")
         for (name, total) in totals {
             for (bound, count) in zip(CheckLog.bounds, total.durations) {
-                text.add("\(duration)_bucket", [("target", name), ("le", bound.decimalSeconds)], String(count))
+                text.add("\(duration)_bucket", [("target", name), ("le", Self.bound(bound))], String(count))
             }
             text.add("\(duration)_bucket", [("target", name), ("le", "+Inf")], String(total.count))
             text.add("\(duration)_sum", [("target", name)], total.sum.decimalSeconds)
             text.add("\(duration)_count", [("target", name)], String(total.count))
         }
+    }
+
+    /// As OpenMetrics has numbers in labels: with a point.
+    private static func bound(_ duration: Duration) -> String {
+        let text = duration.decimalSeconds
+        return text.contains(".") ? text : text + ".0"
     }
 
     private func addReloads(to text: inout MetricsText) {

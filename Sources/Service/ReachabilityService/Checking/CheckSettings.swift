@@ -23,6 +23,8 @@ package struct CheckSettings: Hashable, Sendable {
     package var interval: Duration = .seconds(30)
     /// The same while it is not.
     package var intervalWhenDown: Duration = .seconds(5)
+    /// The same of the network at large, unless it is said.
+    package static let intervalOfNetwork = Duration.seconds(10)
     /// So many checks in a row must fail before a target that was up is down.
     package var confirm = 2
 

@@ -5,6 +5,8 @@ package import ReachabilityLedger
 /// What was found of a target, and when.
 package struct CheckStatus: Sendable {
     package let finding: CheckFinding
+    /// What the books go by, for which this one may not be enough yet; nil where nothing is told along this path.
+    package var told: CheckFinding?
     /// When the check began and ended.
     package let begun: LedgerInstant
     package let ended: LedgerInstant
@@ -190,8 +192,9 @@ extension MonitoringService {
             pause = max(.zero, watch.course.next(after: start, now: end) - end)
             state.checks[name] = watch
             let status = CheckStatus(finding: finding.withoutSteps, begun: start, ended: end)
-            state.findings[name] = status
             checkLog.note(status, of: name)
+            state.findings[name] = status
+            state.findings[name]?.told = watch.course.told?.withoutSteps
             guard let change else { return [] }
             let observation = Observation(path: .init(path), check: change.finding.observation)
             let events = state.books.take(

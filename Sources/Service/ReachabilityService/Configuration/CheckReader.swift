@@ -11,7 +11,12 @@ struct CheckReader {
     let directory: String?
 
     /// Of the network at large, where nothing is said of it: it is checked where there are anchors.
-    var settings: CheckSettings? { anchors.isEmpty ? nil : settings([CheckSettings.Question(nil)]) }
+    var settings: CheckSettings? {
+        if anchors.isEmpty { return nil }
+        var settings = settings([CheckSettings.Question(nil)])
+        settings.intervalWhenDown = CheckSettings.intervalOfNetwork
+        return settings
+    }
 
     private func settings(_ questions: [CheckSettings.Question]) -> CheckSettings {
         var settings = CheckSettings(questions)
@@ -42,7 +47,10 @@ struct CheckReader {
         }
         var settings = settings(questions)
         settings.interval = interval ?? settings.interval
-        settings.intervalWhenDown = intervalWhenDown ?? min(settings.interval, settings.intervalWhenDown)
+        // Routers answer few questions about what they do not pass on, and are asked for the network at large each time.
+        let usual =
+            questions.contains { $0.target == nil } ? CheckSettings.intervalOfNetwork : settings.intervalWhenDown
+        settings.intervalWhenDown = intervalWhenDown ?? min(settings.interval, usual)
         settings.confirm = confirm ?? settings.confirm
         return settings
     }

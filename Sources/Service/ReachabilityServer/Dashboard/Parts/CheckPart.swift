@@ -22,9 +22,10 @@ struct CheckPart {
                 of: Observation(path: .reachable, check: check.finding.observation)
             ).account
             let time: HTML? = check.finding.latency.map { "<span class=\"long\">\($0.short)</span>" }
+            let sureness: HTML? =
+                check.finding.confidence == "proven" ? nil : "<span class=\"soft\">\(check.finding.confidence)</span>"
             return """
-                <li>\(Sign.svg(account))\(snapshot.time(check.ended))<span>\(check.finding.sentence)</span>\(time)\
-                <span class="soft">\(check.finding.confidence)</span></li>
+                <li>\(Sign.svg(account))\(snapshot.time(check.ended))<span>\(check.finding.sentence)</span>\(time)\(sureness)</li>
                 """
         }
         return """
@@ -77,23 +78,28 @@ extension Duration {
 }
 
 extension MonitoringService.Snapshot {
-    /// What the last check of a target says in one sentence, where the books go by checks.
+    /// What the check says in one sentence that a target's state goes by; nil where that is the kernel's word.
     func checkSentence(of target: String) -> String? {
         guard books.accounts[target]?.ledger.current.state.basis == .checks else { return nil }
-        return findings[target].map { check in
-            let sentence = check.finding.sentence
-            return sentence.prefix(1).uppercased() + sentence.dropFirst() + "."
-        }
+        return findings[target]?.told?.sentence.asSentence
     }
 }
 
 extension ExplainedOutage {
     /// What the check said that explains the outage.
     var checkSentence: String? {
+        guard outage.intervals.contains(where: { $0.state.basis == .checks }) else { return nil }
         let during = evidence.filter { $0.phase(of: outage) == "during" }
-        guard let verdict = during.first(where: { $0.steps.last?.kind == "verdict" })?.steps.last,
-            outage.intervals.contains(where: { $0.state.basis == .checks })
-        else { return nil }
-        return verdict.summary.prefix(1).uppercased() + verdict.summary.dropFirst() + "."
+        return during.lazy.compactMap { record in
+            record.steps.last.flatMap { $0.kind == "verdict" ? $0.summary.asSentence : nil }
+        }.first
+    }
+}
+
+extension String {
+    /// With its end, and a capital where it begins with a word, not with a name or an address.
+    fileprivate var asSentence: String {
+        let isWord = prefix { $0 != " " }.allSatisfy(\.isLetter)
+        return (isWord ? prefix(1).uppercased() + dropFirst() : self) + "."
     }
 }
