@@ -37,6 +37,10 @@ let package = Package(
             .product(name: "AsyncHTTPClient", package: "async-http-client")
         ),
         .example(
+            "OutageFollower",
+            .product(name: "AsyncHTTPClient", package: "async-http-client")
+        ),
+        .example(
             "PinnedClient",
             library("ServerTrust"),
             library("ServerTrustAsyncHTTPClient"),
