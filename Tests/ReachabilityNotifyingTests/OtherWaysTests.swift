@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import LinuxPrimitives
 import NetworkLab
+import ReachabilityLedger
 import Testing
 
 @testable import ReachabilityNotifying
@@ -143,6 +144,31 @@ import Testing
         expected += [UInt8(name.utf8.count), 0, 0, 0, 0, 0, 0, 0] + Array(name.utf8) + [0x0a]
         #expect(entry.suffix(expected.count) == expected[...])
         #expect(!entry.dropLast(expected.count).contains(UInt8(ascii: "<")))
+    }
+
+    @Test func `a thousand long names fit into what programs and the journal take`() throws {
+        let world = try NotifyingWorld()
+        try world.start("")
+        let service = try world.service
+        let writer = NotificationWriter(host: "box", snapshot: { service.snapshot }) { _ in nil }
+        var incident: Incident?
+        for number in 0..<1000 {
+            let name = String(repeating: "\u{1b}", count: 250) + "\(number)"
+            let (start, state) = (service.start, TargetState(.us, .link))
+            let member = Incident.Member(target: name, outage: "x", start: start, state: state, since: start)
+            if incident == nil { incident = Incident(member) } else { incident?.members.append(member) }
+        }
+        let letter = Notification(
+            event: .began,
+            incident: try #require(incident),
+            number: 1,
+            due: service.start,
+            previous: nil
+        )
+        let fields = writer.fields(letter, for: "x")
+        #expect(fields.allSatisfy { $0.value.utf8.count < 131_072 })
+        #expect(JournalEntry(letter, fields).bytes.count < 100_000)
+        #expect(writer.object(letter, for: "x").bytes.count < 8 << 20)
     }
 
     @Test func `a heartbeat goes out at each interval, and a missed one when the network is back`() async throws {
