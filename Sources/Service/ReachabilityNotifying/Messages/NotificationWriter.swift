@@ -12,6 +12,8 @@ package struct NotificationWriter: Sendable {
 
     /// So many outages are told whole; the rest by the names of their targets.
     static let outageLimit = 50
+    /// The kernel gives no program a longer variable than four times this (MAX_ARG_STRLEN, `execve(2)`).
+    private static let longestValue = 32 << 10
     /// So many targets are named in a sentence.
     private static let namesLimit = 3
 
@@ -78,7 +80,7 @@ package struct NotificationWriter: Sendable {
         return [
             ("EVENT", notification.event.rawValue), ("ID", notification.id), ("NOTIFIER", notifier), ("HOST", host),
             ("INCIDENT", incident.id), ("TARGET", incident.members[0].target),
-            ("TARGETS", incident.members.map(\.target.printable).joined(separator: "\n")),
+            ("TARGETS", lines(incident)),
             ("OUTAGE", incident.members[0].outage), ("ATTRIBUTION", incident.state.attribution.rawValue),
             ("CAUSE", incident.state.cause?.rawValue ?? ""), ("REASON", incident.reason ?? ""),
             ("START", time(incident.start, now).text), ("END", end.map { time($0, now).text } ?? ""),
@@ -86,6 +88,17 @@ package struct NotificationWriter: Sendable {
             ("DURATION_MS", String(((end ?? now.now) - incident.start).roundedMilliseconds)),
             ("DELAYED", notification.isDelayed ? "true" : "false"), ("TEXT", text(notification)),
         ]
+    }
+
+    /// The names of the targets, a line for each, as many as a variable holds.
+    private func lines(_ incident: Incident) -> String {
+        var text = ""
+        for member in incident.members {
+            let name = member.target.printable
+            if text.utf8.count + name.utf8.count >= Self.longestValue { break }
+            text += text.isEmpty ? name : "\n" + name
+        }
+        return text
     }
 
     func time(_ instant: LedgerInstant, _ snapshot: MonitoringService.Snapshot) -> Timestamp {

@@ -31,7 +31,7 @@ final class Courier: Sendable {
         var again = false
         /// Whether a retry is waited for.
         var isWaiting = false
-        /// What was tried last.
+        /// What is tried, or was last.
         var tried: [String] = []
         var alarm: Cancellation?
         var isOver = false
@@ -68,6 +68,7 @@ final class Courier: Sendable {
         state.withLock { state in
             // What was tried is tried again by itself.
             if state.isOver || state.tried == marks { return }
+            state.tried = marks
             guard let work = state.work else { return begin(&state) }
             state.again = true
             // Something else is to be told than what could not be: that is a new chance.
@@ -155,7 +156,11 @@ final class Courier: Sendable {
     /// - Returns: Whether anything lasts that was told.
     private func tell(_ wasOffline: Locked<Bool>) async throws(DeliveryFailure) -> Bool {
         while true {
-            let sender = state.withLock(\.sender)
+            let sender = state.withLock { state in
+                // What is new until now is told now.
+                if !Task.isCancelled { state.again = false }
+                return state.sender
+            }
             var letters = office.letters(key, sender.repetition != nil)
             if letters.isEmpty { return false }
             if sender.repetition == nil { letters = [letters[0]] }
