@@ -47,7 +47,7 @@ package final class CheckBench: Sendable {
     /// What all benches of the process may do together: so many probes begin in a second, and so many targets are checked at a time. Each
     /// has a few sockets.
     private static let gate = ProbeGate(rate: 200, burst: 100)
-    private static let turns = WebTurns(count: min(128, OpenFiles.limit / 8))
+    private static let turns = WebTurns(count: min(256, OpenFiles.limit / 8))
 
     /// - Parameter options: how checks are made, and whom they may contact.
     package init(_ options: CheckOptions) {
@@ -145,13 +145,14 @@ package final class CheckBench: Sendable {
             }
         let ground = Ground(run: run, epoch: epoch, made: .now)
         // What it takes the place of dies outside.
-        let previous = state.withLock { state -> Ground? in
-            state.engine = site.engine
-            guard !state.isOver else { return nil }
-            defer { state.ground = ground }
-            return state.ground
+        let (chosen, previous) = state.withLock { state -> (CheckRun, Ground?) in
+            // Somebody was faster: all are to share one.
+            if let other = state.ground, other.epoch == epoch, other.made != known?.made { return (other.run, nil) }
+            guard !state.isOver else { return (run, nil) }
+            defer { (state.ground, state.engine) = (ground, site.engine) }
+            return (run, state.ground)
         }
-        return withExtendedLifetime(previous) { run }
+        return withExtendedLifetime(previous) { chosen }
     }
 
     /// Hears from now on of the network's own server that tells of captivity.

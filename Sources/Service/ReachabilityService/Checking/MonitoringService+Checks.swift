@@ -83,7 +83,7 @@ extension NetworkPath {
 
 extension MonitoringService {
     /// From one target's first check to the next one's.
-    private static let spread = Duration.milliseconds(20)
+    private static let spread = Duration.milliseconds(5)
 
     /// Makes ready to check a target as it wants to be, or not at all. What was found before is void.
     func setChecks(of target: ServiceTarget) {
