@@ -96,9 +96,18 @@ package final class CheckBench: Sendable {
         return await run.report(of: target)
     }
 
-    /// The network has changed: what was found holds no more. Lets go of nothing yet, so it may be called under a lock.
+    /// The network has changed: what was found holds no more. Lets go of nothing itself, so it may be called under a lock.
     package func forget() {
         state.withLock { $0.epoch += 1 }
+        guard options.networkNamespace != .current else { return }
+        // A namespace that is gone is kept by nobody, and another one may have its name.
+        queue.async { [weak self] in
+            let released = self?.state.withLock { state in
+                defer { (state.ground, state.engine) = (nil, nil) }
+                return (state.ground, state.engine)
+            }
+            withExtendedLifetime(released) {}
+        }
     }
 
     /// Ends what is under way of the line.

@@ -43,6 +43,7 @@ struct CheckWatch: Sendable {
             self.path = nil
             turn += 1
             course.begin(at: now)
+            prober.forget()
             return checker.halt()
         }
         if let before = self.path, before.leads(as: path) { return }
