@@ -59,6 +59,16 @@ import Testing
         #expect(try await eventually(within: .seconds(60)) { try await attribution(lab) == "unknown path" })
         #expect(try await lab.object("/v1/targets/it")["cause"] as? String == "notObserved")
         #expect(try await lab.outages().map(\.ending) == ["unknown"])
+        // Another one of that name is checked, not the one that is gone.
+        let other = try await NamedNamespace.make(namespace.name)
+        #expect(try await eventually(within: .seconds(60)) { try await attribution(lab) == "upstream path+checks" })
+        let counters = "/proc/thread-self/net/dev"
+        let before = try await other.uplink.namespace.perform { TextFile.read(counters) }
+        #expect(
+            try await eventually(within: .seconds(60)) {
+                try await other.uplink.namespace.perform { TextFile.read(counters) } != before
+            }
+        )
         #expect(try await lab.end() == 0)
     }
 

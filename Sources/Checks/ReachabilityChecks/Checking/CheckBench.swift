@@ -47,7 +47,7 @@ package final class CheckBench: Sendable {
     /// What all benches of the process may do together: so many probes begin in a second, and so many targets are checked at a time. Each
     /// has a few sockets.
     private static let gate = ProbeGate(rate: 200, burst: 100)
-    private static let turns = WebTurns(count: min(128, OpenFiles.limit / 8))
+    private static let turns = WebTurns(count: min(256, OpenFiles.limit / 8))
 
     /// - Parameter options: how checks are made, and whom they may contact.
     package init(_ options: CheckOptions) {
@@ -96,9 +96,18 @@ package final class CheckBench: Sendable {
         return await run.report(of: target)
     }
 
-    /// The network has changed: what was found holds no more. Lets go of nothing yet, so it may be called under a lock.
+    /// The network has changed: what was found holds no more. Lets go of nothing itself, so it may be called under a lock.
     package func forget() {
         state.withLock { $0.epoch += 1 }
+        guard options.networkNamespace != .current else { return }
+        // A namespace that is gone is kept by nobody, and another one may have its name.
+        queue.async { [weak self] in
+            let released = self?.state.withLock { state in
+                defer { (state.ground, state.engine) = (nil, nil) }
+                return (state.ground, state.engine)
+            }
+            withExtendedLifetime(released) {}
+        }
     }
 
     /// Ends what is under way of the line.
@@ -145,13 +154,14 @@ package final class CheckBench: Sendable {
             }
         let ground = Ground(run: run, epoch: epoch, made: .now)
         // What it takes the place of dies outside.
-        let previous = state.withLock { state -> Ground? in
-            state.engine = site.engine
-            guard !state.isOver else { return nil }
-            defer { state.ground = ground }
-            return state.ground
+        let (chosen, previous) = state.withLock { state -> (CheckRun, Ground?) in
+            // Somebody was faster: all are to share one.
+            if let other = state.ground, other.epoch == epoch, other.made != known?.made { return (other.run, nil) }
+            guard !state.isOver else { return (run, nil) }
+            defer { (state.ground, state.engine) = (ground, site.engine) }
+            return (run, state.ground)
         }
-        return withExtendedLifetime(previous) { run }
+        return withExtendedLifetime(previous) { chosen }
     }
 
     /// Hears from now on of the network's own server that tells of captivity.

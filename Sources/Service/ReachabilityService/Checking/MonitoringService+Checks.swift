@@ -43,6 +43,7 @@ struct CheckWatch: Sendable {
             self.path = nil
             turn += 1
             course.begin(at: now)
+            prober.forget()
             return checker.halt()
         }
         if let before = self.path, before.leads(as: path) { return }
@@ -83,7 +84,7 @@ extension NetworkPath {
 
 extension MonitoringService {
     /// From one target's first check to the next one's.
-    private static let spread = Duration.milliseconds(20)
+    private static let spread = Duration.milliseconds(5)
 
     /// Makes ready to check a target as it wants to be, or not at all. What was found before is void.
     func setChecks(of target: ServiceTarget) {

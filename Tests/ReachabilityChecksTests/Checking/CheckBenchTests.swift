@@ -1,0 +1,98 @@
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityChecks
+
+/// Targets that are checked again and again share what is found of the line.
+@Suite struct CheckBenchTests {
+    private func withLine(_ body: (ProbedLine, CheckOptions) async throws -> Void) async throws {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        #expect(try await line.carriesPackets(.ipv4, expecting: true))
+        for station in [line.gateway, line.provider] { try station.sysctl("net.ipv4.icmp_ratelimit", "0") }
+        try line.provider.ip("route add blackhole 198.18.0.0/15")
+        let server = try await LabThread.detached { try EchoServer(in: [line.provider]) }
+        defer { server.stop() }
+        var options = CheckOptions()
+        options.networkNamespace = .path(line.pc.path)
+        options.family = .ipv4
+        options.nameServers = []
+        options.timeLimit = .milliseconds(1500)
+        try await body(line, options)
+    }
+
+    private static let open = "tcp://\(ProbedLine.world(.ipv4)):\(EchoServer.port)"
+
+    /// What a report has of the line: of one round all have the same.
+    private static func line(_ report: CheckReport?) -> [ProbeResult] {
+        (report?.probes ?? []).filter { $0.kind == .gateway || $0.kind == .hop }
+    }
+
+    @Test func `those that do not answer at the same time ask about the line once`() async throws {
+        try await withLine { _, options in
+            let bench = CheckBench(options)
+            let reports = try await withThrowingTaskGroup(of: CheckReport?.self) { group in
+                for number in 1...20 {
+                    group.addTask { try await bench.check(CheckTarget("tcp://198.18.0.\(number):80"), .fresh) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(reports.allSatisfy { $0?.verdict.place == .host })
+            let lines = Set(reports.map(Self.line))
+            #expect(lines.count == 1)
+            #expect(lines.first?.isEmpty == false)
+        }
+    }
+
+    @Test func `one that answers asks nothing of the line, and no anchor`() async throws {
+        try await withLine { _, options in
+            var options = options
+            options.anchors = [try CheckOptions.Anchor("http://198.18.0.9/")]
+            let bench = CheckBench(options)
+            for _ in 0..<3 {
+                let report = try #require(try await bench.check(CheckTarget(Self.open), .fresh))
+                #expect(report.verdict.place == .works)
+                #expect(Self.line(report).isEmpty && !report.probes.contains(where: \.isAnchor))
+            }
+        }
+    }
+
+    @Test func `what lasts makes do with what was found, and what is new does not`() async throws {
+        try await withLine { _, options in
+            let bench = CheckBench(options)
+            let target = try CheckTarget("tcp://198.18.0.1:80")
+            let first = Self.line(try await bench.check(target, .fresh))
+            #expect(!first.isEmpty)
+            #expect(try await Self.line(bench.check(target, .lasting)) == first)
+            let second = try await Self.line(bench.check(target, .fresh))
+            #expect(second != first)
+            bench.forget()
+            #expect(try await Self.line(bench.check(target, .lasting)) != second)
+        }
+    }
+
+    @Test func `a check that is cancelled takes nothing from others`() async throws {
+        try await withLine { _, options in
+            let bench = CheckBench(options)
+            let (first, second) = (try CheckTarget("tcp://198.18.0.1:80"), try CheckTarget("tcp://198.18.0.2:80"))
+            let cancelled = Task { try await bench.check(first, .fresh) }
+            let other = Task { try await bench.check(second, .fresh) }
+            // The line is asked about after a quarter of a second.
+            try await Task.sleep(for: .milliseconds(400))
+            cancelled.cancel()
+            let report = try await other.value
+            #expect(report?.verdict.place == .host)
+            #expect(Self.line(report).contains { $0.outcome == .answered })
+            _ = try await cancelled.value
+        }
+    }
+
+    @Test func `a status that is expected, a handshake and a name are checks of their own`() throws {
+        #expect(try CheckTarget.handshake(with: "2001:db8::1", port: 993).text == "tls://[2001:db8::1]:993")
+        #expect(try CheckTarget.name("www.example").decisive == .resolve)
+        #expect(throws: CheckInputError.self) { try CheckTarget.name("192.0.2.1") }
+        #expect(throws: CheckInputError.self) { try CheckTarget.handshake(with: "a b", port: 1) }
+    }
+}

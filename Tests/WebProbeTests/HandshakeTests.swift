@@ -1,0 +1,44 @@
+import LinuxPrimitives
+import NetworkReachability
+import ServerTrustHTTP
+import Testing
+import WebLab
+
+@testable import ReachabilityChecks
+
+/// A handshake that is all that is wanted, and statuses that are.
+@Suite struct HandshakeTests {
+    @Test func `a good certificate is enough, whatever the server says then`() async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace, identity: .good(for: WebWorld.host), .silentRequest)
+        let result = try await world.fetch(server, .handshake, isSecure: true)
+        #expect(result.outcome == .answered && result.request.kind == .tls && result.isVerified, "\(result)")
+        #expect(Set(result.phases.keys) == [.connect, .tls])
+        // Nothing was asked of it.
+        #expect(server.requests.isEmpty)
+        await server.close()
+    }
+
+    @Test func `one that is not good is what it is`() async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace, identity: .expired(for: WebWorld.host))
+        let result = try await world.fetch(server, .handshake, isSecure: true)
+        #expect(result.outcome == .invalid(.expired) && result.request.kind == .tls, "\(result)")
+        await server.close()
+    }
+
+    @Test(arguments: [(200, true), (204, true), (299, true), (302, false), (404, false), (503, false)])
+    func `a status is expected or not`(status: Int, isExpected: Bool) async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace, .answer(status))
+        guard let address = IPAddress("127.0.0.1") else { return }
+        let url = try TrustedHTTPURL("http://\(WebWorld.host):\(server.port)/")
+        let result = try await world.prober(to: "127.0.0.1")
+            .fetch(.target, WebRequest(url, expecting: 200...299), at: address, limit: .seconds(60))
+        #expect(result.outcome == (isExpected ? .answered : .invalid(.statusNotExpected)), "\(result)")
+        await server.close()
+    }
+}
