@@ -1,5 +1,6 @@
 """The same outages, seen by the service and by polls of blackbox_exporter. usage: outages.py PROGRAM [OF EACH LENGTH]"""
 
+import datetime
 import json
 import random
 import re
@@ -54,7 +55,7 @@ class Poller(threading.Thread):
     def run(self):
         begin = time.monotonic()
         while not self.is_over:
-            self.answers.append((time.monotonic(), probe()))
+            self.answers.append((time.time(), probe()))
             rest = -(time.monotonic() - begin) % self.pause
             time.sleep(rest)
 
@@ -86,23 +87,22 @@ def main(program, count=30):
             outages = {length: [] for length in LENGTHS}
             for length in lengths:
                 time.sleep(chance.uniform(2, 4))
-                start = time.monotonic()
+                start = time.time()
                 ip("link", "set", "u0", "down")
                 time.sleep(length)
                 ip("link", "set", "u0", "up")
                 ip("route", "replace", "default", "via", PEER)
-                outages[length].append((start, time.monotonic()))
+                outages[length].append((start, time.time()))
             time.sleep(2)
             for poller in pollers:
                 poller.is_over = True
             found = json.loads(service.get("/v1/outages?limit=1000"))["items"]
             print("| outages of | made | the service |", " | ".join(f"a poll every {pause} s" for pause in PAUSES), "|")
             print("|---|---|---|" + "---|" * len(PAUSES))
-            own = {length: 0 for length in LENGTHS}
-            for item in found:
-                own[min(LENGTHS, key=lambda length: abs(length - item["durationMilliseconds"] / 1000))] += 1
+            begins = [datetime.datetime.fromisoformat(item["start"].replace("Z", "+00:00")).timestamp() for item in found]
             for length in LENGTHS:
-                cells = [f"{1000 * length:.0f} ms", count, own[length], *(poller.found(outages[length]) for poller in pollers)]
+                own = sum(any(start - 0.001 <= begin <= end for begin in begins) for start, end in outages[length])
+                cells = [f"{1000 * length:.0f} ms", count, own, *(poller.found(outages[length]) for poller in pollers)]
                 print("|", " | ".join(map(str, cells)), "|")
             causes = {(item["attribution"], item["cause"]) for item in found}
             print("as", ", ".join(f"{attribution}.{cause}" for attribution, cause in causes))

@@ -64,6 +64,16 @@ import Testing
         #expect(throws: SystemError.messageTooLong) { try socket.send(String(repeating: "x", count: 4097)) }
     }
 
+    @Test func `a manager that does not read is not waited for`() throws {
+        let receiver = try NotifyReceiver(at: "@notify-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+        let socket = try #require(NotifySocket(receiver.place))
+        #expect(throws: SystemError.tryAgain) {
+            for _ in 0..<100_000 { try socket.send("WATCHDOG=1", patience: 0) }
+        }
+        _ = receiver.next()
+        try socket.send("WATCHDOG=1")
+    }
+
     @Test func `only a stream that listens is a socket to listen at`() throws {
         let datagram = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
         let deaf = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)

@@ -15,6 +15,8 @@ final class Supervision: Sendable {
 
     private struct State {
         var hasFailed = false
+        /// Whether the manager did not take what was told last: it is not waited for again until it does.
+        var isDeaf = false
         /// The sentence that was told last, and whether another is on its way.
         var sentence = ""
         var isSaying = false
@@ -91,9 +93,12 @@ final class Supervision: Sendable {
     /// On the queue. That it cannot be told is said once.
     private func send(_ text: String) {
         guard let socket else { return }
-        do { try socket.send(text) } catch {
+        do {
+            try socket.send(text, patience: state.withLock(\.isDeaf) ? 0 : 5)
+            state.withLock { $0.isDeaf = false }
+        } catch {
             let isFirst = state.withLock { state in
-                defer { state.hasFailed = true }
+                defer { (state.hasFailed, state.isDeaf) = (true, true) }
                 return !state.hasFailed
             }
             let place = socket.place.printable
