@@ -97,9 +97,9 @@ import Testing
         let clock = kernel.clock
         let manager = try NetworkReachabilityManager(kernel: kernel)
         // 60 s before the window.
-        let begin = try Self.moment("2026-11-21T21:59:00Z")
+        let offset = try Self.moment("2026-11-21T21:59:00Z") - clock.boot
         let service = MonitoringService(
-            clock: ServiceClock(monitor: clock, real: { [start = clock.boot] in begin + clock.boot - start }, bootIdentifier: "b")
+            clock: ServiceClock(monitor: clock, real: { offset + clock.boot }, bootIdentifier: "b")
         )
         func flush() {
             manager.record.monitor.queue.sync {}

@@ -37,20 +37,24 @@ struct EventReader {
     }
 }
 
+/// A line, at once, wherever it goes.
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
 func tell(_ text: String) {
     guard let event = try? JSONDecoder().decode(Event.self, from: Data(text.utf8)), let target = event.target,
         let outage = event.outage
     else { return }
     let fault = [outage.attribution, outage.cause].compactMap(\.self).joined(separator: ".")
     switch event.event {
-    case "outageBegan": print("\(event.time) \(target) is not up: \(fault)")
-    case "outageEnded": print("\(event.time) \(target): \(fault), over after \(outage.durationMilliseconds) ms")
+    case "outageBegan": say("\(event.time) \(target) is not up: \(fault)")
+    case "outageEnded": say("\(event.time) \(target): \(fault), over after \(outage.durationMilliseconds) ms")
     default: break
     }
 }
 
 let service = CommandLine.arguments.dropFirst().first ?? "http://127.0.0.1:9672"
-setvbuf(stdout, nil, _IOLBF, 0)
 var reader = EventReader()
 while true {
     do {
@@ -58,7 +62,7 @@ while true {
         // What came since is sent first; nothing is missed, and nothing comes twice.
         if let id = reader.lastID { request.headers.add(name: "Last-Event-ID", value: id) }
         let response = try await HTTPClient.shared.execute(request, deadline: .distantFuture)
-        if response.status != .ok { print("the service answers \(response.status.code)") }
+        if response.status != .ok { say("the service answers \(response.status.code)") }
         var rest = ""
         for try await bytes in response.body {
             rest += String(buffer: bytes)

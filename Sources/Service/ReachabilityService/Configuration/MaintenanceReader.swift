@@ -38,7 +38,8 @@ extension MaintenanceWindow {
         if let day = words.first.flatMap({ days.firstIndex(of: $0) }), let time = time(words.dropFirst()) {
             return .each(weekday: day, second: time.second, time.clock)
         }
-        table.complain("weekly", "it is a day, a time and a time zone such as \"Sun 03:00 Europe/Berlin\", not \"\(text)\"")
+        let example = "\"Sun 03:00 Europe/Berlin\""
+        table.complain("weekly", "it is a day, a time and a time zone such as \(example), not \"\(text)\"")
         return nil
     }
 
