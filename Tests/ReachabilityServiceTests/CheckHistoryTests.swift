@@ -58,9 +58,9 @@ import Testing
         for _ in 0..<24 {
             check(world)
             check(world, "refused")
+            world.writer.mark()
             world.advance(.seconds(300))
         }
-        world.writer.mark()
         #expect(try buckets(world).count == 24)
         world.advance(.seconds(15 * 86400))
         world.writer.mark()
