@@ -58,6 +58,7 @@ import Testing
         for _ in 0..<24 {
             check(world)
             check(world, "refused")
+            world.writer.mark()
             world.advance(.seconds(300))
             world.writer.mark()
         }
