@@ -67,6 +67,34 @@ import Testing
         #expect(names.contains { $0.hasPrefix("history.sqlite.corrupt-") })
     }
 
+    @Test func `a file that is damaged within is set aside, however the last run ended`() throws {
+        for isKilled in [true, false] {
+            let directory = try HistoryDirectory()
+            let world = try HistoryWorld(directory)
+            world.start()
+            for turn in 0..<200 {
+                world.advance(.seconds(1))
+                world.setCarrier(turn % 2 == 1)
+            }
+            if isKilled { world.kill() } else { world.stop() }
+            let file = URL(filePath: directory.file)
+            var data = try Data(contentsOf: file)
+            for page in stride(from: 4096, to: data.count, by: 4096) {
+                let end = min(page + 4096, data.count)
+                data.replaceSubrange(page..<end, with: repeatElement(7, count: end - page))
+            }
+            try data.write(to: file)
+            world.start()
+            world.advance(.seconds(1))
+            world.setCarrier(false)
+            world.advance(.seconds(1))
+            world.flush()
+            #expect(world.writer.status.fault == nil)
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            #expect(names.contains { $0.hasPrefix("history.sqlite.corrupt-") }, "\(isKilled)")
+        }
+    }
+
     @Test func `a file of a later version, or of another program, is left alone`() throws {
         for isLater in [true, false] {
             let directory = try HistoryDirectory()

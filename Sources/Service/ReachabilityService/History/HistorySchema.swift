@@ -74,6 +74,10 @@ enum HistorySchema {
                     """
             )
         }
+        migrator.registerMigration("open") { db in
+            // What lasts is looked for at each start.
+            try db.execute(sql: "CREATE INDEX lasting ON interval (start) WHERE \"end\" IS NULL")
+        }
         return migrator
     }
 }
