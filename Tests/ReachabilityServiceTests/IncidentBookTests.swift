@@ -106,6 +106,20 @@ import Testing
         #expect(play.book.incidents.isEmpty)
     }
 
+    @Test func `a target may want more patience, or less, than the notifier has`() {
+        var notifier = NotifierSettings(name: "chat", way: .journal)
+        notifier.settle = ["a": .seconds(300), "b": .seconds(5)]
+        var play = Play(notifier)
+        play.set("a", TargetState(.them, .host))
+        play.wait(.seconds(60))
+        #expect(play.told() == [])
+        play.set(["b", "c"], TargetState(.us, .link))
+        play.wait(.seconds(5))
+        #expect(play.told() == ["began b+c us.link"])
+        play.wait(.seconds(235))
+        #expect(play.told() == ["began a them.host"])
+    }
+
     @Test func `what falls together is told together, and over when all of it is`() {
         var play = Play()
         play.set(["a", "b"], Self.link)

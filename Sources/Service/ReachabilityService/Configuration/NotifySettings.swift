@@ -19,6 +19,8 @@ package struct NotifierSettings: Hashable, Sendable {
     package let way: Way
     /// What is over before it has lasted so long is not told.
     package let after: Duration
+    /// What targets have in place of that.
+    package var settle: [String: Duration] = [:]
     /// Whose faults are told.
     package let only: Set<Attribution>
     /// Of which targets, by name; nil for all.
@@ -55,7 +57,8 @@ extension ServiceConfiguration {
     static func notifiers(_ root: TableReader, targets: [ServiceTarget]) -> [NotifierSettings] {
         var names: [String: String] = [:]
         return root.tables("notify").compactMap { table in
-            let notifier = NotifierSettings(table, targets: Set(targets.map(\.name)))
+            var notifier = NotifierSettings(table, targets: Set(targets.map(\.name)))
+            for target in targets { notifier?.settle[target.name] = target.settle }
             if let notifier, let other = names.updateValue(table.path, forKey: notifier.name) {
                 table.complain("name", "\"\(notifier.name)\" is the name of \(other), too")
             }

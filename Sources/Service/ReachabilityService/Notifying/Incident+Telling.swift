@@ -12,7 +12,7 @@ extension Incident {
         guard let told = told[courier] else { return part.first(for: courier, of: notifier, at: now) }
         if let end = part.end { return part.notification(.ended, after: told, due: end, at: now) }
         if part.state.attribution != told.labels.attribution {
-            let due = part.since + notifier.after
+            let due = part.since + part.patience(of: notifier)
             guard due <= now else { return nil }
             return part.notification(.refined, told.refinements + 1, after: told, due: due, at: now)
         }
@@ -36,10 +36,10 @@ extension Incident {
         guard !finished.contains(courier), let part = part(of: notifier), !part.isOver else { return nil }
         guard let told = told[courier] else {
             guard notifier.only.contains(part.state.attribution) else { return nil }
-            let due = part.start + notifier.after
+            let due = part.start + part.patience(of: notifier)
             return due > now ? due : nil
         }
-        if part.state.attribution != told.labels.attribution { return part.since + notifier.after }
+        if part.state.attribution != told.labels.attribution { return part.since + part.patience(of: notifier) }
         return part.start + Self.digestPause * (Int((now - part.start) / Self.digestPause) + 1)
     }
 
@@ -48,7 +48,7 @@ extension Incident {
         guard !finished.contains(courier), let part = part(of: notifier) else { return true }
         guard let end = part.end else { return false }
         return told[courier] == nil && !tried.contains(courier)
-            && (!notifier.only.contains(part.state.attribution) || end - part.start < notifier.after)
+            && (!notifier.only.contains(part.state.attribution) || end - part.start < part.patience(of: notifier))
     }
 
     /// A courier has told something, or will never be able to.
@@ -67,10 +67,16 @@ extension Incident {
 
     /// The first that a notifier hears of it: that it is over, where it was over before anybody could be told.
     private func first(for courier: String, of notifier: NotifierSettings, at now: LedgerInstant) -> Notification? {
-        let (due, isWanted) = (start + notifier.after, notifier.only.contains(state.attribution))
+        let patience = patience(of: notifier)
+        let (due, isWanted) = (start + patience, notifier.only.contains(state.attribution))
         guard let end else { return isWanted && due <= now ? notification(.began, due: due, at: now) : nil }
-        guard tried.contains(courier) || isWanted && end - start >= notifier.after else { return nil }
+        guard tried.contains(courier) || isWanted && end - start >= patience else { return nil }
         return notification(.ended, due: due, at: now, isDelayed: true)
+    }
+
+    /// How long it lasts before it is told: what one of its targets has waited for is told with all that fell with it.
+    private func patience(of notifier: NotifierSettings) -> Duration {
+        members.map { notifier.settle[$0.target] ?? notifier.after }.min() ?? notifier.after
     }
 
     private func notification(
