@@ -87,10 +87,11 @@ import Testing
     }
 
     @Test func `a server that never answers is given up for the next try`() async throws {
-        let (world, server) = (try NotifyingWorld(timeLimit: .seconds(1)), try AnswerServer("", "200 OK"))
+        let (world, server) = (try NotifyingWorld(timeLimit: .seconds(3)), try AnswerServer("", "200 OK"))
         try world.start(configuration(server, "after = \"0s\"\n"))
         world.setCarrier(false)
-        #expect(try await eventually(within: .seconds(30)) { server.requests.count >= 2 })
+        // On a busy machine more than one try may end before the server has read it.
+        #expect(try await eventually(within: .seconds(120)) { server.requests.count >= 2 })
         #expect(Set(server.headers("Idempotency-Key")).count == 1)
         #expect(Set(server.objects.compactMap { $0["time"] as? String }).count == 1)
         try await world.end(orderly: true)
