@@ -77,6 +77,10 @@ import Testing
                 world.setCarrier(turn % 2 == 1)
             }
             if isKilled { world.kill() } else { world.stop() }
+            // What is in the log would hide the damage.
+            let queue = try DatabaseQueue(path: directory.file)
+            try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            try queue.close()
             let file = URL(filePath: directory.file)
             var data = try Data(contentsOf: file)
             for page in stride(from: 4096, to: data.count, by: 4096) {
