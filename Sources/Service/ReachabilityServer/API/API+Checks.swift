@@ -8,14 +8,7 @@ extension API {
     func checks(of name: String, _ query: Query) throws(Problem) -> Page {
         let snapshot = service.snapshot
         try checkTarget(name, snapshot)
-        let from = try query.instant("from", snapshot.calendar) ?? LedgerInstant(nanoseconds: .min)
-        var to = try query.instant("to", snapshot.calendar) ?? LedgerInstant(nanoseconds: .max)
-        if let after = query.after {
-            guard let start = Int64(after) else {
-                throw Problem(.badRequest, "after is what next was, not \"\(after.printable)\"")
-            }
-            to = min(to, LedgerInstant(nanoseconds: start))
-        }
+        let (from, to) = try window(query, snapshot)
         let limit = try query.limit
         let found = try buckets(of: name, from: from, to: to, limit: limit + 1)
         let items = found.prefix(limit).map { snapshot.item(of: $0) }

@@ -69,6 +69,20 @@ extension API {
     func intervals(of name: String, _ query: Query) throws(Problem) -> Page {
         let snapshot = service.snapshot
         try checkTarget(name, snapshot)
+        let (from, to) = try window(query, snapshot)
+        return try Page(
+            of: intervals(of: name, from: from, to: to, limit: query.limit + 1, snapshot),
+            query,
+            key: { String($0.start.nanoseconds) },
+            isAfter: { interval, key in Int64(key).map { interval.start.nanoseconds < $0 } ?? true }
+        ) { snapshot.item(of: $0) }
+    }
+
+    /// The window of a list that is told backwards in time: it ends before the last item of the page before.
+    func window(
+        _ query: Query,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> (from: LedgerInstant, to: LedgerInstant) {
         let from = try query.instant("from", snapshot.calendar) ?? LedgerInstant(nanoseconds: .min)
         var to = try query.instant("to", snapshot.calendar) ?? LedgerInstant(nanoseconds: .max)
         if let after = query.after {
@@ -77,12 +91,7 @@ extension API {
             }
             to = min(to, LedgerInstant(nanoseconds: start))
         }
-        return try Page(
-            of: intervals(of: name, from: from, to: to, limit: query.limit + 1, snapshot),
-            query,
-            key: { String($0.start.nanoseconds) },
-            isAfter: { interval, key in Int64(key).map { interval.start.nanoseconds < $0 } ?? true }
-        ) { snapshot.item(of: $0) }
+        return (from, to)
     }
 
     /// - Throws: ``Problem`` for a target that is not watched and never was.

@@ -99,6 +99,11 @@ package struct API: Sendable {
         }
     }
 
+    /// What can be asked for, in the words of OpenAPI 3.1: `openapi.json`, as it stands beside this file.
+    private func description(_ request: WebRequest) -> WebAnswer {
+        WebAnswer(type: Representation.json.contentType, PackageResources.openapi_json).tagged(for: request)
+    }
+
     // MARK: Forms
 
     /// A list, in the form the client would like best.
