@@ -24,10 +24,12 @@ def main(program, requests=2000):
     make_network()
     service = Service(program)
     try:
-        for number, lose in enumerate((lose_link, lose_route), 1):
+        for lose in (lose_link, lose_route):
+            before = count(service)
             lose()
-            wait(lambda: count(service) == number)
+            wait(lambda: count(service) > before)
             regain_link()
+            wait(lambda: json.loads(service.get("/v1/status"))["targets"][0]["state"] == "up")
         with tempfile.TemporaryDirectory() as directory:
             configuration = os.path.join(directory, "schemathesis.toml")
             with open(configuration, "w") as file:

@@ -23,6 +23,8 @@ def make_network():
         ip("link", "set", link, "up")
     ip("address", "add", "192.0.2.7/24", "dev", "u0")
     ip("route", "add", "default", "via", "192.0.2.1")
+    # The kernel may tell of it a second later; a service that begins before that begins with an outage.
+    wait(lambda: b"state UP" in subprocess.check_output(["ip", "link", "show", "u0"]))
 
 
 def lose_link():
