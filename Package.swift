@@ -515,7 +515,7 @@ let package = Package(
             uses: [
                 "ReachabilityNotifying", "ReachabilityService", "ReachabilityLedger", "ReachabilityRetry",
                 "NetworkReachability", "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives", "NetworkLab",
-                "TestSupport",
+                "TestSupport", "TrustForge", "WebLab",
             ],
             certificates + history
         ),

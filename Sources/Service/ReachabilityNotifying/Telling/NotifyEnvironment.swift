@@ -1,5 +1,4 @@
 package import ReachabilityRetry
-package import ServerTrust
 
 /// What notifying needs of the world: tests play it.
 package struct NotifyEnvironment: Sendable {
@@ -11,8 +10,6 @@ package struct NotifyEnvironment: Sendable {
     package var pause: @Sendable (Duration) async throws -> Void
     /// Runs hooks.
     package var hooks: HookRunner
-    /// Whom trust begins with; nil for whom this machine trusts.
-    package var anchors: TrustAnchors?
     /// How long an exchange with a server may take.
     package var timeLimit: Duration = .seconds(15)
     package var journalSocket = JournalSender.standardSocket

@@ -1,6 +1,7 @@
 import LinuxPrimitives
 import ReachabilityLedger
 import ReachabilityService
+import ServerTrust
 
 /// The senders that a configuration asks for.
 struct Ways: Sendable {
@@ -18,15 +19,19 @@ struct Ways: Sendable {
         _ report: @escaping @Sendable (String) -> Void
     ) throws(ConfigurationProblems) {
         var problems: [ConfigurationProblem] = []
-        func web(_ url: String, _ path: String) -> WebSender? {
-            do { return try WebSender(url, anchors: environment.anchors, timeLimit: environment.timeLimit) } catch {
+        func web(_ url: String, _ path: String, _ trust: ServerTrustManager) -> WebSender? {
+            do { return try WebSender(url, trust: trust, timeLimit: environment.timeLimit) } catch {
                 problems.append(ConfigurationProblem(path: path, text: "it is no address of HTTP: \(error.text)"))
                 return nil
             }
         }
+        func trust(_ policy: TrustPolicy?) -> ServerTrustManager {
+            policy?.file.manager() ?? ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
+        }
         for (index, notifier) in configuration.notifiers.enumerated() {
             let path = "notify[\(index + 1)]"
             names.append((notifier.name, notifier.way.name))
+            let trust = trust(notifier.policy)
             switch notifier.way {
             case .webhook(let url, let file):
                 var signature: WebhookSignature?
@@ -35,7 +40,7 @@ struct Ways: Sendable {
                 } catch {
                     problems.append(ConfigurationProblem(path: path + ".secret-file", text: error.text))
                 }
-                guard let web = web(url, path + ".webhook") else { continue }
+                guard let web = web(url, path + ".webhook", trust) else { continue }
                 let sender = WebhookSender(name: notifier.name, web: web, signature: signature, writer: writer)
                 senders.append((notifier.name, notifier, sender))
             case .exec(let program, let limit):
@@ -50,7 +55,7 @@ struct Ways: Sendable {
             case .alertmanager(let urls):
                 for (number, url) in urls.enumerated() {
                     let address = AlertmanagerSender.address(url)
-                    guard let web = web(address, path + ".alertmanager[\(number + 1)]") else { continue }
+                    guard let web = web(address, path + ".alertmanager[\(number + 1)]", trust) else { continue }
                     // Each is told for itself; addresses may have secrets in them, so none is written down.
                     let key = "\(notifier.name) \(Outage.id(of: address, from: LedgerInstant(nanoseconds: 0)))"
                     senders.append((key, notifier, AlertmanagerSender(web: web, writer: writer)))
@@ -66,7 +71,7 @@ struct Ways: Sendable {
             }
         }
         if let settings = configuration.heartbeat {
-            heartbeat = web(settings.url, "heartbeat.url")
+            heartbeat = web(settings.url, "heartbeat.url", trust(settings.policy))
             names.append(("heartbeat", "heartbeat"))
         }
         if !problems.isEmpty { throw ConfigurationProblems(problems) }

@@ -11,18 +11,17 @@ struct WebSender: Sendable {
     private let client: TrustedHTTPClient
 
     /// - Parameters:
-    ///   - anchors: Whom trust begins with; nil for those of this machine.
+    ///   - trust: Judges the certificates of servers.
     ///   - timeLimit: For a whole exchange.
     /// - Throws: What is wrong with the address, without it.
-    init(_ url: String, anchors: TrustAnchors? = nil, timeLimit: Duration) throws(AddressProblem) {
+    init(_ url: String, trust: ServerTrustManager, timeLimit: Duration) throws(AddressProblem) {
         var settings = TrustedHTTPSettings()
         settings.timeLimit = timeLimit
         // Only the status counts.
         settings.endsWithHead = true
         do {
             self.url = try TrustedHTTPURL(url)
-            let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:], anchors: anchors)
-            client = try TrustedHTTPClient(manager: manager, settings: settings)
+            client = try TrustedHTTPClient(manager: trust, settings: settings)
         } catch TrustedHTTPFailure.invalidURL(_, let problem) {
             throw AddressProblem(problem)
         } catch {

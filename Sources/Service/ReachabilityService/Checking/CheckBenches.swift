@@ -21,7 +21,7 @@ package final class CheckBenches: Sendable {
         let mark: UInt32
         let family: CheckOptions.Family?
         let anchors: [CheckOptions.Anchor]
-        let policy: CheckPolicy?
+        let policy: TrustPolicy?
     }
 
     private struct Weak: Sendable {

@@ -1,5 +1,4 @@
 package import ReachabilityChecks
-package import ServerTrust
 
 /// How a target is checked: what is asked of it, how often, and what makes it down.
 package struct CheckSettings: Hashable, Sendable {
@@ -8,9 +7,9 @@ package struct CheckSettings: Hashable, Sendable {
         /// What is asked; nil for the network at large.
         package var target: CheckTarget?
         /// What a server must show besides; nil for a valid certificate.
-        package var policy: CheckPolicy?
+        package var policy: TrustPolicy?
 
-        package init(_ target: CheckTarget?, policy: CheckPolicy? = nil) {
+        package init(_ target: CheckTarget?, policy: TrustPolicy? = nil) {
             (self.target, self.policy) = (target, policy)
         }
     }
@@ -31,17 +30,4 @@ package struct CheckSettings: Hashable, Sendable {
     package init(_ questions: [Question]) {
         self.questions = questions
     }
-}
-
-/// A policy file, as it was read with a configuration; one that was read again is another.
-package final class CheckPolicy: Hashable, Sendable {
-    package let file: TrustPolicyFile
-
-    package init(_ file: TrustPolicyFile) {
-        self.file = file
-    }
-
-    package static func == (one: CheckPolicy, other: CheckPolicy) -> Bool { one === other }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

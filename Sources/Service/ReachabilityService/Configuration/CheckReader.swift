@@ -147,7 +147,7 @@ struct CheckReader {
         let name = table.text("dns")
         let port = table.integer("port", 1...65535)
         let expected = expected(table)
-        let policy = policy(table)
+        let policy = table.policy(in: directory)
         guard named.count == 1, let kind = named.first else {
             table.complain(
                 nil,
@@ -195,16 +195,6 @@ struct CheckReader {
         }
         table.complain("expect", "it is a status from 200 to 599, or from one to another, \"200-299\"")
         return nil
-    }
-
-    private func policy(_ table: TableReader) -> CheckPolicy? {
-        guard let path = table.text("policy") else { return nil }
-        do throws(TrustPolicyFileError) {
-            return CheckPolicy(try TrustPolicyFile(path: path.hasPrefix("/") ? path : (directory ?? "") + path))
-        } catch {
-            table.complain("policy", error.description)
-            return nil
-        }
     }
 }
 

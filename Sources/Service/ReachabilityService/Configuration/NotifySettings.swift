@@ -25,6 +25,8 @@ package struct NotifierSettings: Hashable, Sendable {
     package let only: Set<Attribution>
     /// Of which targets, by name; nil for all.
     package let targets: Set<String>?
+    /// By what the servers of webhooks and Alertmanagers are trusted; nil for whom this machine trusts.
+    package var policy: TrustPolicy?
 
     package init(
         name: String,
@@ -43,6 +45,8 @@ package struct NotifierSettings: Hashable, Sendable {
 package struct HeartbeatSettings: Hashable, Sendable {
     package let url: String
     package let interval: Duration
+    /// By what the server is trusted; nil for whom this machine trusts.
+    package var policy: TrustPolicy?
 
     package init(url: String, interval: Duration = .seconds(300)) {
         (self.url, self.interval) = (url, interval)
@@ -54,10 +58,10 @@ extension NotifierSettings: CustomStringConvertible { package var description: S
 extension HeartbeatSettings: CustomStringConvertible { package var description: String { "every \(interval)" } }
 
 extension ServiceConfiguration {
-    static func notifiers(_ root: TableReader, targets: [ServiceTarget]) -> [NotifierSettings] {
+    static func notifiers(_ root: TableReader, targets: [ServiceTarget], in directory: String?) -> [NotifierSettings] {
         var names: [String: String] = [:]
         return root.tables("notify").compactMap { table in
-            var notifier = NotifierSettings(table, targets: Set(targets.map(\.name)))
+            var notifier = NotifierSettings(table, targets: Set(targets.map(\.name)), in: directory)
             for target in targets { notifier?.settle[target.name] = target.settle }
             if let notifier, let other = names.updateValue(table.path, forKey: notifier.name) {
                 table.complain("name", "\"\(notifier.name)\" is the name of \(other), too")
@@ -66,26 +70,32 @@ extension ServiceConfiguration {
         }
     }
 
-    static func heartbeat(_ root: TableReader) -> HeartbeatSettings? {
+    static func heartbeat(_ root: TableReader, in directory: String?) -> HeartbeatSettings? {
         guard let table = root.table("heartbeat") else { return nil }
         defer { table.finish() }
         let interval = table.duration("interval", atLeast: .seconds(10)) ?? .seconds(300)
+        let policy = table.policy(in: directory)
         guard let url = table.url("url") else {
             if !table.has("url") { table.complain("url", "it is missing") }
             return nil
         }
-        return HeartbeatSettings(url: url, interval: interval)
+        var settings = HeartbeatSettings(url: url, interval: interval)
+        settings.policy = policy
+        return settings
     }
 }
 
 extension NotifierSettings {
     /// Nil for a table that does not say who is told, or how; what else is wrong is collected.
-    fileprivate init?(_ table: TableReader, targets known: Set<String>) {
+    fileprivate init?(_ table: TableReader, targets known: Set<String>, in directory: String?) {
         defer { table.finish() }
         let name = table.text("name")
         let after = table.duration("after", atLeast: .zero) ?? .seconds(30)
         let (only, targets) = (Self.only(table), Self.targets(table, known))
-        let way = Self.way(table)
+        let (way, policy) = (Self.way(table), table.policy(in: directory))
+        if table.has("policy"), !table.has("webhook"), !table.has("alertmanager") {
+            table.complain("policy", "it is for a webhook or an Alertmanager")
+        }
         guard let name else {
             if !table.has("name") { table.complain("name", "it is missing") }
             return nil
@@ -96,6 +106,7 @@ extension NotifierSettings {
         if name == "heartbeat" { table.complain("name", "it is what [heartbeat] is told by: take another") }
         guard let way else { return nil }
         self.init(name: name, way: way, after: after, only: only, targets: targets)
+        self.policy = policy
     }
 
     private static let ways = ["webhook", "exec", "alertmanager", "journal"]

@@ -43,8 +43,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
         if let table = root.table("history") { history = History(table) }
         let anchors = root.table("anchors").map { Self.anchors($0) } ?? []
         targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
-        notifiers = Self.notifiers(root, targets: targets)
-        heartbeat = Self.heartbeat(root)
+        notifiers = Self.notifiers(root, targets: targets, in: directory)
+        heartbeat = Self.heartbeat(root, in: directory)
         maintenance = Self.maintenance(root, targets: targets)
         root.finish()
         guard !findings.problems.isEmpty else { return }
