@@ -92,6 +92,7 @@ package struct API: Sendable {
         case .outages: return try list(outages(query), query, request)
         case .outage(let id): return try one(outage(id), request)
         case .stream: return try stream(query, request)
+        case .events: return try list(events(query), query, request)
         case .page(let name): return try page(name, query)
         case .asset(let name): return try asset(name, request)
         case .availability: return try list(availability(query, of: nil), query, request)

@@ -19,6 +19,8 @@ enum Resource: Hashable {
     case availability
     case reload
     case stream
+    /// The same events, page by page.
+    case events
     case page(DashboardPage)
     case asset(String)
 
@@ -43,6 +45,7 @@ enum Resource: Hashable {
         case (2, "v1", "availability"): self = .availability
         case (2, "v1", "reload"): self = .reload
         case (2, "v1", "stream"): self = .stream
+        case (2, "v1", "events"): self = .events
         case (2, "assets", _): self = .asset(path[1])
         default:
             if let page = DashboardPage(path) {
