@@ -44,6 +44,7 @@ extension MonitoringService.Snapshot {
             case .outageEnded(let outage):
                 "\(words(outage.deciding(at: now))) for \(outage.duration(at: now).people)"
             case .explained: nil
+            case .noted(let note): "\(note.author.printable) on \(note.outage)"
             case .clockStepped(let step): "by \(step.roundedMilliseconds)ms"
             case .resumed(let sleep): "after \(sleep.people)"
             }
