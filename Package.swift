@@ -302,8 +302,8 @@ let package = Package(
             "ReachabilityServer",
             on: .service,
             uses: [
-                "ReachabilityService", "ReachabilityLedger", "NetworkReachability", "NetworkDiagnostics",
-                "LinuxPrimitives",
+                "ReachabilityService", "ReachabilityLedger", "ReachabilityChecks", "NetworkReachability",
+                "NetworkDiagnostics", "LinuxPrimitives",
             ],
             logging + server,
             files: ["API/openapi.json"]

@@ -85,6 +85,13 @@ import Testing
             return run?.api.answer(to: try WebRequest(head, body: [], way: .local(user: nil))).body ?? []
         }
 
+        /// What root asks for is done.
+        func act(_ method: HTTPMethod, _ target: String, _ body: String) throws -> HTTPResponseStatus? {
+            let head = HTTPRequestHead(version: .http1_1, method: method, uri: target)
+            let request = try WebRequest(head, body: Array(body.utf8), way: .local(user: 0))
+            return run?.api.answer(to: request).status
+        }
+
         /// The items of a list as they are sent.
         func lines(_ target: String) throws -> [String] {
             String(decoding: try body(target, "application/jsonl"), as: UTF8.self).split(separator: "\n").map(
@@ -166,6 +173,32 @@ import Testing
         let item = try #require(try world.items("/v1/availability?window=15s&target=a").first)
         let seconds = try #require(item["seconds"] as? [String: Double])
         #expect(seconds == ["up": 7, "us": 0, "upstream": 0, "them": 0, "unknown": 8, "maintenance": 0])
+    }
+
+    @Test func `what was written about an outage is known in later runs, too`() throws {
+        let world = try World()
+        world.start(targets: ["a"])
+        world.lose(for: .seconds(2))
+        let id = try #require(try world.ids("/v1/outages?limit=10").first)
+        func texts() throws -> [String] {
+            let notes = try world.object("/v1/outages/\(id)")["notes"] as? [[String: Any]] ?? []
+            #expect(notes.allSatisfy { $0["author"] as? String == "root" })
+            return notes.compactMap { $0["text"] as? String }
+        }
+        #expect(try world.act(.POST, "/v1/outages/\(id)/note", #"{"text":"a plug\nwas pulled"}"#) == .created)
+        world.flush()
+        #expect(try texts() == ["a plug\nwas pulled"])
+        world.start(targets: ["a"])
+        #expect(try texts() == ["a plug\nwas pulled"])
+        #expect(try world.act(.POST, "/v1/outages/\(id)/note", #"{"text":"by \u202e me"}"#) == .created)
+        #expect(try texts() == ["a plug\nwas pulled", "by \u{202e} me"])
+        world.start(targets: ["a"])
+        #expect(try texts() == ["a plug\nwas pulled", "by \u{202e} me"])
+        // What is forgotten takes its notes with it.
+        world.lose(for: .seconds(1))
+        let now = try #require(world.run?.service.snapshot.now)
+        while try world.run?.writer.store?.prune(before: now) == true {}
+        #expect(try world.run?.writer.store?.notes(on: [id]).isEmpty == true)
     }
 
     @Test func `a target that is not watched any more is still known`() throws {

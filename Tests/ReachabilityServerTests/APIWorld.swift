@@ -62,10 +62,11 @@ final class APIWorld: Sendable {
         _ target: String,
         _ method: HTTPMethod = .GET,
         _ headers: [(String, String)] = [],
-        way: WebRequest.Way = .local(user: nil)
+        way: WebRequest.Way = .local(user: nil),
+        body: String = ""
     ) throws -> WebAnswer {
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: HTTPHeaders(headers))
-        return api.answer(to: try WebRequest(head, body: [], way: way))
+        return api.answer(to: try WebRequest(head, body: Array(body.utf8), way: way))
     }
 
     /// A document that is an object.

@@ -150,6 +150,39 @@ import Testing
         #expect(world.world.api.feed.count == 0)
     }
 
+    @Test func `the same events are to be had page by page`() async throws {
+        let world = try await StreamWorld()
+        let first = try #require(try world.world.items("/v1/events").last?["id"] as? String)
+        let reader = try world.open(after: first)
+        for count in 0..<20 { world.setCarrier(count % 2 == 1) }
+        let streamed = try await reader.events(60)
+        for limit in [1, 7, 60, 1000] {
+            var (ids, next): ([String], String?) = ([], first)
+            while let after = next {
+                let page = try world.world.object("/v1/events?limit=\(limit)&after=\(after)")
+                ids += (page["items"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String }
+                next = page["next"] as? String
+            }
+            #expect(ids == streamed.map(\.id), "\(limit)")
+        }
+        let lines = try world.world.text("/v1/events?after=\(first)", [("Accept", "application/jsonl")])
+        #expect(lines.split(separator: "\n").map(String.init) == streamed.map(\.data))
+        let text = try world.world.text("/v1/events", [("Accept", "text/plain")])
+        #expect(text.contains("Z outageBegan internet: us.link (noCarrier)\n"))
+        #expect(try world.world.items("/v1/events?after=\(streamed[59].id)").isEmpty)
+        await world.stop()
+    }
+
+    @Test func `what is not kept any more is said to be gone`() async throws {
+        let world = try APIWorld()
+        for after in ["another.5", "\(world.api.feed.epoch).99"] {
+            #expect(try world.answer("/v1/events?after=\(after)").status == .gone)
+        }
+        for after in ["", "x", "5.", "a.b"] {
+            #expect(try world.answer("/v1/events?after=\(after)").status == .badRequest)
+        }
+    }
+
     @Test func `a ring keeps the latest, and knows what it has lost`() {
         var ring = EventRing(after: 7, limit: 8)
         #expect(ring.after(6) == nil)

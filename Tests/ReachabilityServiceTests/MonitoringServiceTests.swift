@@ -56,6 +56,7 @@ import Testing
                 case .outageRefined: "outage went on"
                 case .outageEnded(let outage): "outage ended by \(outage.ending?.rawValue ?? "-")"
                 case .explained: nil
+                case .noted(let note): "note \(note.text)"
                 case .clockStepped(let step): "clock stepped by \(step.components.seconds) s"
                 case .resumed(let sleep): "resumed after \(sleep.components.seconds) s"
                 }

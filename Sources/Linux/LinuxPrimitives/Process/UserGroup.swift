@@ -18,3 +18,19 @@ package enum UserGroup {
         }
     }
 }
+
+/// Users, by the name service.
+///
+/// C counterpart: `getpwuid_r(3)`.
+package enum UserName {
+    /// The name of a user; nil where there is none of that number. The name service is asked on the calling thread.
+    package static func of(_ number: UInt32) -> String? {
+        var buffer = [CChar](repeating: 0, count: 16 << 10)
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        guard getpwuid_r(number, &entry, &buffer, buffer.count, &found) == 0, let name = found?.pointee.pw_name else {
+            return nil
+        }
+        return String(cString: name)
+    }
+}

@@ -9,6 +9,11 @@ package struct JSONObject: CustomStringConvertible {
         text.reserveCapacity(512)
     }
 
+    /// One that was encoded before: what ``bytes`` was.
+    package init(encoded: some Collection<UInt8>) {
+        text = Array(encoded.dropLast())
+    }
+
     /// The whole object as UTF-8.
     package var bytes: [UInt8] {
         var bytes = text

@@ -5,20 +5,27 @@ extension Duration {
     /// To the nearest.
     package var roundedMilliseconds: Int64 { (nanoseconds + 500_000) / 1_000_000 }
 
-    /// For people: the two largest units of it, `3d 4h`, `12m 5s`, `4.001s`.
-    package var people: String {
+    /// For people: `3d 4h`, `12m 5s`, `4.001s`, `47ms`.
+    package var people: String { parts.map { $0.number + $0.unit }.joined(separator: " ") }
+
+    /// For people: the two largest units of it, `d`, `h`, `m`, `s`; below a minute seconds, to the millisecond; below a second `ms`, below ten
+    /// of them to the hundredth. Everything that tells people of a length is made of this.
+    package var parts: [(number: String, unit: String)] {
         let milliseconds = roundedMilliseconds
-        if milliseconds < 60_000 { return milliseconds.decimal(places: 3) + "s" }
+        if milliseconds == 0, nanoseconds < 5000 { return [("0", "s")] }
+        if milliseconds < 10 { return [(((nanoseconds + 5000) / 10_000).decimal(places: 2), "ms")] }
+        if milliseconds < 1000 { return [(String(milliseconds), "ms")] }
+        if milliseconds < 60_000 { return [(milliseconds.decimal(places: 3), "s")] }
         var rest = milliseconds / 1000
-        var parts: [String] = []
+        var parts: [(number: String, unit: String)] = []
         for (unit, name) in [(Int64(86400), "d"), (3600, "h"), (60, "m"), (1, "s")] where parts.count < 2 {
             if rest >= unit || !parts.isEmpty {
                 let count = rest / unit
-                parts.append("\(count)\(name)")
+                parts.append((String(count), name))
                 rest -= count * unit
             }
         }
-        return parts.filter { !$0.hasPrefix("0") }.joined(separator: " ")
+        return parts.filter { $0.number != "0" }
     }
 }
 

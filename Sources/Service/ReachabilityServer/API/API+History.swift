@@ -8,6 +8,8 @@ struct ExplainedOutage {
     let outage: Outage
     /// In their order.
     let evidence: [EvidenceRecord]
+    /// What people wrote about it, in its order.
+    var notes: [OutageNote] = []
 
     /// One of this run.
     init(_ outage: Outage, _ account: ServiceBooks.Account?) {
@@ -64,6 +66,8 @@ extension API {
             } catch { throw Self.unreadable(error) }
         }
         found.sort { ($1.outage.start, $0.outage.id) < ($0.outage.start, $1.outage.id) }
+        let notes = try notes(on: found.map(\.outage.id), snapshot)
+        for index in found.indices { found[index].notes = notes[found[index].outage.id] ?? [] }
         return found
     }
 
@@ -93,7 +97,7 @@ extension API {
         } catch { throw Self.unreadable(error) }
     }
 
-    private static func unreadable(_ error: any Error) -> Problem {
+    static func unreadable(_ error: any Error) -> Problem {
         Problem(.serviceUnavailable, "the history cannot be read now; /readyz says why")
     }
 }

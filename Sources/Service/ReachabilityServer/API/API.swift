@@ -40,7 +40,7 @@ package struct API: Sendable {
     /// Whether the answer may have to be read from the disk.
     package static func readsDisk(_ request: WebRequest) -> Bool {
         switch try? Resource(request.path) {
-        case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .reload, .checks: true
+        case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .reload, .checks, .note: true
         default: false
         }
     }
@@ -59,8 +59,7 @@ package struct API: Sendable {
         switch request.method {
         case .POST where resource.isAction:
             try AdminRule.check(request)
-            if case .check(let name) = resource { return try check(name) }
-            return try reload(as: Representation(of: request))
+            return try act(resource, request)
         case .GET where !resource.isAction, .HEAD where !resource.isAction: return try read(resource, request)
         case .OPTIONS:
             var answer = WebAnswer(.noContent)
@@ -75,10 +74,18 @@ package struct API: Sendable {
         }
     }
 
+    private func act(_ resource: Resource, _ request: WebRequest) throws(Problem) -> WebAnswer {
+        switch resource {
+        case .check(let name): try check(name)
+        case .note(let id): try note(on: id, request)
+        default: try reload(as: Representation(of: request))
+        }
+    }
+
     private func read(_ resource: Resource, _ request: WebRequest) throws(Problem) -> WebAnswer {
         let query = Query(request)
         switch resource {
-        case .reload, .check: return WebAnswer(.noContent)
+        case .reload, .check, .note: return WebAnswer(.noContent)
         case .health: return WebAnswer(type: Representation.text.contentType, Array("ok\n".utf8))
         case .readiness: return readiness()
         case .metrics: return metrics(request)
@@ -92,6 +99,7 @@ package struct API: Sendable {
         case .outages: return try list(outages(query), query, request)
         case .outage(let id): return try one(outage(id), request)
         case .stream: return try stream(query, request)
+        case .events: return try list(events(query), query, request)
         case .page(let name): return try page(name, query)
         case .asset(let name): return try asset(name, request)
         case .availability: return try list(availability(query, of: nil), query, request)

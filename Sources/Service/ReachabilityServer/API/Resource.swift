@@ -16,9 +16,13 @@ enum Resource: Hashable {
     case check(String)
     case outages
     case outage(String)
+    /// Writes one about an outage.
+    case note(String)
     case availability
     case reload
     case stream
+    /// The same events, page by page.
+    case events
     case page(DashboardPage)
     case asset(String)
 
@@ -40,9 +44,11 @@ enum Resource: Hashable {
         case (4, "v1", "targets") where path[3] == "check": self = .check(path[2])
         case (2, "v1", "outages"): self = .outages
         case (3, "v1", "outages"): self = .outage(path[2])
+        case (4, "v1", "outages") where path[3] == "note": self = .note(path[2])
         case (2, "v1", "availability"): self = .availability
         case (2, "v1", "reload"): self = .reload
         case (2, "v1", "stream"): self = .stream
+        case (2, "v1", "events"): self = .events
         case (2, "assets", _): self = .asset(path[1])
         default:
             if let page = DashboardPage(path) {
@@ -63,7 +69,7 @@ enum Resource: Hashable {
     /// Whether something is done, and there is nothing to read.
     var isAction: Bool {
         switch self {
-        case .reload, .check: true
+        case .reload, .check, .note: true
         default: false
         }
     }

@@ -28,6 +28,7 @@ extension ServiceEvent.Kind {
         case .outageRefined: "outageRefined"
         case .outageEnded: "outageEnded"
         case .explained: "explained"
+        case .noted: "noted"
         case .clockStepped: "clockStepped"
         case .resumed: "resumed"
         }
@@ -47,8 +48,13 @@ extension MonitoringService.Snapshot {
         case .intervalClosed(let interval), .intervalOpened(let interval), .intervalRefined(let interval):
             object.add("interval", self.object(of: interval))
         case .outageBegan(let outage), .outageRefined(let outage), .outageEnded(let outage):
-            object.add("outage", item(of: ExplainedOutage(outage, books.accounts[outage.target])).object)
+            var explained = ExplainedOutage(outage, books.accounts[outage.target])
+            explained.notes = books.notes(on: outage.id)
+            object.add("outage", item(of: explained).object)
         case .explained(let record): object.add("evidence", self.object(of: record, phase: nil))
+        case .noted(let note):
+            object.add("outageID", note.outage)
+            object.add("note", self.object(of: note))
         case .clockStepped(let step): object.add("stepMilliseconds", step.roundedMilliseconds)
         case .resumed(let sleep): object.add("sleepMilliseconds", sleep.roundedMilliseconds)
         }

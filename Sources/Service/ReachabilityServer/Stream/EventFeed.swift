@@ -43,6 +43,18 @@ package final class EventFeed: Sendable {
     /// How many listen now.
     var count: Int { state.withLock { $0.listeners.count } }
 
+    /// The events that are kept, the oldest first.
+    var kept: ArraySlice<EventRing.Entry> { state.withLock(\.ring.all) }
+
+    /// What came after an event; nil where that is not kept, or there was no such event.
+    func entries(after position: StreamPosition) -> ArraySlice<EventRing.Entry>? {
+        let now = service.snapshot.books.lastNumber
+        return state.withLock { state in
+            guard position.epoch == epoch, position.number <= max(now, state.ring.last) else { return nil }
+            return state.ring.after(position.number)
+        }
+    }
+
     // MARK: Listeners
 
     /// Begins to send to a client.
@@ -112,7 +124,7 @@ package final class EventFeed: Sendable {
         let entries = events.map { event in
             let position = StreamPosition(epoch: epoch, number: event.number)
             let bytes = StreamText.event(event.kind.name, position, snapshot.object(of: event, at: position))
-            return EventRing.Entry(number: event.number, bytes: bytes)
+            return EventRing.Entry(number: event.number, bytes: bytes, line: snapshot.line(of: event))
         }
         guard let first = entries.first, let last = entries.last else { return }
         let whole = Self.joined(entries)

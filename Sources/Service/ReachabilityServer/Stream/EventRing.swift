@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import NIOCore
 
 /// The latest events, as they are sent. A value.
@@ -5,6 +6,15 @@ struct EventRing {
     struct Entry {
         let number: UInt64
         let bytes: ByteBuffer
+        /// The same for people.
+        var line = ""
+
+        /// What it says, as it was encoded once.
+        var object: JSONObject {
+            let view = bytes.readableBytesView
+            let data = view.split(separator: UInt8(ascii: "\n"), maxSplits: 2)[2].dropFirst("data: ".utf8.count)
+            return JSONObject(encoded: data.dropLast(2))
+        }
     }
 
     /// So many events, and so many bytes of them, are kept.
@@ -22,14 +32,17 @@ struct EventRing {
 
     mutating func append(_ entry: Entry) {
         entries.append(entry)
-        size += entry.bytes.readableBytes
+        size += entry.size
         last = entry.number
         guard entries.count > limit || size > byteLimit else { return }
         // A quarter at a time, for to take the first out of an array moves all others.
         let gone = max(1, entries.count / 4)
-        size -= entries.prefix(gone).reduce(0) { $0 + $1.bytes.readableBytes }
+        size -= entries.prefix(gone).reduce(0) { $0 + $1.size }
         entries.removeFirst(gone)
     }
+
+    /// All there are.
+    var all: ArraySlice<Entry> { entries[...] }
 
     /// What came after an event; nil where some of that is gone.
     func after(_ number: UInt64) -> ArraySlice<Entry>? {
@@ -57,4 +70,8 @@ struct StreamPosition: Hashable, CustomStringConvertible {
     }
 
     var description: String { "\(epoch).\(number)" }
+}
+
+extension EventRing.Entry {
+    fileprivate var size: Int { bytes.readableBytes + line.utf8.count }
 }

@@ -47,6 +47,8 @@ package struct ServiceBooks: Sendable {
     private(set) package var accounts: [String: Account] = [:]
     /// Targets at which work is planned now.
     private var maintained: Set<String> = []
+    /// What was written about outages in this run, the oldest first; at most ``ServiceBooks/noteLimit``.
+    private(set) var notes: [OutageNote] = []
     /// The number of the latest event that is in them.
     private(set) package var lastNumber: UInt64 = 0
 
@@ -164,6 +166,12 @@ package struct ServiceBooks: Sendable {
     /// The wall clock was set.
     package mutating func step(by step: Duration, now: LedgerInstant) -> ServiceEvent {
         note(.clockStepped(step), of: nil, now: now)
+    }
+
+    /// Somebody wrote about an outage of a target.
+    mutating func add(_ note: OutageNote, on target: String) -> ServiceEvent {
+        notes.append(note, keeping: Self.noteLimit)
+        return self.note(.noted(note), of: target, now: note.instant)
     }
 
     private mutating func keep(_ events: [TargetLedger.Event], of target: String, now: LedgerInstant) -> [ServiceEvent]

@@ -15,6 +15,8 @@ package struct ServiceEvent: Sendable {
         case outageEnded(Outage)
         /// It was found out why the interval that lasts is as it is.
         case explained(EvidenceRecord)
+        /// Somebody wrote about an outage.
+        case noted(OutageNote)
         /// The wall clock was set by so much.
         case clockStepped(Duration)
         /// The machine had slept for so long.

@@ -78,6 +78,7 @@ enum HistorySchema {
             // What lasts is looked for at each start.
             try db.execute(sql: "CREATE INDEX lasting ON interval (start) WHERE \"end\" IS NULL")
         }
+        migrator.registerMigration("notes") { db in try HistoryStore.makeNotes(db) }
         return migrator
     }
 }

@@ -46,6 +46,7 @@ extension HistoryStore {
         case .explained(let record):
             guard let pen = pens[target] else { return }
             try write(record, pen, db)
+        case .noted(let note): try Self.write(note, db)
         case .outageBegan, .outageRefined, .outageEnded, .clockStepped, .resumed: break
         }
     }

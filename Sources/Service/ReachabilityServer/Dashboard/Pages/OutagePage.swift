@@ -28,7 +28,7 @@ struct OutagePage {
             <section class="card" data-part="steps" aria-labelledby="steps">\(Self.steps(outage, snapshot))</section></div>
             <div><h2 id="facts">What is known</h2>
             <section class="card" data-part="facts" aria-labelledby="facts">\(Self.facts(outage, all, snapshot))</section></div></div>
-            \(Self.evidence(explained, snapshot))<p class="more">For programs: <a href="/v1/outages/\(Query.encoded(id))"><code>/v1/outages/\(id)</code></a></p>
+            \(NotePart.html(explained.notes, snapshot))\(Self.evidence(explained, snapshot))<p class="more">For programs: <a href="/v1/outages/\(Query.encoded(id))"><code>/v1/outages/\(id)</code></a></p>
             """
         layout = Layout(title: words, account: isOpen ? account : .up, place: "/outages", main: main)
     }

@@ -41,8 +41,8 @@ extension Duration {
         return parts.joined(separator: " ")
     }
 
-    /// Exactly below a minute: `4.001 s`.
+    /// As ``people`` has it, with spaces: `47 ms`, `4.001 s`, `12 min 5 s`.
     var units: String {
-        self < .seconds(60) ? "\(roundedMilliseconds.decimal(places: 3))\u{a0}s" : wholeUnits
+        parts.map { "\($0.number)\u{a0}\($0.unit == "m" ? "min" : $0.unit)" }.joined(separator: " ")
     }
 }
