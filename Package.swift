@@ -253,7 +253,7 @@ let package = Package(
         ),
 
         // Without the trait Netlink none of these needs libnl.
-        .library("ReachabilityRetry", on: .requests, uses: ["LinuxPrimitives"], netlink),
+        .library("ReachabilityRetry", on: .requests, uses: ["LinuxPrimitives"], logging + netlink),
         // With the trait HTTP.
         .library("ReachabilityHTTP", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"], asyncHTTPClient),
         // Without a trait of its own: FoundationNetworking comes with the toolchain, and nothing is fetched for it.

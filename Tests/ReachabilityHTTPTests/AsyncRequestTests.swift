@@ -20,7 +20,7 @@ import Testing
         method: HTTPMethod = .GET,
         key: String? = nil,
         body: HTTPClientRequest.Body? = nil,
-        policy: ReachabilityRetryPolicy? = nil,
+        policy: RetryPolicy? = nil,
         timeout: Duration? = nil
     ) async throws -> (result: Result<RetryOutcome<HTTPClientResponse>, RetryError>, seen: [FaultServer.Sight]) {
         let policy = try policy ?? lab.policy()

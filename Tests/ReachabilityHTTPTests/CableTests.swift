@@ -48,7 +48,7 @@ import Testing
         var retry = 0
         while time < outage {
             retry += 1
-            time += policy.delay(beforeRetry: retry)
+            time += policy.backoff.longestWait(beforeRetry: retry)
         }
         return time - outage
     }

@@ -22,7 +22,7 @@ import Testing
         method: HTTPMethod = .GET,
         body: HTTPClient.Body? = nil,
         timeout: Duration? = nil,
-        policy: ReachabilityRetryPolicy? = nil
+        policy: RetryPolicy? = nil
     ) async throws -> (result: Result<RetryOutcome<HTTPClient.Response>, RetryError>, seen: [FaultServer.Sight]) {
         let policy = try policy ?? lab.policy()
         return try await withFaultServer { server in

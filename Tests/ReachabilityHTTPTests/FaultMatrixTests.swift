@@ -118,7 +118,7 @@ import Testing
         _ headers: HTTPHeaders,
         _ client: HTTPClient,
         _ url: String,
-        _ policy: ReachabilityRetryPolicy,
+        _ policy: RetryPolicy,
         _ options: RequestRetryOptions
     ) async throws(RetryError) -> (Int, [RetryAttempt]) {
         if schedule.hasDelegate {

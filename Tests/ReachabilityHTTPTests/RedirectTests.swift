@@ -9,11 +9,12 @@ import Testing
 @testable import ReachabilityRetry
 @testable import ReachabilityURLSession
 
-/// A request that was answered with a redirect has reached a server: whatever becomes of it at a later hop, it is not sent again.
+/// Redirects hop by hop, against real servers: what was answered is done, and what fails later is retried where it failed.
 @Suite(.timeLimit(.minutes(3))) struct RedirectTests {
-    /// What the last hop does.
-    private static let ends: [Fault] = [
-        .refuse, .answer(503), .answer(429), .answer(503, retryAfter: "0"), .closeAfterBody, .resetBeforeHead,
+    /// What the last hop does, and how often it is asked as a GET and as a POST.
+    private static let ends: [(fault: Fault, gets: Int, posts: Int)] = [
+        (.refuse, 0, 0), (.answer(503), 3, 1), (.answer(429), 3, 3), (.answer(503, retryAfter: "0"), 3, 3),
+        (.closeAfterBody, 3, 1), (.resetBeforeHead, 3, 1), (.answer(200), 1, 1),
     ]
 
     private static func url(_ fault: Fault, _ server: FaultServer) -> String {
@@ -27,84 +28,239 @@ import Testing
         }
     }
 
-    @Test(arguments: [301, 302, 303, 307, 308], ends)
-    func `a redirected POST reaches the first server once`(status: Int, end: Fault) async throws {
+    /// How a client that was told or not told to follow redirects, and a request in one of its forms, send a POST.
+    private enum Form: CaseIterable {
+        case async, asyncWithoutBody, asyncStill, delegate, delegateWithoutBody
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `a redirected POST reaches the first server once, and the last as often as it may`(status: Int) async throws {
         try await withFaultServer { first in
             try await withFaultServer { second in
-                for hops in 0...1 {
-                    let fault = Self.redirect(status, end, hops: hops, second)
-                    for (hasDelegate, body) in [(false, "one"), (false, nil), (true, "one"), (true, nil)] {
-                        let id = "\(hops) \(hasDelegate) \(body ?? "")"
-                        await post(first.url(), fault, body, id: id, hasDelegate: hasDelegate)
-                        #expect(first.sights.filter { $0.id == id }.count == 1)
-                        #expect(second.sights.filter { $0.id == id }.count <= hops + 1)
+                for (end, gets, posts) in Self.ends {
+                    for (hops, form) in [0, 1].flatMap({ hops in Form.allCases.map { (hops, $0) } }) {
+                        let id = "\(end.text) \(hops) \(form)"
+                        let fault = Self.redirect(status, end, hops: hops, second)
+                        let ending = try await post(first.url(), fault, id: id, form)
+                        #expect(first.sights.filter { $0.id == id }.count == 1, "\(id)")
+                        let seen = second.sights.filter { $0.id == id }
+                        #expect(seen.count == hops + (status < 307 ? gets : posts), "\(id)")
+                        let body =
+                            status < 307 || form == .asyncWithoutBody || form == .delegateWithoutBody ? "" : "one"
+                        #expect(seen.filter(\.isComplete).allSatisfy { $0.body == body }, "\(id)")
+                        #expect(seen.allSatisfy { $0.method == (status < 307 ? "GET" : "POST") }, "\(id)")
+                        #expect((ending == nil) == (end == .answer(200)), "\(id) \(String(describing: ending))")
                     }
                 }
             }
         }
     }
 
-    private func post(_ url: String, _ fault: Fault, _ body: String?, id: String, hasDelegate: Bool) async {
-        do {
-            let lab = try HTTPLab()
-            let (policy, options) = (try lab.policy(), lab.options([fault], id: id))
-            try await withClient { client in
-                if hasDelegate {
-                    let request = try HTTPClient.Request(url: url, method: .POST, body: body.map { .string($0) })
-                    _ = try await client.execute(request: request, retry: policy, options: options)
-                } else {
-                    var request = HTTPClientRequest(url: url)
-                    request.method = .POST
-                    request.body = body.map { .bytes(ByteBuffer(string: $0)) }
-                    _ = try await client.execute(request, retry: policy, options: options)
+    private func post(_ url: String, _ fault: Fault, id: String, _ form: Form) async throws -> RetryError.Ending? {
+        let lab = try HTTPLab()
+        let policy = try lab.policy(attempts: 5)
+        var options = RequestRetryOptions(redirects: .follow(), coordinator: lab.coordinator)
+        options.host = nil
+        var configuration = HTTPLab.configuration
+        if form == .asyncStill { configuration.redirectConfiguration = .disallow }
+        let headers = HTTPHeaders([("X-ID", id), ("X-Fault", fault.text), ("Content-Type", "text/plain")])
+        let hasBody = form != .asyncWithoutBody && form != .delegateWithoutBody
+        return try await withClient(configuration) { client in
+            do throws(RetryError) {
+                if form == .delegate || form == .delegateWithoutBody {
+                    guard
+                        let request = try? HTTPClient.Request(
+                            url: url,
+                            method: .POST,
+                            headers: headers,
+                            body: hasBody ? .string("one") : nil
+                        )
+                    else { return .notRetryable }
+                    return try await client.execute(request: request, retry: policy, options: options).ending
                 }
+                var request = HTTPClientRequest(url: url)
+                request.method = .POST
+                request.headers = headers
+                request.body = hasBody ? .bytes(ByteBuffer(string: "one")) : nil
+                let outcome = try await client.execute(request, retry: policy, options: options)
+                #expect(outcome.attempts.map(\.number) == Array(1...outcome.attempts.count))
+                return outcome.ending
+            } catch {
+                return error.ending
             }
-        } catch let error as RetryError {
-            #expect(error.ending == .unsafeToRepeat && error.attempts.count == 1)
-        } catch {
-            Issue.record(error)
         }
     }
 
-    @Test func `a redirected GET is retried as a whole, and tells its history`() async throws {
+    @Test func `a redirected GET is retried where it failed, and tells its history`() async throws {
         try await withFaultServer { first in
             try await withFaultServer { second in
                 let lab = try HTTPLab()
-                let away = Fault.redirect(302, to: "http://127.0.0.1:1/")
-                let home = Fault.redirect(302, to: second.url("/fault/body/5/200"))
                 try await withClient { client in
-                    let options = lab.options([away, home])
-                    let request = HTTPClientRequest(url: first.url())
-                    let outcome = try await client.execute(request, retry: lab.policy(), options: options)
-                    #expect(outcome.attempts.map(\.stage) == [.mayHaveBeenProcessed, nil])
+                    var request = HTTPClientRequest(url: first.url())
+                    let home = Fault.redirect(302, to: second.url("/fault/body/5/200"))
+                    request.headers.add(name: "X-Fault", value: home.text)
+                    let outcome = try await client.execute(request, retry: lab.policy(), options: lab.options([home]))
                     #expect(outcome.value.history.map(\.responseHead.status) == [.found, .ok])
-                    #expect(outcome.value.url?.port == second.port)
+                    #expect(outcome.value.url?.port == second.port && outcome.attempts.count == 2)
                     #expect(String(buffer: try await outcome.value.body.collect(upTo: 10)) == "xxxxx")
                 }
-                #expect(first.sights.count == 2 && second.sights.count == 1)
+                #expect(first.sights.count == 1 && second.sights.count == 1)
+            }
+        }
+    }
+
+    @Test func `at another origin there are no credentials, and no adapter is asked`() async throws {
+        try await withFaultServer { first in
+            try await withFaultServer { second in
+                let lab = try HTTPLab()
+                let secrets = ["Authorization", "Cookie", "Proxy-Authorization", "Host", "Origin"]
+                let adapter = Adapter { request, completion in
+                    var request = request
+                    request["Authorization"] = "Bearer hush"
+                    request["X-Adapted"] = "yes"
+                    completion(.success(request))
+                }
+                let options = RequestRetryOptions(adapter: adapter, coordinator: lab.coordinator)
+                for form in [Form.async, .asyncStill, .delegate] {
+                    let id = "\(form)"
+                    let home = Fault.redirect(307, to: second.url("/fault/answer/200/"))
+                    let near = Fault.redirect(307, to: first.url("/fault/\(home.text)"))
+                    var headers = HTTPHeaders([("X-ID", id), ("X-Fault", near.text), ("Accept", "text/plain")])
+                    for name in secrets.dropFirst() { headers.add(name: name, value: "hush.example") }
+                    var configuration = HTTPLab.configuration
+                    if form == .asyncStill { configuration.redirectConfiguration = .disallow }
+                    var options = options
+                    options.redirects = .follow()
+                    try await withClient(configuration) { [headers, options] client in
+                        let policy = try lab.policy()
+                        if form == .delegate {
+                            let body = HTTPClient.Body.string("one")
+                            let request = try HTTPClient.Request(
+                                url: first.url(),
+                                method: .POST,
+                                headers: headers,
+                                body: body
+                            )
+                            _ = try await client.execute(request: request, retry: policy, options: options)
+                        } else {
+                            var request = HTTPClientRequest(url: first.url())
+                            request.method = .POST
+                            request.headers = headers
+                            request.body = .bytes(ByteBuffer(string: "one"))
+                            _ = try await client.execute(request, retry: policy, options: options)
+                        }
+                    }
+                    let here = first.sights.filter { $0.id == id }
+                    #expect(here.count == 2 && here.allSatisfy { $0.headers["authorization"] == "Bearer hush" })
+                    #expect(
+                        here.allSatisfy { $0.headers["cookie"] == "hush.example" && $0.headers["x-adapted"] == "yes" }
+                    )
+                    let there = try #require(second.sights.first { $0.id == id })
+                    #expect(there.body == "one" && there.headers["accept"] == "text/plain")
+                    #expect(!there.headers.values.contains { $0.contains("hush") } && there.headers["x-adapted"] == nil)
+                }
+            }
+        }
+    }
+
+    @Test func `without end, in a circle, or with a stream that was read`() async throws {
+        try await withFaultServer { server in
+            let lab = try HTTPLab()
+            let policy = try lab.policy()
+            try await withClient { client in
+                var request = HTTPClientRequest(url: server.url())
+                request.headers.add(name: "X-Fault", value: Fault.redirect(302, to: server.url("/")).text)
+                let options = RequestRetryOptions(coordinator: lab.coordinator)
+                let circle = try await #require(throws: RetryError.self) {
+                    try await client.execute(request, retry: policy, options: options)
+                }
+                #expect(circle.lastError as? RedirectFailure == .cycle && server.sights.count == 1)
+
+                var hops = RequestRetryOptions(redirects: .follow(2), coordinator: lab.coordinator)
+                request.headers.replaceOrAdd(
+                    name: "X-Fault",
+                    value: Self.redirect(302, .answer(200), hops: 2, server).text
+                )
+                let many = try await #require(throws: RetryError.self) {
+                    try await client.execute(request, retry: policy, options: hops)
+                }
+                #expect(many.lastError as? RedirectFailure == .tooMany(limit: 2) && many.attempts.count == 3)
+
+                hops.redirects = RedirectRule.none
+                let kept = try await client.execute(request, retry: policy, options: hops)
+                #expect(kept.value.status == .found && kept.ending == nil)
+
+                request.method = .PUT
+                request.headers.replaceOrAdd(
+                    name: "X-Fault",
+                    value: Self.redirect(307, .answer(200), hops: 0, server).text
+                )
+                let (stream, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
+                continuation.yield(ByteBuffer(string: "once"))
+                continuation.finish()
+                request.body = .stream(stream, length: .unknown)
+                let answer = try await client.execute(request, retry: policy, options: options)
+                #expect(answer.value.status == .temporaryRedirect && answer.attempts.count == 1)
             }
         }
     }
 }
 
 extension RedirectTests {
-    @Test(arguments: [301, 302, 303, 307, 308], [Fault.refuse, .answer(503), .answer(429)])
-    func `a redirected POST of URLSession reaches the first server once`(status: Int, end: Fault) async throws {
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `a redirected POST of URLSession reaches the first server once, with its body`(status: Int) async throws {
         try await withFaultServer { first in
             try await withFaultServer { second in
-                let lab = try HTTPLab()
-                let url = end == .refuse ? "http://127.0.0.1:1/" : second.url("/fault/\(end.text)")
-                let options = lab.options([.redirect(status, to: url)])
-                var request = URLRequest(url: try #require(URL(string: first.url())))
-                request.httpMethod = "POST"
-                do {
-                    let outcome = try await URLSession.shared.data(for: request, retry: lab.policy(), options: options)
-                    #expect((outcome.value.1 as? HTTPURLResponse)?.statusCode != 200 && outcome.attempts.count == 1)
-                } catch let error as RetryError {
-                    #expect(error.ending == .unsafeToRepeat && error.attempts.count == 1)
+                for (end, gets, posts) in Self.ends {
+                    let lab = try HTTPLab()
+                    let policy = try lab.policy(attempts: 5)
+                    let options = RequestRetryOptions(coordinator: lab.coordinator)
+                    var request = URLRequest(url: try #require(URL(string: first.url())))
+                    request.httpMethod = "POST"
+                    request.httpBody = Data("one".utf8)
+                    request.setValue(end.text, forHTTPHeaderField: "X-ID")
+                    request.setValue("Bearer hush", forHTTPHeaderField: "Authorization")
+                    let fault = Self.redirect(status, end, hops: 0, second)
+                    request.setValue(fault.text, forHTTPHeaderField: "X-Fault")
+                    var ending: RetryError.Ending?
+                    do throws(RetryError) {
+                        ending = try await URLSession.shared.data(for: request, retry: policy, options: options).ending
+                    } catch { ending = error.ending }
+                    #expect((ending == nil) == (end == .answer(200)), "\(end) \(String(describing: ending))")
+                    #expect(first.sights.filter { $0.id == end.text }.count == 1, "\(end)")
+                    let seen = second.sights.filter { $0.id == end.text }
+                    // libcurl sends a GET again by itself where a connection that was used before breaks.
+                    #expect(status < 307 ? seen.count >= gets : seen.count == posts, "\(end)")
+                    #expect(seen.allSatisfy { $0.headers["authorization"] == nil }, "\(end)")
+                    let body = status < 307 ? "" : "one"
+                    #expect(seen.filter(\.isComplete).allSatisfy { $0.body == body }, "\(end)")
                 }
-                #expect(first.sights.count == 1 && second.sights.count <= 1)
             }
+        }
+    }
+
+    @Test func `a session's delegate may decline a redirect`() async throws {
+        final class Decliner: NSObject, URLSessionTaskDelegate {
+            func urlSession(
+                _ session: URLSession,
+                task: URLSessionTask,
+                willPerformHTTPRedirection response: HTTPURLResponse,
+                newRequest request: URLRequest,
+                completionHandler: @escaping @Sendable (URLRequest?) -> Void
+            ) {
+                completionHandler(nil)
+            }
+        }
+        try await withFaultServer { server in
+            let lab = try HTTPLab()
+            let options = lab.options([.redirect(302, to: server.url("/fault/answer/200/"))])
+            let session = URLSession(configuration: .default, delegate: Decliner(), delegateQueue: nil)
+            let request = URLRequest(url: try #require(URL(string: server.url())))
+            let declined = try await session.data(for: request, retry: lab.policy(), options: options)
+            #expect((declined.value.1 as? HTTPURLResponse)?.statusCode == 302)
+            let followed = try await URLSession.shared.data(for: request, retry: lab.policy(), options: options)
+            #expect((followed.value.1 as? HTTPURLResponse)?.statusCode == 200)
+            session.finishTasksAndInvalidate()
         }
     }
 }

@@ -35,7 +35,7 @@ import Testing
             clock: world,
             random: SeededGenerator(seed: 1)
         )
-        let policy = try ReachabilityRetryPolicy(deadline: deadline)
+        let policy = try RetryPolicy(deadline: deadline)
         let target = try RetryTarget(host: "example.org", method: .get)
         let begun = Locked<[Duration]>([])
         let reasons = Locked<[RetryReason?]>([])

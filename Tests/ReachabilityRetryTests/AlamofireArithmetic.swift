@@ -11,7 +11,7 @@ enum AlamofireArithmetic {
         var retry = 0
         while time < outage {
             retry += 1
-            time += policy.delay(beforeRetry: retry)
+            time += policy.backoff.longestWait(beforeRetry: retry)
         }
         return time - outage
     }

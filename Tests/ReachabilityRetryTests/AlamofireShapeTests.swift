@@ -23,16 +23,18 @@ import Testing
     }
 
     @Test func `the retry policy's defaults`() async throws {
-        let policy = try RetryPolicy()
+        let policy = try RetryPolicy(retryLimit: 2)
         let error = Failure()
         #expect(delay(await policy.retry(failed(.get, .neverSent), dueTo: error)) == .milliseconds(500))
         #expect(
             delay(await policy.retry(failed(.get, .answered(status: 503), retries: 1), dueTo: error)) == .seconds(1)
         )
         #expect(delay(await policy.retry(failed(.get, .neverSent, retries: 2), dueTo: error)) == nil)
-        #expect(delay(await policy.retry(failed(.post, .neverSent), dueTo: error)) == nil)
+        #expect(delay(await policy.retry(failed(.post, .mayHaveBeenProcessed), dueTo: error)) == nil)
+        // What was not sent may be sent again, whatever the method.
+        #expect(delay(await policy.retry(failed(.post, .neverSent), dueTo: error)) == .milliseconds(500))
         #expect(delay(await policy.retry(failed(.get, .answered(status: 429)), dueTo: error)) == nil)
-        #expect(throws: RetryPolicyError.self) { try RetryPolicy(exponentialBackoffBase: 1) }
+        #expect(throws: RetryPolicyError.self) { try RetryPolicy(retryLimit: 2, exponentialBackoffBase: 1) }
     }
 
     @Test(arguments: [
@@ -65,10 +67,10 @@ import Testing
             asked.record(1)
             completion(.retry)
         }
-        let interceptor = Interceptor(retriers: [retrier])
+        let options = RequestRetryOptions(retrier: retrier, coordinator: RetryCoordinator(verdicts: PlayedNetwork()))
         let begun = RecordingListener<Int>()
         let task = Task {
-            try await withInterceptor(PlainRequest(url: "https://example.org/"), interceptor: interceptor) { _ in
+            try await withRetry(PlainRequest(url: "https://example.org/"), options: options) { _ in
                 begun.record(1)
                 // A client that answers a cancellation with an error of its own.
                 while !Task.isCancelled { await Task.yield() }
@@ -77,13 +79,9 @@ import Testing
         }
         while begun.count == 0 { await Task.yield() }
         task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        await #expect(throws: CancellationError.self) {
-            try await withInterceptor(PlainRequest(url: "https://example.org/"), interceptor: interceptor) { _ in
-                throw CancellationError()
-            }
-        }
-        #expect(asked.count == 0)
+        let error = await #expect(throws: RetryError.self) { try await task.value }
+        #expect(error?.ending == .cancelled && error?.underlyingError is CancellationError)
+        #expect(error?.lastError is Failure && asked.count == 0)
     }
 
     @Test(arguments: [404, 503]) func `the offline retrier does not retry what was answered`(status: Int) async throws {
@@ -115,11 +113,16 @@ import Testing
         }
         let interceptor = Interceptor(adapters: adapters, retriers: retriers)
         let attempts = RecordingListener<String>()
-        try await withInterceptor(PlainRequest(url: "https://example.org/"), interceptor: interceptor) { request in
+        let options = RequestRetryOptions(
+            adapter: interceptor,
+            retrier: interceptor,
+            coordinator: RetryCoordinator(verdicts: PlayedNetwork())
+        )
+        let outcome = try await withRetry(PlainRequest(url: "https://example.org/"), options: options) { request in
             attempts.record(request["TRACE"] ?? "")
             if attempts.count == 1 { throw Failure() }
         }
-        #expect(attempts.values == ["ab", "ab"])
+        #expect(attempts.values == ["ab", "ab"] && outcome.attempts.map(\.reason) == [.retrier, nil])
         #expect(asked.values == [0, 1])
     }
 

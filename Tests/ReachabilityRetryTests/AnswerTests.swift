@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import NetworkReachability
 import NetworkReachabilityTesting
 import TestSupport
@@ -9,6 +10,7 @@ import Testing
 @Suite struct AnswerTests {
     private let world = VirtualWorld()
     private let network = PlayedNetwork()
+    private let statistics = Locked(RetryStatistics())
 
     private static let unresolved = SocketFailure(errorNumber: 101, during: .resolving)
 
@@ -21,11 +23,15 @@ import Testing
     /// Fails with the error of each attempt; nil is a success.
     private func retry(
         _ method: RequestMethod = .get,
-        policy: ReachabilityRetryPolicy = .standard,
+        policy: RetryPolicy = .standard,
+        probeInterval: Duration? = nil,
         meanwhile: @escaping @Sendable () async -> Void = {},
         failing error: @escaping @Sendable (_ attempt: Int) -> (any Error)?
     ) throws -> End {
-        let coordinator = RetryCoordinator(verdicts: network, clock: world, random: SeededGenerator(seed: 14))
+        let limits = try RetryLimits(probeInterval: probeInterval)
+        let random = SeededGenerator(seed: 14)
+        let coordinator = RetryCoordinator(limits: limits, verdicts: network, clock: world, random: random)
+        defer { statistics.withLock { $0 = coordinator.statistics } }
         let target = try RetryTarget(host: "example.org", method: method)
         let begun = RecordingListener<Duration>()
         return world.run { [world] in
@@ -51,7 +57,7 @@ import Testing
 
     @Test func `a name that is not resolved is tried as often as told, by the backoff`() throws {
         network.set(.notReachable, because: .nameNotResolved)
-        let policy = try ReachabilityRetryPolicy(attempts: 3, attemptsAfterSending: 3)
+        let policy = try RetryPolicy(attempts: 3, attemptsAfterSending: 3)
         let end = try retry(policy: policy) { _ in Self.unresolved }
         #expect(end.ending == .attemptsExhausted && end.begun.count == 3)
         #expect(end.attempts.map(\.reason) == [.backoff, .backoff, nil])
@@ -68,7 +74,7 @@ import Testing
     @Test func `a name that is resolved at last is tried at once`() throws {
         network.set(.notReachable, because: .nameNotResolved)
         let slow = try Backoff(base: .seconds(200), factor: 1, cap: .seconds(200))
-        let policy = try ReachabilityRetryPolicy(backoff: slow)
+        let policy = try RetryPolicy(backoff: slow)
         let end = try retry(policy: policy) { [world, network] in
             try? await world.sleep(for: .milliseconds(900))
             network.set(reachable: true)
@@ -143,6 +149,17 @@ import Testing
         }
         #expect(lost.attempts.map(\.reason) == [.backoff, .backoff, nil])
         #expect(lost.begun[2] - lost.begun[0] >= .seconds(40))
+    }
+
+    @Test func `a wait for the network that lasts is probed, each time after twice as long, and an answer ends it`()
+        throws
+    {
+        network.set(reachable: false)
+        let end = try retry(probeInterval: .seconds(30)) { $0 < 4 ? Self.unresolved : nil }
+        #expect(end.ending == nil && end.begun == [.zero, .seconds(30), .seconds(90), .seconds(210)])
+        #expect(end.attempts.map(\.reason) == [.unreachable, .unreachable, .unreachable, nil])
+        let counted = statistics.withLock { $0 }
+        #expect(counted.probes == 3 && counted.disagreements == 1 && counted.attempts == 4 && counted.successes == 1)
     }
 
     @Test func `503 may have been done, unless the server says when to come again`() throws {

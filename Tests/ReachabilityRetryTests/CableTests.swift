@@ -94,7 +94,7 @@ import Testing
         let flow = try EchoFlow(in: lab.client, to: Self.host)
         let target = try RetryTarget(host: Self.host, method: .post)
         // Each asks the kernel; a busy machine takes its time for so many.
-        let policy = try ReachabilityRetryPolicy(deadline: .seconds(3600))
+        let policy = try RetryPolicy(deadline: .seconds(3600))
         let limit = Duration.seconds(900)
         try await Self.plug(lab, false)
         // The kernel may take up to a second to see it.

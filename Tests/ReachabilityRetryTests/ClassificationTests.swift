@@ -31,13 +31,13 @@ import Testing
     }
 
     @Test func `what a policy refuses`() throws {
-        #expect(throws: RetryPolicyError.neverEnds) { try ReachabilityRetryPolicy(deadline: nil) }
-        _ = try ReachabilityRetryPolicy(deadline: nil, attempts: 1)
+        #expect(throws: RetryPolicyError.neverEnds) { try RetryPolicy(deadline: nil) }
+        _ = try RetryPolicy(deadline: nil, attempts: 1)
         for deadline in [Duration.zero, .seconds(-1)] {
-            #expect(throws: RetryPolicyError.self) { try ReachabilityRetryPolicy(deadline: deadline) }
+            #expect(throws: RetryPolicyError.self) { try RetryPolicy(deadline: deadline) }
         }
-        #expect(throws: RetryPolicyError.self) { try ReachabilityRetryPolicy(attempts: 0) }
-        #expect(throws: RetryPolicyError.self) { try ReachabilityRetryPolicy(retryAfterCap: .seconds(-1)) }
+        #expect(throws: RetryPolicyError.self) { try RetryPolicy(attempts: 0) }
+        #expect(throws: RetryPolicyError.self) { try RetryPolicy(retryAfterCap: .seconds(-1)) }
         #expect(throws: RetryPolicyError.self) { try Backoff(base: .seconds(-1)) }
         #expect(throws: RetryPolicyError.self) { try Backoff(factor: 0.5) }
         #expect(throws: RetryPolicyError.self) { try Backoff(factor: .nan) }

@@ -46,7 +46,7 @@ import Testing
         plugIn()
         let coordinator = makeCoordinator()
         let slow = try Backoff(base: .seconds(3000), factor: 1, cap: .seconds(3000))
-        let policy = try ReachabilityRetryPolicy(deadline: .seconds(6000), backoff: slow)
+        let policy = try RetryPolicy(deadline: .seconds(6000), backoff: slow)
         let target = try RetryTarget(host: "198.51.100.1", method: .get)
         async let outcome = withRetry(policy: policy, target: target, coordinator: coordinator) { number in
             if number == 1 { throw SocketFailure(errorNumber: 111, during: .connecting) }
@@ -61,7 +61,7 @@ import Testing
     @Test func `without a manager the clock decides`() async throws {
         let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts { _ in nil })
         let quick = try Backoff(base: .milliseconds(1))
-        let policy = try ReachabilityRetryPolicy(backoff: quick)
+        let policy = try RetryPolicy(backoff: quick)
         let outcome = try await withRetry(
             policy: policy,
             target: .network(isRepeatable: true),

@@ -27,9 +27,18 @@ final class PlayedNetwork: VerdictSource {
         set(state.withLock { $0.verdict.status })
     }
 
+    /// Another address, and the one before is gone.
+    func set(source: String) {
+        state.withLock { $0.verdict.source = source }
+        change()
+    }
+
+    func isLocal(_ address: String) -> Bool { state.withLock { $0.verdict.source == address } }
+
     func set(_ status: RetryVerdict.Status, because reason: RetryVerdict.Reason? = nil) {
         let (verdict, listeners) = state.withLock { state in
-            state.verdict = RetryVerdict(status: status, reason: reason, generation: state.verdict.generation + 1)
+            let (generation, source) = (state.verdict.generation + 1, state.verdict.source)
+            state.verdict = RetryVerdict(status: status, reason: reason, generation: generation, source: source)
             return (state.verdict, Array(state.listeners.values))
         }
         for listener in listeners { listener(verdict) }

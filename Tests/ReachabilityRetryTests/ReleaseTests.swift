@@ -220,7 +220,7 @@ import Testing
             random: SeededGenerator(seed: 13)
         )
         let slow = try Backoff(base: .seconds(1000), factor: 1, cap: .seconds(1000))
-        let policy = try ReachabilityRetryPolicy(
+        let policy = try RetryPolicy(
             deadline: .seconds(ending == .deadlineExpired ? 10 : 5000),
             backoff: slow
         )

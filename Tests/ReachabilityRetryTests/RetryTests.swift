@@ -26,7 +26,7 @@ import Testing
     func retry(
         _ errors: [any Error],
         target: RetryTarget,
-        policy: ReachabilityRetryPolicy = .standard,
+        policy: RetryPolicy = .standard,
         meanwhile: @escaping @Sendable () async -> Void = {}
     ) -> (result: Result<RetryOutcome<Int>, RetryError>, attempts: [Duration]) {
         let coordinator = makeCoordinator()
@@ -108,7 +108,7 @@ import Testing
 
     @Test func `a deadline passed offline gives the last real error`() throws {
         network.set(reachable: false)
-        let policy = try ReachabilityRetryPolicy(deadline: .seconds(10))
+        let policy = try RetryPolicy(deadline: .seconds(10))
         let (result, begun) = retry([Self.refused], target: try target(), policy: policy)
         guard case .failure(let error) = result else { return }
         #expect(error.ending == .deadlineExpired && begun.count == 1)
@@ -118,7 +118,7 @@ import Testing
 
     @Test func `an attempt that hangs is cut at the deadline`() throws {
         let coordinator = makeCoordinator()
-        let policy = try ReachabilityRetryPolicy(deadline: .seconds(10))
+        let policy = try RetryPolicy(deadline: .seconds(10))
         let target = try target()
         let error = world.run { [world] () -> RetryError? in
             do throws(RetryError) {
@@ -137,7 +137,7 @@ import Testing
 
     @Test func `a new path cuts the backoff short, once`() throws {
         let slow = try Backoff(base: .seconds(100), factor: 1, cap: .seconds(100))
-        let policy = try ReachabilityRetryPolicy(backoff: slow)
+        let policy = try RetryPolicy(backoff: slow)
         let (result, begun) = retry([Self.refused], target: try target(), policy: policy) { [world, network] in
             try? await world.sleep(for: .milliseconds(300))
             network.change()
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test func `Retry-After is kept, whatever the network does, and capped`() throws {
-        let policy = try ReachabilityRetryPolicy(retryAfterCap: .seconds(20))
+        let policy = try RetryPolicy(retryAfterCap: .seconds(20))
         let errors = [
             StatusFailure(status: 429, retryAfter: .seconds(7)), StatusFailure(status: 503, retryAfter: .seconds(999)),
         ]
@@ -157,7 +157,7 @@ import Testing
         }
         #expect(try result.get().attempts.map(\.reason) == [.retryAfter, .retryAfter, nil])
         #expect(begun == [.zero, .seconds(7), .seconds(27)])
-        let short = try ReachabilityRetryPolicy(deadline: .seconds(5))
+        let short = try RetryPolicy(deadline: .seconds(5))
         guard case .failure(let error) = retry(errors, target: try target(), policy: short).result else { return }
         #expect(error.ending == .deadlineExpired)
     }
@@ -167,7 +167,7 @@ import Testing
         #expect(three.attempts.count == 3)
         guard case .failure(let error) = three.result else { return }
         #expect(error.ending == .attemptsExhausted)
-        let policy = try ReachabilityRetryPolicy(attempts: 5)
+        let policy = try RetryPolicy(attempts: 5)
         #expect(
             retry(Array(repeating: Self.refused, count: 9), target: try target(), policy: policy).attempts.count == 5
         )

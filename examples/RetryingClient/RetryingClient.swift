@@ -14,7 +14,7 @@ import ReachabilityRetry
         configuration.timeout.connect = .seconds(3)
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
 
-        let policy = try ReachabilityRetryPolicy(deadline: .seconds(120))
+        let policy = try RetryPolicy(deadline: .seconds(120))
         let adapter = Adapter { request, completion in
             var request = request
             request["User-Agent"] = "RetryingClient"

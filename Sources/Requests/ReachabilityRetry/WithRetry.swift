@@ -8,16 +8,15 @@
 /// }
 /// ```
 ///
-/// The first attempt is made at once, whatever the monitor says: only an attempt is proof. What follows a failure is in the tables
-/// of ``ReachabilityRetryPolicy``; what all requests to a host share, in ``RetryCoordinator``.
+/// The first attempt is made at once, whatever the monitor says (unless ``RetryPolicy/waitsFirst``): only an attempt is proof. What follows a failure is in the tables
+/// of ``RetryPolicy``; what all requests to a host share, in ``RetryCoordinator``.
 ///
 /// - Parameters:
 ///   - policy: When to try again.
 ///   - target: Where the work goes, and whether it may be done twice.
 ///   - coordinator: What is shared with other requests.
 ///   - clock: What measures the deadline and the history.
-///   - waiting: Called when a retry begins to be waited for, with the attempt that failed, its reason set, and with how long the
-///     wait is to be: nil for as long as the target is not reachable. It is for telling of it, and must not block.
+///   - observer: Told of each wait, and of the end.
 ///   - isolation: Where this runs; the caller's own unless told otherwise.
 ///   - operation: The work, called once for each attempt with its number, beginning with 1. It runs in a child task, is cancelled at
 ///     the deadline, and has to end when it is cancelled: this returns only then. An error that is no ``RetryableError``, and that
@@ -25,21 +24,41 @@
 /// - Returns: What the work returned, with every attempt.
 /// - Throws: ``RetryError``, with every attempt.
 public func withRetry<Value: Sendable>(
-    policy: ReachabilityRetryPolicy = .standard,
+    policy: RetryPolicy = .standard,
     target: RetryTarget,
     coordinator: RetryCoordinator,
     clock: some Clock<Duration> = ContinuousClock(),
-    waiting: (@Sendable (_ after: RetryAttempt, _ pause: Duration?) -> Void)? = nil,
+    observer: RetryObserver? = nil,
     isolation: isolated (any Actor)? = #isolation,
     operation: @escaping @Sendable (_ attempt: Int) async throws -> Value
 ) async throws(RetryError) -> RetryOutcome<Value> {
-    let run = RetryRun.make(
-        policy: policy,
-        target: target,
-        coordinator: coordinator,
-        clock: clock,
-        waiting: waiting,
-        operation: operation
-    )
+    let run = makeRun(policy, target, coordinator, clock, observer, operation)
     return try run.outcome(after: await run.end())
+}
+
+/// A function of its own, so that its copies are not on the stack of whoever waits.
+@inline(never)
+func makeRun<Value: Sendable>(
+    _ policy: RetryPolicy,
+    _ target: RetryTarget,
+    _ coordinator: RetryCoordinator,
+    _ clock: some Clock<Duration>,
+    _ observer: RetryObserver?,
+    _ operation: @escaping @Sendable (Int) async throws -> Value
+) -> RetryRun<Value> {
+    let work = RetryWork<Value>(policy: policy, waitsFirst: policy.waitsFirst, observer: observer) { context in
+        do { return .kept(try await operation(context.number), isGood: true) } catch { return .failed(error) }
+    }
+    return .make(work, at: target, coordinator, on: Timeline(clock))
+}
+
+extension RetryRun {
+    /// What came of it, once it has ended.
+    @inline(never)
+    func outcome(after ending: RetryError.Ending?) throws(RetryError) -> RetryOutcome<Value> {
+        guard ending == nil, case .kept(let value, _)? = result else {
+            throw RetryError(ending: ending ?? .cancelled, target: target, attempts: attempts)
+        }
+        return RetryOutcome(value: value, attempts: attempts)
+    }
 }

@@ -1,17 +1,19 @@
 import Foundation
 import FoundationNetworking
-import ReachabilityRetry
+import LinuxPrimitives
 
-/// Stands before the session's delegate for one task: learns that the task was answered with a redirect. All else is the session's
-/// delegate's, if it has one.
+/// Stands before the session's delegate for one task: a redirect ends the task and is its answer, for where it leads is a request of its
+/// own. All else is the session's delegate's, if it has one; it also says whether a redirect is to be followed.
 final class RedirectWatch: NSObject, URLSessionTaskDelegate {
-    private let progress: AttemptProgress
     private let inner: (any URLSessionTaskDelegate)?
+    private let state = Locked(false)
 
-    init(_ progress: AttemptProgress, before inner: (any URLSessionTaskDelegate)?) {
-        self.progress = progress
+    init(before inner: (any URLSessionTaskDelegate)?) {
         self.inner = inner
     }
+
+    /// Whether the session's delegate does not want a redirect to be followed.
+    var hasDeclined: Bool { state.withLock { $0 } }
 
     func urlSession(
         _ session: URLSession,
@@ -20,15 +22,12 @@ final class RedirectWatch: NSObject, URLSessionTaskDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        progress.redirect()
-        guard let inner else { return completionHandler(session.withCookies(request)) }
-        inner.urlSession(
-            session,
-            task: task,
-            willPerformHTTPRedirection: response,
-            newRequest: request,
-            completionHandler: completionHandler
-        )
+        guard let inner else { return completionHandler(nil) }
+        inner.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) {
+            [state] answer in
+            state.withLock { $0 = answer == nil }
+            completionHandler(nil)
+        }
     }
 
     func urlSession(
@@ -68,19 +67,5 @@ final class RedirectWatch: NSObject, URLSessionTaskDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         inner?.urlSession(session, task: task, didCompleteWithError: error)
-    }
-}
-
-extension URLSession {
-    /// The request of the next hop with the cookies for it, which a session without a delegate adds by itself.
-    fileprivate func withCookies(_ request: URLRequest) -> URLRequest {
-        guard configuration.httpShouldSetCookies, let url = request.url,
-            let cookies = configuration.httpCookieStorage?.cookies(for: url), !cookies.isEmpty
-        else { return request }
-        var request = request
-        for (name, value) in HTTPCookie.requestHeaderFields(with: cookies) {
-            request.setValue(value, forHTTPHeaderField: name)
-        }
-        return request
     }
 }

@@ -13,12 +13,14 @@ extension URLRequest {
         )
     }
 
-    /// The request as an adapter wants it.
+    /// The request of a hop, as an adapter wants it.
     ///
     /// - Throws: `URLError.badURL` where its URL is none.
-    func adapted(to plain: PlainRequest, timeout: Duration?) throws -> URLRequest {
+    func adapted(to hop: RedirectHop, timeout: Duration?) throws -> URLRequest {
+        let plain = hop.request
         guard let url = URL(string: plain.url) else { throw URLError(.badURL) }
         var request = self
+        if !hop.hasBody { (request.httpBody, request.httpBodyStream) = (nil, nil) }
         request.url = url
         request.httpMethod = plain.method.rawValue
         request.allHTTPHeaderFields = nil

@@ -12,7 +12,7 @@ extension URLSession {
     /// let (data, response) = outcome.value
     /// ```
     ///
-    /// What is retried is in the tables of `ReachabilityRetryPolicy`. URLSession reads an answer to its end before it tells of it;
+    /// What is retried is in the tables of `RetryPolicy`. URLSession reads an answer to its end before it tells of it;
     /// that of one that is retried is thrown away. A body that breaks off is a failed attempt.
     ///
     /// A request that must not be repeated, or that has a body, gets a session of its own for each attempt, with the same
@@ -29,11 +29,11 @@ extension URLSession {
     /// - Throws: `RetryError`, with every attempt.
     public func data(
         for request: URLRequest,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         options: RequestRetryOptions
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         let hasBody = request.httpBody != nil || request.httpBodyStream != nil
-        return try await retry(request, policy, options, hasBody: hasBody) { session, request, watch in
+        return try await retry(request, policy, options, hasBody: hasBody) { session, request, watch, _ in
             try await session.run(watch) { session.dataTask(with: request, completionHandler: $0) }
         }
     }
@@ -48,11 +48,20 @@ extension URLSession {
     public func upload(
         for request: URLRequest,
         from data: Data,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         options: RequestRetryOptions
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         try await retry(request, policy, options, hasBody: true) {
-            try await $0.upload(for: $1, from: data, delegate: $2)
+            session,
+            request,
+            watch,
+            hasBody in
+            guard hasBody else {
+                return try await session.run(watch) { session.dataTask(with: request, completionHandler: $0) }
+            }
+            return try await session.run(watch) {
+                session.uploadTask(with: request, from: data, completionHandler: $0)
+            }
         }
     }
 
@@ -66,11 +75,20 @@ extension URLSession {
     public func upload(
         for request: URLRequest,
         fromFile file: URL,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         options: RequestRetryOptions
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         try await retry(request, policy, options, hasBody: true) {
-            try await $0.upload(for: $1, fromFile: file, delegate: $2)
+            session,
+            request,
+            watch,
+            hasBody in
+            guard hasBody else {
+                return try await session.run(watch) { session.dataTask(with: request, completionHandler: $0) }
+            }
+            return try await session.run(watch) {
+                session.uploadTask(with: request, fromFile: file, completionHandler: $0)
+            }
         }
     }
 
@@ -80,13 +98,17 @@ extension URLSession {
     ///   retried are deleted.
     public func download(
         for request: URLRequest,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         options: RequestRetryOptions
     ) async throws(RetryError) -> RetryOutcome<(URL, URLResponse)> {
         let letGo: @Sendable (URL) async -> Void = { try? FileManager.default.removeItem(at: $0) }
         let hasBody = request.httpBody != nil || request.httpBodyStream != nil
         return try await retry(request, policy, options, hasBody: hasBody, letGo: letGo) {
-            try await $0.runDownload($1, $2)
+            session,
+            request,
+            watch,
+            _ in
+            try await session.runDownload(request, watch)
         }
     }
 }

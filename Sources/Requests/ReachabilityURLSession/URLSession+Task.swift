@@ -7,7 +7,7 @@ extension URLSession {
     /// is called in.
     ///
     /// - Parameters:
-    ///   - watch: Learns of redirects.
+    ///   - watch: Keeps redirects from being followed.
     ///   - make: Makes the task, which ends with its argument.
     func run<Value: Sendable>(
         _ watch: RedirectWatch,

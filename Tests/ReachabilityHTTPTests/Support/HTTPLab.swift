@@ -19,8 +19,8 @@ struct HTTPLab: Sendable {
         attempts: Int = 20,
         attemptsAfterSending: Int = 3,
         retryAfterCap: Duration = .milliseconds(20)
-    ) throws -> ReachabilityRetryPolicy {
-        try ReachabilityRetryPolicy(
+    ) throws -> RetryPolicy {
+        try RetryPolicy(
             deadline: deadline,
             attempts: attempts,
             attemptsAfterSending: attemptsAfterSending,

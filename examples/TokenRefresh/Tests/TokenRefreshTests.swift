@@ -29,6 +29,16 @@ private actor Server {
 
 struct RefreshFailed: Error {}
 
+/// Sends a request with the interceptor as its adapter and its retrier, and throws the last error.
+private func send(_ request: PlainRequest, _ interceptor: TokenInterceptor, to server: Server) async throws {
+    let options = RequestRetryOptions(adapter: interceptor, retrier: interceptor)
+    do throws(RetryError) {
+        _ = try await withRetry(request, options: options) { try await server.answer($0) }
+    } catch {
+        throw error.underlyingError ?? error
+    }
+}
+
 @Suite struct TokenRefreshTests {
     @Test func `a hundred requests with an old token need one refresh`() async throws {
         let server = Server()
@@ -37,7 +47,7 @@ struct RefreshFailed: Error {}
             for number in 0..<100 {
                 group.addTask {
                     let request = PlainRequest(url: "https://example.org/\(number)")
-                    try await withInterceptor(request, interceptor: interceptor) { try await server.answer($0) }
+                    try await send(request, interceptor, to: server)
                 }
             }
             try await group.waitForAll()
@@ -58,7 +68,7 @@ struct RefreshFailed: Error {}
                 group.addTask {
                     await #expect(throws: RefreshFailed.self) {
                         let request = PlainRequest(url: "https://example.org/")
-                        try await withInterceptor(request, interceptor: interceptor) { try await server.answer($0) }
+                        try await send(request, interceptor, to: server)
                     }
                 }
             }
@@ -72,7 +82,7 @@ struct RefreshFailed: Error {}
         let interceptor = TokenInterceptor(token: "old") { _ in "new" }
         await #expect(throws: StatusFailure(status: 401)) {
             let request = PlainRequest(url: "https://example.org/")
-            try await withInterceptor(request, interceptor: interceptor) { try await server.answer($0) }
+            try await send(request, interceptor, to: server)
         }
         #expect(await server.refusals == 2)
     }

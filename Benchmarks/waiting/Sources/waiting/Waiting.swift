@@ -39,7 +39,7 @@ enum Waiting {
     private static func retries(_ count: Int) async throws -> Int {
         let coordinator = RetryCoordinator(verdicts: Unreachable())
         let target = try RetryTarget(host: "example.org", method: .get)
-        let policy = try ReachabilityRetryPolicy(deadline: .seconds(3600))
+        let policy = try RetryPolicy(deadline: .seconds(3600))
         return await withTaskGroup { group in
             let before = resident
             for number in 0..<count {

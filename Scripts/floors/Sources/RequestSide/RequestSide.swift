@@ -13,7 +13,7 @@ import ReachabilityURLSession
     static func main() async throws {
         let coordinator = RetryCoordinator(verdicts: Reachable())
         let options = RequestRetryOptions(coordinator: coordinator)
-        let policy = try ReachabilityRetryPolicy(attempts: 1)
+        let policy = try RetryPolicy(attempts: 1)
         let target = try RetryTarget(host: "127.0.0.1", method: .get)
         let outcome = try await withRetry(target: target, coordinator: coordinator) { $0 }
         print("attempt", outcome.value)

@@ -15,7 +15,7 @@ struct HTTPStatus {
         case 401: .held(cause: "status 401, the server refuses the credentials")
         case 407: .held(cause: "status 407, the proxy asks for credentials")
         case 511: .held(cause: "status 511, a portal asks to log in")
-        case _ where ReachabilityRetryPolicy.standardStatuses.contains(code):
+        case _ where RetryPolicy.standardStatuses.contains(code):
             .retry(
                 after: RetryAfter.wait(retryAfter, now: SystemClock.real.components.seconds),
                 cause: "status \(code)"

@@ -104,11 +104,11 @@ struct Retry: ParsableCommand {
         Glibc.exit(128 + signal)
     }
 
-    private func makePolicy() throws -> ReachabilityRetryPolicy {
+    private func makePolicy() throws -> RetryPolicy {
         guard attempts >= 1 else { throw ExitMessage("--attempts \(attempts) leaves nothing to try", .usage) }
         let limit = try deadline.value
         guard limit > .zero else { throw ExitMessage("--deadline \(deadline.text) leaves no time to try", .usage) }
-        return try ReachabilityRetryPolicy(
+        return try RetryPolicy(
             deadline: limit,
             attempts: attempts,
             attemptsAfterSending: attempts,

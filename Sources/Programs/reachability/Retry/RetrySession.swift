@@ -19,7 +19,7 @@ struct RetrySession: Sendable {
     /// Of the network at large; the same where there is no host.
     let atLarge: NetworkReachabilityManager
     let program: Program
-    let policy: ReachabilityRetryPolicy
+    let policy: RetryPolicy
     /// The statuses that are retried; nil for all, see ``CommandFailure``.
     let statuses: Set<CInt>?
     let runner: ProgramRunner
@@ -48,8 +48,10 @@ struct RetrySession: Sendable {
                 policy: policy,
                 target: target,
                 coordinator: coordinator,
-                waiting: { attempt, pause in
-                    guard let failure = attempt.error as? CommandFailure else { return }
+                observer: { event in
+                    guard case .waiting(_, let attempt, let pause) = event,
+                        let failure = attempt.error as? CommandFailure
+                    else { return }
                     report.wait(after: attempt, failure, pause: pause)
                 },
                 operation: { try await self.attempt($0, last) }

@@ -7,18 +7,21 @@ import ReachabilityRetry
 
 /// The attempts of one request in the client's asynchronous form.
 ///
-/// That form does not tell when a request is sent, or redirected. So a request without a body is sent with a delegate, which is told. One
-/// with a body shows that it was sent as its body is begun; a delegate is no way for it, for over HTTP/2 the client (1.37) crashes where
-/// the answer is there before the whole body was handed over from thread to thread.
+/// That form does not tell when a request is sent, nor does it leave redirects alone. So a request is sent with a delegate, which is told,
+/// and can end the task at a redirect. But over HTTP/2 the client (1.37) crashes where the answer is there before the whole body was
+/// handed over from thread to thread.
 ///
 /// | Body | Attempt | Is known |
 /// |---|---|---|
-/// | none | with a delegate | when it is sent, each hop |
-/// | in memory, a stream | asynchronous | when its body is begun |
-/// | in memory, and long or after a cut attempt | with a delegate, in the thread of a connection of its own | when it is sent, each hop |
-/// | none or such a one, and a `localAddress`, which only the asynchronous form has | asynchronous | nothing: it counts as sent |
+/// | none | with a delegate | when it is sent |
+/// | in memory, where the client would follow redirects | with a delegate; where it may be HTTP/2, in the thread of a connection of its own | when it is sent |
+/// | in memory, otherwise | asynchronous | when its body is begun |
+/// | in memory, and long or after a cut attempt | with a delegate, in the thread of a connection of its own | when it is sent |
+/// | a stream | asynchronous: where the client follows redirects, it follows by itself those that make it a GET | when its body is begun |
+/// | any, and a `localAddress`, which only the asynchronous form has | asynchronous, with the client's own redirects | when its body is begun; else it counts as sent |
 final class AsyncAttempts: Sendable {
     private let client: HTTPClient
+    private let settings: ClientSettings
     private let request: HTTPClientRequest
     private let timeout: Duration?
     private let makeBody: (@Sendable () throws -> HTTPClientRequest.Body)?
@@ -26,9 +29,12 @@ final class AsyncAttempts: Sendable {
     private let delegated: DelegateAttempts<AnswerDelegate>
     /// Whether any attempt has asked for the body.
     private let hasBegunBody = Locked(false)
+    /// What the hops were answered.
+    private let history = Locked<[HTTPClientRequestResponse]>([])
 
     /// - Parameters:
     ///   - client: What sends them.
+    ///   - settings: Its settings.
     ///   - request: The request as the caller made it.
     ///   - parsed: The same, without a body.
     ///   - timeout: How long one may take until its answer begins.
@@ -36,6 +42,7 @@ final class AsyncAttempts: Sendable {
     ///   - logger: The client's logger.
     init(
         client: HTTPClient,
+        settings: ClientSettings,
         request: HTTPClientRequest,
         parsed: HTTPClient.Request,
         timeout: Duration?,
@@ -43,6 +50,7 @@ final class AsyncAttempts: Sendable {
         logger: Logger?
     ) {
         self.client = client
+        self.settings = settings
         self.request = request
         self.timeout = timeout
         self.makeBody = makeBody
@@ -51,6 +59,7 @@ final class AsyncAttempts: Sendable {
         parsed.tlsConfiguration = request.tlsConfiguration
         delegated = DelegateAttempts(
             client: client,
+            settings: settings,
             request: parsed,
             statuses: nil,
             timeout: timeout,
@@ -67,26 +76,51 @@ final class AsyncAttempts: Sendable {
         makeBody == nil && request.body?.isReplayable == false && hasBegunBody.withLock { $0 }
     }
 
-    /// Sends the adapted request, and returns when its answer begins.
-    func attempt(_ plain: PlainRequest, _ progress: AttemptProgress) async throws -> HTTPClientResponse {
-        var request = request.adapted(to: plain)
-        if let makeBody { request.body = try AdapterFailure.wrapping(makeBody) }
+    /// What the request has for a body.
+    var bodyKind: RequestBodyKind {
+        if makeBody != nil { return .replayable }
+        return request.body.map { $0.isReplayable ? .replayable : .once } ?? .none
+    }
+
+    /// Sends a hop's adapted request, and returns when its answer begins.
+    func attempt(_ hop: RedirectHop, _ progress: AttemptProgress) async throws -> HTTPClientResponse {
+        var request = request.adapted(to: hop.request)
+        if !hop.hasBody { request.body = nil }
+        if hop.hasBody, let makeBody { request.body = try AdapterFailure.wrapping(makeBody) }
+        var response = try await answer(to: request, hop, progress)
+        // Those of a client that follows redirects by itself are there already.
+        let visits = response.history.isEmpty ? [request.answered(response)] : response.history
+        response.history = history.withLock { history in
+            history = history.prefix(hop.count) + visits
+            return history
+        }
+        return response
+    }
+
+    private func answer(
+        to request: HTTPClientRequest,
+        _ hop: RedirectHop,
+        _ progress: AttemptProgress
+    ) async throws -> HTTPClientResponse {
         let hasDelegate = request.localAddress == nil
         guard let body = request.body, body.length != 0 else {
             guard hasDelegate else { return try await unwatched(request, progress) }
-            return try await delegated.attempt(plain, progress).value.open()
+            return try await delegated.attempt(hop, progress).value.open()
         }
         let isLong = body.isReplayable && (body.length ?? .max) > HTTPClientRequest.Body.watchedBytes
-        guard isLong || (body.isReplayable && progress.cuts > 0 && hasDelegate) else {
+        let isApart = isLong || progress.cuts > 0
+        guard body.isReplayable, hasDelegate, isApart || settings.followsRedirects else {
+            guard !isLong else { return try await unwatched(request, progress) }
+            var request = request
             request.body = try await body.watched { [hasBegunBody] in
                 hasBegunBody.withLock { $0 = true }
                 progress.send()
             }
             return try await send(request, progress)
         }
-        guard hasDelegate else { return try await unwatched(request, progress) }
         let whole = HTTPClient.Body.byteBuffer(try await body.inMemory())
-        return try await delegated.attempt(plain, progress, writing: whole, isApart: true).value.open()
+        let mayBeHTTP2 = settings.maySpeakHTTP2 && request.url.lowercased().hasPrefix("https")
+        return try await delegated.attempt(hop, progress, writing: whole, isApart: isApart || mayBeHTTP2).value.open()
     }
 
     /// Of such an attempt nothing is known: so it is not cut, and one that must not be repeated is not.
@@ -111,19 +145,34 @@ final class AsyncAttempts: Sendable {
 extension DelegateAnswer<AnswerDelegate> {
     /// The answer, whose body is read from now on.
     fileprivate func open() -> HTTPClientResponse {
-        guard case .held(let task, let delegate) = self, let head = delegate.head else { return HTTPClientResponse() }
-        let body = delegate.inner.takeBody(of: task)
+        switch self {
+        case .finished: HTTPClientResponse()
+        case .held(let task, let delegate): delegate.response(delegate.inner.takeBody(of: task))
+        case .redirected(_, let delegate): delegate.response(HTTPClientResponse.Body())
+        }
+    }
+}
+
+extension AttemptDelegate {
+    fileprivate func response(_ body: HTTPClientResponse.Body) -> HTTPClientResponse {
+        guard let head else { return HTTPClientResponse() }
         return HTTPClientResponse(
             version: head.version,
             status: head.status,
             headers: head.headers,
             body: body,
-            history: delegate.visits
+            history: []
         )
     }
 }
 
 extension HTTPClientRequest {
+    /// What a hop was answered.
+    fileprivate func answered(_ response: HTTPClientResponse) -> HTTPClientRequestResponse {
+        let head = HTTPResponseHead(version: response.version, status: response.status, headers: response.headers)
+        return HTTPClientRequestResponse(request: self, responseHead: head)
+    }
+
     /// As adapters see it.
     var plain: PlainRequest { PlainRequest(method: method, url: url, headers: headers) }
 

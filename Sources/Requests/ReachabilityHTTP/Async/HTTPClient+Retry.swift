@@ -13,7 +13,7 @@ extension HTTPClient {
     /// let body = try await outcome.value.body.collect(upTo: 1 << 20)
     /// ```
     ///
-    /// What is retried is in the tables of `ReachabilityRetryPolicy`, what an error means in <doc:Classification>. The answer that is
+    /// What is retried is in the tables of `RetryPolicy`, what an error means in <doc:Classification>. The answer that is
     /// returned is never read from. One that is retried is let go of before the wait: a short body is read to its end so that the
     /// connection can be used again, of any other the connection is closed.
     ///
@@ -35,13 +35,13 @@ extension HTTPClient {
     /// - Throws: `RetryError`, with every attempt.
     public func execute(
         _ request: HTTPClientRequest,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         options: RequestRetryOptions,
         body: (@Sendable () throws -> HTTPClientRequest.Body)? = nil,
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(RetryError) -> RetryOutcome<HTTPClientResponse> {
-        try await retried(request, policy, options, body, logger, letGo: { await $0.discard() }) { $0 }.run().outcome
+        try await retried(request, policy, options, body, logger, letGo: { await $0.discard() }) { $0 }.run()
     }
 }
 
@@ -51,7 +51,7 @@ extension HTTPClient {
     /// - Parameter read: Makes what an attempt brings of its answer, which has begun.
     func retried<Value>(
         _ request: HTTPClientRequest,
-        _ policy: ReachabilityRetryPolicy,
+        _ policy: RetryPolicy,
         _ options: RequestRetryOptions,
         _ makeBody: (@Sendable () throws -> HTTPClientRequest.Body)?,
         _ logger: Logger?,
@@ -59,8 +59,10 @@ extension HTTPClient {
         read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
     ) throws(RetryError) -> RetriedRequest<Value> {
         let parsed = try HTTPClient.Request.checked(request.url, options)
+        let settings = ClientSettings(self)
         let attempts = AsyncAttempts(
             client: self,
+            settings: settings,
             request: request,
             parsed: parsed,
             timeout: options.attemptTimeout,
@@ -71,12 +73,13 @@ extension HTTPClient {
             request.plain,
             host: parsed.reachableHost,
             policy: policy,
-            options: options.through(self),
+            options: options.with(settings),
             needsPath: !parsed.host.isEmpty,
+            body: attempts.bodyKind,
             isBodyLost: { attempts.hasLostBody(after: $0) },
             letGo: letGo,
-            send: { plain, progress in
-                let response = try await attempts.attempt(plain, progress)
+            send: { hop, progress in
+                let response = try await attempts.attempt(hop, progress)
                 return ClientAnswer(try await read(response), status: response.status, headers: response.headers)
             }
         )

@@ -27,7 +27,7 @@ extension HTTPClient {
     /// - Throws: `RetryError`, with every attempt.
     public func execute<Value: Sendable>(
         _ request: HTTPClientRequest,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         options: RequestRetryOptions,
         body: (@Sendable () throws -> HTTPClientRequest.Body)? = nil,
         logger: Logger? = nil,

@@ -6,19 +6,19 @@ import NIOHTTP1
 import ReachabilityRetry
 
 /// Stands before the caller's delegate for one attempt: learns whether anything was sent, and holds an answer that may be retried
-/// until it is decided what becomes of it.
+/// until it is decided what becomes of it. Where the client would follow a redirect, it ends the task with the redirect's head: where it
+/// leads is a request of its own.
 ///
 /// While an answer is held the client reads no more of it. Called on the event loop of the task, as any delegate.
 final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientResponseDelegate {
     typealias Response = Inner.Response
 
     fileprivate enum Fate {
-        case notified, held(EventLoopPromise<Void>), discarded(bytes: Int)
+        case notified, held(EventLoopPromise<Void>), discarded(bytes: Int), redirected
     }
 
     fileprivate struct State {
         var hasSent = false
-        var visits: [HTTPClientRequestResponse] = []
         var head: HTTPResponseHead?
         var fate = Fate.notified
     }
@@ -28,6 +28,7 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
 
     let inner: Inner
     private let statuses: Set<Int>?
+    private let stopsRedirects: Bool
     private let progress: AttemptProgress
     private let state = Locked(State())
 
@@ -37,11 +38,19 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
     /// - Parameters:
     ///   - inner: The caller's delegate.
     ///   - statuses: The statuses of answers that are held; nil where each is told at once, to a delegate that takes it as it is wanted.
-    ///   - progress: Told when the request is sent, and when it is redirected.
+    ///   - stopsRedirects: Whether the client would follow them.
+    ///   - progress: Told when the request is sent.
     ///   - eventLoop: One of the client's.
-    init(_ inner: Inner, holding statuses: Set<Int>?, _ progress: AttemptProgress, on eventLoop: any EventLoop) {
+    init(
+        _ inner: Inner,
+        holding statuses: Set<Int>?,
+        stopsRedirects: Bool,
+        _ progress: AttemptProgress,
+        on eventLoop: any EventLoop
+    ) {
         self.inner = inner
         self.statuses = statuses
+        self.stopsRedirects = stopsRedirects
         self.progress = progress
         whenHeld = eventLoop.makePromise()
     }
@@ -49,11 +58,18 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
     /// Whether anything of the request was sent.
     var hasSent: Bool { state.withLock { $0.hasSent } }
 
-    /// The head of the answer; of the latest, where redirects were followed.
+    /// The head of the answer.
     var head: HTTPResponseHead? { state.withLock { $0.head } }
 
-    /// Every hop that has answered, in order.
-    var visits: [HTTPClientRequestResponse] { state.withLock { $0.visits } }
+    /// Whether the task was ended with a redirect.
+    var isRedirected: Bool {
+        state.withLock { state in
+            if case .redirected = state.fate { true } else { false }
+        }
+    }
+
+    /// What the client follows where it may, 304 and 305 among them.
+    private static var redirects: Set<Int> { [301, 302, 303, 304, 305, 307, 308] }
 
     /// Whether an attempt ends with the beginning of such an answer.
     func endsWithHead(_ status: HTTPResponseStatus) -> Bool { statuses?.contains(Int(status.code)) ?? true }
@@ -85,13 +101,15 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
     }
 
     func didVisitURL(task: HTTPClient.Task<Response>, _ request: HTTPClient.Request, _ head: HTTPResponseHead) {
-        if (300..<400).contains(head.status.code) { progress.redirect() }
-        var visited = HTTPClientRequest(url: request.url.absoluteString)
-        visited.method = request.method
-        visited.headers = request.headers
-        state.withLock { [visited] in $0.visits.append(HTTPClientRequestResponse(request: visited, responseHead: head))
-        }
         inner.didVisitURL(task: task, request, head)
+        guard stopsRedirects, Self.redirects.contains(Int(head.status.code)), head.headers.contains(name: "Location")
+        else { return }
+        state.withLock { state in
+            state.head = head
+            state.fate = .redirected
+        }
+        whenHeld.succeed()
+        task.fail(reason: RedirectStop())
     }
 
     func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
@@ -116,7 +134,7 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
         // Where the answer was held until now, nobody waits at the gate any more.
         let gate = state.withLock { $0.open(as: .notified) }
         gate?.fail(error)
-        if !isDiscarded { inner.didReceiveError(task: task, error) }
+        if !isDiscarded, !isRedirected { inner.didReceiveError(task: task, error) }
     }
 
     func didFinishRequest(task: HTTPClient.Task<Response>) throws -> Response {
@@ -133,6 +151,9 @@ final class AttemptDelegate<Inner: HTTPClientResponseDelegate>: HTTPClientRespon
 
 /// How a task ends whose answer is discarded. Nobody sees it.
 private struct DiscardedAnswer: Error {}
+
+/// How a task ends whose answer is a redirect. Nobody sees it.
+private struct RedirectStop: Error {}
 
 extension AttemptDelegate.State {
     /// Decides on an answer that is held; nil if none is.

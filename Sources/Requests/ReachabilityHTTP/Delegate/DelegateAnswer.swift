@@ -6,6 +6,8 @@ enum DelegateAnswer<Delegate: HTTPClientResponseDelegate>: Sendable {
     case finished(Delegate.Response)
     /// The answer has begun and waits.
     case held(HTTPClient.Task<Delegate.Response>, AttemptDelegate<Delegate>)
+    /// A redirect, of which nothing is read but its head.
+    case redirected(HTTPClient.Task<Delegate.Response>, AttemptDelegate<Delegate>)
 
     /// Of an answer that takes longer the connection is closed.
     private static var discardTime: TimeAmount { .milliseconds(50) }
@@ -26,6 +28,11 @@ enum DelegateAnswer<Delegate: HTTPClientResponseDelegate>: Sendable {
         case .held(let task, let delegate):
             delegate.tell(task)
             return try await task.result()
+        case .redirected(let task, let delegate):
+            guard let head = delegate.head else { throw HTTPClientError.cancelled }
+            return try await task.eventLoop.flatSubmit { [inner = delegate.inner] in
+                inner.didReceiveHead(task: task, head)
+            }.flatMapThrowing { [inner = delegate.inner] in try inner.didFinishRequest(task: task) }.get()
         }
     }
 }

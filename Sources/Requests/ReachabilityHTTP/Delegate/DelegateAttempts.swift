@@ -9,6 +9,7 @@ import ReachabilityRetry
 final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
     private let client: HTTPClient
     private let request: HTTPClient.Request
+    private let settings: ClientSettings
     private let statuses: Set<Int>?
     private let timeout: Duration?
     private let isBodyOnce: Bool
@@ -21,6 +22,7 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
 
     /// - Parameters:
     ///   - client: What sends them.
+    ///   - settings: Its settings.
     ///   - request: The request as the caller made it.
     ///   - statuses: The statuses of answers that are held until it is decided what becomes of them; nil where an attempt
     ///     ends when its answer begins.
@@ -32,6 +34,7 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
     ///   - makeDelegate: Makes the delegate of an attempt.
     init(
         client: HTTPClient,
+        settings: ClientSettings,
         request: HTTPClient.Request,
         statuses: Set<Int>?,
         timeout: Duration?,
@@ -42,6 +45,7 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
         makeDelegate: @escaping @Sendable (HTTPClient.Request) throws -> Delegate
     ) {
         self.client = client
+        self.settings = settings
         self.request = request
         self.statuses = statuses
         self.timeout = timeout
@@ -60,19 +64,25 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
     /// Sends the adapted request, and returns when its answer is complete, or when one that may be retried has begun.
     ///
     /// - Parameters:
-    ///   - plain: The adapted request.
-    ///   - progress: Told when it is sent, and when it is redirected.
+    ///   - hop: The adapted request.
+    ///   - progress: Told when it is sent.
     ///   - body: What to write; nil for the request's own body, if it has one.
     ///   - isApart: Whether it has to have a connection of its own, with all done in one thread.
     func attempt(
-        _ plain: PlainRequest,
+        _ hop: RedirectHop,
         _ progress: AttemptProgress,
         writing body: HTTPClient.Body? = nil,
         isApart: Bool = false
     ) async throws -> ClientAnswer<DelegateAnswer<Delegate>> {
-        var request = try AdapterFailure.wrapping { try adapted(to: plain, body) }
+        var request = try AdapterFailure.wrapping { try adapted(to: hop, body) }
         let inner = try AdapterFailure.wrapping { try makeDelegate(request) }
-        let delegate = AttemptDelegate(inner, holding: statuses, progress, on: client.eventLoopGroup.any())
+        let delegate = AttemptDelegate(
+            inner,
+            holding: statuses,
+            stopsRedirects: settings.followsRedirects,
+            progress,
+            on: client.eventLoopGroup.any()
+        )
         if let body = request.body { request.body = watched(body) }
         let task = client.execute(
             request: request,
@@ -108,16 +118,10 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
         }
     }
 
-    /// The body, which tells when it is begun; one that can be written once fails where a redirect wants it again.
+    /// The body, which tells when it is begun.
     private func watched(_ body: HTTPClient.Body) -> HTTPClient.Body {
-        .stream(contentLength: body.contentLength) { [hasBegunBody, isBodyOnce, group = client.eventLoopGroup] writer in
-            let isAgain = hasBegunBody.withLock { hasBegun in
-                defer { hasBegun = true }
-                return hasBegun
-            }
-            guard !isAgain || !isBodyOnce else {
-                return group.any().makeFailedFuture(HTTPClientError.requestStreamCancelled)
-            }
+        .stream(contentLength: body.contentLength) { [hasBegunBody] writer in
+            hasBegunBody.withLock { $0 = true }
             return body.stream(writer)
         }
     }
@@ -150,12 +154,12 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
         try? await eventLoop.submit {}.get()
     }
 
-    private func adapted(to plain: PlainRequest, _ body: HTTPClient.Body?) throws -> HTTPClient.Request {
+    private func adapted(to hop: RedirectHop, _ body: HTTPClient.Body?) throws -> HTTPClient.Request {
         try HTTPClient.Request(
-            url: plain.url,
-            method: HTTPMethod(rawValue: plain.method.rawValue),
-            headers: plain.headers,
-            body: body ?? makeBody?() ?? request.body,
+            url: hop.request.url,
+            method: HTTPMethod(rawValue: hop.request.method.rawValue),
+            headers: hop.request.headers,
+            body: hop.hasBody ? body ?? makeBody?() ?? request.body : nil,
             tlsConfiguration: request.tlsConfiguration
         )
     }
@@ -164,6 +168,9 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
 extension AttemptDelegate {
     /// The answer of a task that has ended well, or whose answer is held.
     fileprivate func answer(_ task: HTTPClient.Task<Response>) async throws -> ClientAnswer<DelegateAnswer<Inner>> {
+        if isRedirected, let head {
+            return ClientAnswer(.redirected(task, self), status: head.status, headers: head.headers)
+        }
         guard let head else {
             let response = try await task.futureResult.get()
             return ClientAnswer(.finished(response), status: .ok, headers: HTTPHeaders())

@@ -30,7 +30,7 @@ extension HTTPClient {
     /// - Throws: `RetryError`, with every attempt.
     public func execute<Delegate: HTTPClientResponseDelegate>(
         request: Request,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         options: RequestRetryOptions,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,
@@ -38,12 +38,15 @@ extension HTTPClient {
         isolation: isolated (any Actor)? = #isolation,
         delegate: @escaping @Sendable (Request) throws -> Delegate
     ) async throws(RetryError) -> RetryOutcome<Delegate.Response> {
+        let settings = ClientSettings(self)
+        let isBodyOnce = body == nil && request.body.map { $0.contentLength == nil } ?? false
         let attempts = DelegateAttempts(
             client: self,
+            settings: settings,
             request: request,
             statuses: policy.statuses,
             timeout: options.attemptTimeout,
-            isBodyOnce: body == nil && request.body.map { $0.contentLength == nil } ?? false,
+            isBodyOnce: isBodyOnce,
             makeBody: body,
             eventLoop: eventLoop,
             logger: logger,
@@ -53,8 +56,9 @@ extension HTTPClient {
             PlainRequest(method: request.method, url: request.url.absoluteString, headers: request.headers),
             host: request.reachableHost,
             policy: policy,
-            options: options.through(self),
+            options: options.with(settings),
             needsPath: !request.host.isEmpty,
+            body: body == nil && request.body == nil ? .none : isBodyOnce ? .once : .replayable,
             isBodyLost: { attempts.hasLostBody(after: $0) },
             letGo: { await $0.discard() },
             send: { try await attempts.attempt($0, $1) }
@@ -70,7 +74,7 @@ extension HTTPClient {
     /// - Throws: `RetryError`, with every attempt.
     public func execute(
         request: Request,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         options: RequestRetryOptions,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,

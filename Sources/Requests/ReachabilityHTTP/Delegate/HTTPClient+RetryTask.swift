@@ -9,7 +9,7 @@ extension HTTPClient {
     /// - Returns: At once. The request goes on in the background until its future completes: keep nothing to keep it alive.
     public func start<Delegate: HTTPClientResponseDelegate>(
         request: Request,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         options: RequestRetryOptions,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,
@@ -34,7 +34,7 @@ extension HTTPClient {
     /// - Returns: At once. The request goes on in the background until its future completes: keep nothing to keep it alive.
     public func start(
         request: Request,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         options: RequestRetryOptions,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,

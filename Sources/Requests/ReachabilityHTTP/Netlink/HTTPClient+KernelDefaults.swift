@@ -8,7 +8,7 @@ extension HTTPClient {
     /// As ``execute(_:retry:options:body:logger:isolation:)``, with each setting's default, which waits for the kernel's word.
     public func execute(
         _ request: HTTPClientRequest,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         body: (@Sendable () throws -> HTTPClientRequest.Body)? = nil,
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation
@@ -20,7 +20,7 @@ extension HTTPClient {
     /// word.
     public func execute<Value: Sendable>(
         _ request: HTTPClientRequest,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         body: (@Sendable () throws -> HTTPClientRequest.Body)? = nil,
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation,
@@ -34,7 +34,7 @@ extension HTTPClient {
     /// the kernel's word.
     public func execute<Delegate: HTTPClientResponseDelegate>(
         request: Request,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil,
@@ -56,7 +56,7 @@ extension HTTPClient {
     /// kernel's word.
     public func execute(
         request: Request,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil,
@@ -76,7 +76,7 @@ extension HTTPClient {
     /// kernel's word.
     public func start<Delegate: HTTPClientResponseDelegate>(
         request: Request,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil,
@@ -96,7 +96,7 @@ extension HTTPClient {
     /// As ``start(request:retry:options:body:eventLoop:logger:)``, with each setting's default, which waits for the kernel's word.
     public func start(
         request: Request,
-        retry policy: ReachabilityRetryPolicy,
+        retry policy: RetryPolicy,
         body: (@Sendable () throws -> Body)? = nil,
         eventLoop: EventLoopPreference? = nil,
         logger: Logger? = nil

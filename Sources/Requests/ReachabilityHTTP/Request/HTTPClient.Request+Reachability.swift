@@ -22,15 +22,31 @@ extension HTTPClient.Request {
     }
 }
 
+/// What matters of a client's settings, which async-http-client does not tell: this looks at how the client is made up.
+struct ClientSettings {
+    /// Whose reachability counts where all goes through a proxy; nil where there is none, or it is not recognised.
+    let proxyHost: String?
+    /// Whether the client would follow redirects by itself; also where that is not recognised.
+    let followsRedirects: Bool
+    /// Whether it may speak HTTP/2, where TLS agrees on it.
+    let maySpeakHTTP2: Bool
+
+    init(_ client: HTTPClient) {
+        let configuration =
+            Mirror(reflecting: client).descendant("configuration") as? HTTPClient.Configuration
+        proxyHost = configuration?.proxy?.host
+        maySpeakHTTP2 = configuration?.httpVersion != .http1Only
+        let mode = configuration.flatMap { Mirror(reflecting: $0.redirectConfiguration).descendant("mode") }
+        followsRedirects = mode.map { "\($0)" } != "disallow"
+    }
+}
+
 extension RequestRetryOptions {
-    /// The options for a client that may have a proxy: then its reachability is what counts. async-http-client does not tell its
-    /// settings; what is not recognised counts as none.
-    func through(_ client: HTTPClient) -> RequestRetryOptions {
-        guard host == nil, let proxy = Mirror(reflecting: client).descendant("configuration", "proxy") else {
-            return self
-        }
+    /// The options for a client with these settings.
+    func with(_ settings: ClientSettings) -> RequestRetryOptions {
         var options = self
-        options.host = (proxy as? HTTPClient.Configuration.Proxy)?.host
+        options.host = host ?? settings.proxyHost
+        options.redirects = redirects ?? (settings.followsRedirects ? .follow() : RedirectRule.none)
         return options
     }
 }
@@ -49,11 +65,6 @@ extension PlainRequest {
 
 extension ClientAnswer {
     init(_ value: Value, status: HTTPResponseStatus, headers: HTTPHeaders) {
-        self.init(
-            value,
-            status: Int(status.code),
-            retryAfter: headers.first(name: "Retry-After"),
-            date: headers.first(name: "Date")
-        )
+        self.init(value, AnswerHead(status: Int(status.code)) { headers.first(name: $0) })
     }
 }

@@ -1,5 +1,5 @@
-/// ``RetryPolicy`` for lost connections alone (``RetryableError/isConnectionLost``), as Alamofire's class of this name retries after
-/// `URLError.networkConnectionLost` alone: not after a time limit, and not where no connection was made.
+/// ``RetryPolicy`` with Alamofire's numbers for lost connections alone (``RetryableError/isConnectionLost``), as Alamofire's class of this
+/// name retries after `URLError.networkConnectionLost` alone: not after a time limit, and not where no connection was made.
 public struct ConnectionLostRetryPolicy: RequestInterceptor {
     private let policy: RetryPolicy
 

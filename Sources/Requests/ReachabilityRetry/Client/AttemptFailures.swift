@@ -1,5 +1,5 @@
-/// An attempt that has reached a server, although its error alone says otherwise: one that was answered with a redirect and failed
-/// at a later hop, or that was cut as it was being sent.
+/// An attempt that has reached a server, although its error alone says otherwise: one that was cut as it was being sent, or whose client
+/// has followed a redirect by itself and failed at a later hop.
 public struct SentRequest: RetryableError, CustomStringConvertible {
     /// What the attempt failed with; a ``StatusFailure`` where a later hop answered.
     public let cause: any Error
@@ -29,6 +29,8 @@ public enum UnsentAttempt: RetryableError, Hashable {
     case noPath(RetryVerdict)
     /// There was no connection for so long.
     case notConnected(Duration)
+    /// The host has asked other requests to wait (Retry-After), for so long.
+    case heldBack(Duration)
 
     /// Never sent.
     public var failureStage: FailureStage? { .neverSent }
@@ -41,8 +43,24 @@ extension UnsentAttempt: CustomStringConvertible {
         case .noPath(let verdict) where verdict.status == .reachable: "the path changed before anything was sent"
         case .noPath(let verdict): "nothing was sent: \(verdict)"
         case .notConnected(let time): "nothing was sent: no connection within \(time)"
+        case .heldBack(let time): "nothing was sent: the host asks not to be asked for \(time)"
         }
     }
+}
+
+/// An attempt was sent from an address that this machine has no more: no answer can come to it.
+public struct SourceAddressLost: RetryableError, Hashable, CustomStringConvertible {
+    /// The address packets had.
+    public let address: String
+
+    /// May have been processed.
+    public var failureStage: FailureStage? { .mayHaveBeenProcessed }
+
+    /// It cannot go on.
+    public var isConnectionLost: Bool { true }
+
+    /// One sentence.
+    public var description: String { "the source address \(address) is gone, so that no answer can come" }
 }
 
 /// A request has failed in a way that a retry might help against, but its body has been read from a stream and cannot be sent
@@ -80,6 +98,17 @@ public struct AdapterFailure: RetryableError, CustomStringConvertible {
     package static func wrapping<Value>(_ make: () throws -> Value) throws -> Value {
         do {
             return try make()
+        } catch {
+            throw AdapterFailure(cause: error)
+        }
+    }
+
+    /// Makes what a request is sent with.
+    package static func wrapping<Value>(_ make: () async throws -> Value) async throws -> Value {
+        do {
+            return try await make()
+        } catch let error as CancellationError {
+            throw error
         } catch {
             throw AdapterFailure(cause: error)
         }

@@ -9,8 +9,8 @@ package final class AttemptProgress: Sendable {
         var isRedirected = false
         /// How many attempts were ended before they had sent anything.
         var cuts = 0
-        /// The generation of the path that was first seen to be there during the attempt.
-        var generation: UInt64?
+        /// The path that was first seen to be there during the attempt.
+        var path: RetryVerdict?
     }
 
     private let state = Locked(State())
@@ -50,17 +50,20 @@ package final class AttemptProgress: Sendable {
     }
 
     /// The generation of the path when it was first seen during the attempt; nil where nobody has looked yet.
-    var generation: UInt64? { state.withLock { $0.generation } }
+    var generation: UInt64? { state.withLock { $0.path?.generation } }
+
+    /// The address that packets had then; nil where nobody has looked yet, or where it is not told.
+    var source: String? { state.withLock { $0.path?.source } }
 
     /// Takes what the monitor says while nothing was sent. Returns whether the path is another than the one first seen.
     func hasNewPath(by verdict: RetryVerdict) -> Bool {
         guard verdict.status == .reachable else { return false }
         return state.withLock { state in
-            guard let generation = state.generation else {
-                state.generation = verdict.generation
+            guard let path = state.path else {
+                state.path = verdict
                 return false
             }
-            return verdict.generation > generation
+            return verdict.generation > path.generation
         }
     }
 }

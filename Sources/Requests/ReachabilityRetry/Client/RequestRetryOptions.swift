@@ -4,17 +4,36 @@
 /// | Setting | Default | Meaning |
 /// |---|---|---|
 /// | ``adapter`` | none | changes the request before each attempt |
+/// | ``retrier`` | none | is asked about failures that the policy does not retry |
+/// | ``validate`` | none | says which answers are failures |
+/// | ``redirects`` | 20, unless the client is told not to follow any | which redirects are followed |
 /// | ``attemptTimeout`` | none | how long one attempt may take; the client's own timeouts hold besides |
 /// | ``connectTimeout`` | 10 s | how long one attempt may take until something of it is sent |
 /// | ``host`` | that of the URL | whose reachability is waited for, and whose limits hold: that of a proxy, for example |
 /// | ``priority`` | normal | who goes first among those that wait for the same host |
 /// | ``coordinator`` | ``RetryCoordinator/shared`` | what is shared with other requests |
+/// | ``observer`` | none | is told what happens |
 /// | ``clock`` | `ContinuousClock` | what measures the deadline and the history |
 public struct RequestRetryOptions: Sendable {
-    /// Changes the request before each attempt. It is always given the request as the caller made it. An error of its own ends the
+    /// Throws what is wrong with an answer. It is asked when the policy does not retry the status, and redirects were followed.
+    public typealias Validation = @Sendable (AnswerHead) async throws -> Void
+
+    /// Changes the request before each attempt at the origin it names, and at no other. It is always given the request as the caller made
+    /// it. An error of its own ends the
     /// request (``AdapterFailure``). Whether the request may be repeated is told by the request as the caller made it: an
     /// idempotency key belongs there, for it has to be the same in each attempt.
     public var adapter: (any RequestAdapter)?
+
+    /// Asked about what the policy does not retry: a 401 that ``validate`` refuses, for example. It is asked where nothing was sent, where
+    /// the server has answered, or where repeating does no harm; its retries count as attempts, and the deadline holds.
+    public var retrier: (any RequestRetrier)?
+
+    /// Says which answers are failures: what it throws ends the request, unless the retrier wants it sent again. Without it every answer
+    /// is returned that is not retried.
+    public var validate: Validation?
+
+    /// Which redirects are followed. Nil for 20, or none where the client itself is told to follow none.
+    public var redirects: RedirectRule?
 
     /// How long one attempt may take until the answer begins; nil leaves it to the client's own timeouts. Unless it is known that
     /// nothing was sent, an attempt that ends so may have been processed.
@@ -33,25 +52,36 @@ public struct RequestRetryOptions: Sendable {
     /// What is shared with other requests.
     public var coordinator: RetryCoordinator
 
+    /// Told what happens.
+    public var observer: RetryObserver?
+
     /// What measures the deadline and the history.
     public var clock: any Clock<Duration>
 
     /// Settings, each but the coordinator with its default.
     public init(
         adapter: (any RequestAdapter)? = nil,
+        retrier: (any RequestRetrier)? = nil,
+        validate: Validation? = nil,
+        redirects: RedirectRule? = nil,
         attemptTimeout: Duration? = nil,
         connectTimeout: Duration? = .seconds(10),
         host: String? = nil,
         priority: RetryPriority = .normal,
         coordinator: RetryCoordinator,
+        observer: RetryObserver? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.adapter = adapter
+        self.retrier = retrier
+        self.validate = validate
+        self.redirects = redirects
         self.attemptTimeout = attemptTimeout
         self.connectTimeout = connectTimeout
         self.host = host
         self.priority = priority
         self.coordinator = coordinator
+        self.observer = observer
         self.clock = clock
     }
 }

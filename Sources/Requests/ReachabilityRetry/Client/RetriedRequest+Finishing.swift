@@ -9,17 +9,20 @@ extension RetriedRequest {
         finishing finish: @escaping @Sendable (Value) async throws -> Content
     ) async throws(RetryError) -> RetryOutcome<Content> {
         let clock = Timeline(options.clock)
-        let (outcome, ending) = try await run()
+        let outcome = try await run(on: clock)
         let result = await result(of: finish, with: outcome.value, on: clock)
         switch result {
         case .success(let content):
-            return RetryOutcome(value: content, attempts: outcome.attempts)
+            return RetryOutcome(value: content, attempts: outcome.attempts, ending: outcome.ending)
         case .failure(let error):
+            var attempts = outcome.attempts
             // That it cannot be read changes nothing: what was to be retried, and is not any more, stays the failure.
-            guard var ending else { throw RetryError(refused: error, priority: options.priority) }
-            if let deadline = policy.deadline, clock.now >= deadline { ending = ending.ended(by: .deadlineExpired) }
-            if Task.isCancelled { ending = ending.ended(by: .cancelled) }
-            throw ending
+            if outcome.ending == nil { attempts[attempts.count - 1].error = error }
+            var ending = outcome.ending ?? .notRetryable
+            if let deadline = policy.deadline, clock.now >= deadline { ending = .deadlineExpired }
+            if Task.isCancelled { ending = .cancelled }
+            let target = (try? target()) ?? .network(isRepeatable: false, priority: options.priority)
+            throw RetryError(ending: ending, target: target, attempts: attempts)
         }
     }
 
@@ -46,12 +49,5 @@ extension RetriedRequest {
             }
             return result ?? .failure(CancellationError())
         }
-    }
-}
-
-extension RetryError {
-    /// The same history with another end.
-    fileprivate func ended(by ending: Ending) -> RetryError {
-        RetryError(ending: ending, target: target, attempts: attempts)
     }
 }

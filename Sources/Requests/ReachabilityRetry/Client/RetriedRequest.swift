@@ -1,116 +1,192 @@
 import LinuxPrimitives
 
-/// A request of an HTTP client that is retried: what async-http-client and URLSession have in common.
+/// A request of an HTTP client that is retried, and follows redirects: what async-http-client and URLSession have in common.
 package struct RetriedRequest<Value: Sendable>: Sendable {
     /// The request as the caller made it.
     package let request: PlainRequest
     /// The host of its URL, without brackets; empty or nil for none.
     package let host: String?
-    package let policy: ReachabilityRetryPolicy
+    package let policy: RetryPolicy
     package let options: RequestRetryOptions
+    /// Whether it has a body, and whether that can be sent again.
+    package let body: RequestBodyKind
     /// Whether the body has been used up by an attempt that failed with this error.
     package let isBodyLost: @Sendable (any Error) -> Bool
-    /// Lets go of an answer that is to be retried, whose body nobody will read.
+    /// Lets go of an answer that is not kept, whose body nobody will read.
     package let letGo: @Sendable (Value) async -> Void
-    /// Makes one attempt with the adapted request, and returns when the answer has begun.
-    package let send: @Sendable (PlainRequest, AttemptProgress) async throws -> ClientAnswer<Value>
+    /// Makes one attempt with a hop's adapted request, and returns when the answer has begun.
+    package let send: @Sendable (RedirectHop, AttemptProgress) async throws -> ClientAnswer<Value>
     /// Whether it needs a path to its host: not where the network has no part in it.
     package let needsPath: Bool
 
     package init(
         _ request: PlainRequest,
         host: String?,
-        policy: ReachabilityRetryPolicy,
+        policy: RetryPolicy,
         options: RequestRetryOptions,
         needsPath: Bool = true,
+        body: RequestBodyKind,
         isBodyLost: @escaping @Sendable (any Error) -> Bool = { _ in false },
         letGo: @escaping @Sendable (Value) async -> Void = { _ in },
-        send: @escaping @Sendable (PlainRequest, AttemptProgress) async throws -> ClientAnswer<Value>
+        send: @escaping @Sendable (RedirectHop, AttemptProgress) async throws -> ClientAnswer<Value>
     ) {
         self.request = request
         self.host = host
         self.policy = policy
         self.options = options
         self.needsPath = needsPath
+        self.body = body
         self.isBodyLost = isBodyLost
         self.letGo = letGo
         self.send = send
     }
 
-    /// Sends it until there is an answer to keep.
+    /// Sends it until there is an answer to keep: one that is not to be retried, or the last one where no retry is allowed any more.
     ///
-    /// - Returns: The answer: one that is not to be retried, or the last one where no retry is allowed any more; then also how it
-    ///   ended.
-    /// - Throws: ``RetryError`` where the last attempt had no answer, or its answer was let go of for a retry that was not made.
-    package func run() async throws(RetryError) -> (outcome: RetryOutcome<Value>, ending: RetryError?) {
-        let target = try target()
-        let held = HeldAnswer<Value>()
-        do throws(RetryError) {
-            return (try await retry(target, held, on: options.clock), nil)
-        } catch {
-            guard let answer = held.take() else { throw error }
-            guard error.ending.leavesAnswer else {
-                await letGo(answer)
-                throw error
+    /// - Throws: ``RetryError`` where the last attempt had no answer, or one that is refused, or that was let go of for a retry that was not
+    ///   made.
+    package func run() async throws(RetryError) -> RetryOutcome<Value> {
+        try await run(on: Timeline(options.clock))
+    }
+
+    func run(on clock: Timeline) async throws(RetryError) -> RetryOutcome<Value> {
+        var hop = RedirectHop(request: request, hasBody: body != .none)
+        var target = try target()
+        var attempts: [RetryAttempt] = []
+        while true {
+            let latest = LatestRequest()
+            let work = work(hop, target, latest)
+            let run = RetryRun.make(work, at: target, options.coordinator, on: clock, after: attempts.count)
+            let ending = await run.end()
+            attempts += run.attempts
+            let answer: ClientAnswer<Value>
+            switch run.result {
+            case .kept(let kept, _)?: answer = kept
+            case .held(let held, _)? where ending?.leavesAnswer == true:
+                return RetryOutcome(value: held.value, attempts: attempts, ending: ending)
+            case .held(let held, _)?:
+                await letGo(held.value)
+                fallthrough
+            default: throw RetryError(ending: ending ?? .cancelled, target: target, attempts: attempts)
             }
-            return (RetryOutcome(value: answer, attempts: error.attempts), error)
+            switch step(hop, answer.head, latest) {
+            case .keep: return RetryOutcome(value: answer.value, attempts: attempts)
+            case .fail(let failure):
+                await letGo(answer.value)
+                attempts[attempts.count - 1].error = failure
+                throw RetryError(ending: .notRetryable, target: target, attempts: attempts)
+            case .follow(let next):
+                await letGo(answer.value)
+                work.tell(.redirected(target, to: next.request.url), options.coordinator)
+                hop = next
+                do throws(RetryError) {
+                    target = try self.target(of: next, at: RequestURL(next.request.url)?.host ?? "")
+                } catch {
+                    throw RetryError(ending: error.ending, target: target, attempts: attempts + error.attempts)
+                }
+            }
         }
     }
 
-    private func retry(
-        _ target: RetryTarget,
-        _ held: HeldAnswer<Value>,
-        on clock: some Clock<Duration>
-    ) async throws(RetryError) -> RetryOutcome<Value> {
-        let progress = AttemptProgress()
-        let run = RetryRun.make(
-            policy: policy,
-            target: target,
-            coordinator: options.coordinator,
-            clock: clock,
-            willWait: { if let answer = held.take() { await letGo(answer) } },
-            progress: needsPath ? progress : nil,
-            connectTimeout: options.connectTimeout,
-            operation: { _ in try await attempt(held, progress, isRepeatable: target.isRepeatable) }
+    private func step(_ hop: RedirectHop, _ head: AnswerHead, _ latest: LatestRequest) -> RedirectStep {
+        guard (300..<400).contains(head.status) else { return .keep }
+        return hop.step(
+            after: head.status,
+            location: head["Location"],
+            sentTo: latest.request?.url ?? hop.request.url,
+            isReplayable: body.isReplayable,
+            by: options.redirects ?? .follow()
         )
-        return try run.outcome(after: await run.end())
+    }
+
+    private func work(
+        _ hop: RedirectHop,
+        _ target: RetryTarget,
+        _ latest: LatestRequest
+    ) -> RetryWork<ClientAnswer<Value>> {
+        let progress = AttemptProgress()
+        var work = RetryWork<ClientAnswer<Value>>(
+            policy: policy,
+            waitsFirst: needsPath || policy.waitsFirst,
+            observer: options.observer
+        ) { _ in
+            await attempt(hop, progress, latest, isRepeatable: target.isRepeatable)
+        }
+        work.letGo = { [letGo] in await letGo($0.value) }
+        if needsPath {
+            work.progress = progress
+            work.connectTimeout = options.connectTimeout
+        }
+        if let retrier = options.retrier, hop.isFirstOrigin {
+            work.ask = { retries, stage, error in
+                guard !(error is AdapterFailure), !(error is BodyNotReplayable), let request = latest.request else {
+                    return .doNotRetry
+                }
+                let failed = FailedRequest(request: request, retryCount: retries, stage: stage)
+                return await retrier.retry(failed, dueTo: (error as? ValidationFailure)?.cause ?? error)
+            }
+        }
+        return work
     }
 
     private func attempt(
-        _ held: HeldAnswer<Value>,
+        _ hop: RedirectHop,
         _ progress: AttemptProgress,
+        _ latest: LatestRequest,
         isRepeatable: Bool
-    ) async throws -> Value {
-        let adapted = try await adapt()
+    ) async -> AttemptResult<ClientAnswer<Value>> {
         do {
-            let answer = try await send(adapted, progress)
-            guard policy.statuses.contains(answer.status) else { return answer.value }
-            held.hold(answer.value)
-            throw StatusFailure(status: answer.status, retryAfter: answer.retryAfter, date: answer.date)
-        } catch  where !(error is CancellationError) && isBodyLost(error) {
-            throw BodyNotReplayable(cause: error)
-        } catch  where progress.isRedirected && !(error is CancellationError) {
-            // What a later hop answers says nothing of what the first has done; a repeatable request may heed it.
-            throw isRepeatable && error is StatusFailure ? error : SentRequest(cause: error)
-        }
-    }
-
-    private func adapt() async throws -> PlainRequest {
-        do {
-            return try await options.adapter?.adapt(request) ?? request
+            var adapted = hop
+            if hop.isFirstOrigin, let adapter = options.adapter {
+                adapted.request = try await AdapterFailure.wrapping { try await adapter.adapt(hop.request) }
+            }
+            latest.request = adapted.request
+            return try await judge(try await send(adapted, progress), hop, latest)
         } catch let error as CancellationError {
-            throw error
+            return .failed(error)
+        } catch  where hop.hasBody && isBodyLost(error) {
+            return .failed(BodyNotReplayable(cause: error))
+        } catch  where progress.isRedirected {
+            // The client has followed a redirect by itself: what a later hop answers says nothing of what the first has done.
+            return .failed(SentRequest(cause: error))
         } catch {
-            throw AdapterFailure(cause: error)
+            return .failed(error)
         }
     }
 
-    private func target() throws(RetryError) -> RetryTarget {
+    private func judge(
+        _ answer: ClientAnswer<Value>,
+        _ hop: RedirectHop,
+        _ latest: LatestRequest
+    ) async throws -> AttemptResult<ClientAnswer<Value>> {
+        let head = answer.head
+        let isRetried = policy.statuses.contains(head.status)
+        if !isRetried, step(hop, head, latest) != .keep { return .kept(answer, isGood: true) }
+        do {
+            try await options.validate?(head)
+        } catch {
+            await letGo(answer.value)
+            if error is CancellationError { throw error }
+            return .failed(isRetried ? StatusFailure(head) : ValidationFailure(status: head.status, cause: error))
+        }
+        guard isRetried else { return .kept(answer, isGood: (200..<300).contains(head.status)) }
+        let failure: any RetryableError = StatusFailure(head)
+        if hop.hasBody, isBodyLost(failure) { return .held(answer, BodyNotReplayable(cause: failure)) }
+        return .held(answer, failure)
+    }
+
+    /// Where it goes first.
+    func target() throws(RetryError) -> RetryTarget {
+        try target(of: RedirectHop(request: request, hasBody: body != .none), at: host ?? "")
+    }
+
+    private func target(of hop: RedirectHop, at host: String) throws(RetryError) -> RetryTarget {
+        let method = hop.request.method
+        let isRepeatable = policy.methods?.contains(method) ?? method.isIdempotent
         do throws(RetryTargetError) {
             return try RetryTarget(
-                host: options.host ?? host ?? "",
-                method: request.method,
-                idempotencyKey: request.idempotencyKey,
+                host: options.host ?? host,
+                isRepeatable: isRepeatable || hop.request.idempotencyKey != nil,
                 priority: options.priority
             )
         } catch {
@@ -119,40 +195,34 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     }
 }
 
+/// What a request has for a body.
+package enum RequestBodyKind: Sendable {
+    case none
+    /// It can be sent any number of times.
+    case replayable
+    /// It is read once.
+    case once
+
+    var isReplayable: Bool { self != .once }
+}
+
 extension RetryError.Ending {
     /// Whether the answer of the last attempt is what the caller gets.
     fileprivate var leavesAnswer: Bool { self != .cancelled && self != .shutDown }
 }
 
-/// The answer of the latest attempt while it is not decided whether it is the last one.
-final class HeldAnswer<Value: Sendable>: Sendable {
-    private let value = Locked<Value?>(nil)
+/// The request as it was adapted for the latest attempt.
+private final class LatestRequest: Sendable {
+    private let state = Locked<PlainRequest?>(nil)
 
-    func hold(_ answer: Value) {
-        value.withLock { $0 = answer }
-    }
-
-    func take() -> Value? {
-        value.withLock { value in
-            defer { value = nil }
-            return value
-        }
+    var request: PlainRequest? {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
     }
 }
 
-/// What a client was answered, and what decides whether that is the end of it.
-package struct ClientAnswer<Value: Sendable>: Sendable {
-    package let value: Value
-    package let status: Int
-    /// The field Retry-After.
-    package let retryAfter: String?
-    /// The field Date, which Retry-After is counted from.
-    package let date: String?
-
-    package init(_ value: Value, status: Int, retryAfter: String?, date: String?) {
-        self.value = value
-        self.status = status
-        self.retryAfter = retryAfter
-        self.date = date
+extension StatusFailure {
+    fileprivate init(_ head: AnswerHead) {
+        self.init(status: head.status, retryAfter: head["Retry-After"], date: head["Date"])
     }
 }

@@ -13,21 +13,22 @@ struct HostLane {
     var connecting: [UInt64: WakeSignal] = [:]
 
     init(_ limits: RetryLimits) {
-        queue = ReleaseQueue(interval: .seconds(1) / limits.rate)
+        queue = ReleaseQueue(interval: .seconds(1) / limits.rate, probeInterval: limits.probeInterval)
         bucket = TokenBucket(limits.budget)
     }
 
     /// Takes what the monitor says, unless something newer is known. Returns whose signals are to be sent.
     ///
-    /// - Parameter opening: When the first may go if the network has returned.
-    mutating func hear(_ news: RetryVerdict, opening: Duration) -> [WakeSignal] {
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - opening: When the first may go if the network has returned.
+    mutating func hear(_ news: RetryVerdict, now: Duration, opening: Duration) -> [WakeSignal] {
         guard news.generation >= verdict.generation else { return [] }
         let known = verdict
         verdict = news
         let signals = news == known ? [] : Array(connecting.values)
         if news.isOffline, news.generation != disproved {
-            queue.close()
-            return signals
+            return signals + [queue.close(at: now)].compactMap(\.self)
         }
         let isNewPath = news.status == .reachable && known.generation > 0 && news.generation > known.generation
         guard isNewPath || !queue.isOpen, let first = queue.open(at: opening) else { return signals }
@@ -35,23 +36,30 @@ struct HostLane {
     }
 
     /// Takes what an attempt shows: a server that answers is reachable, whatever the monitor says of this path, until an attempt fails in
-    /// the network. Returns whose signal is to be sent.
+    /// the network.
     ///
     /// - Parameters:
-    ///   - stage: How far the request got.
+    ///   - isAnswer: Whether the server has answered; else the attempt has failed in the network.
     ///   - generation: That of the path when the attempt began; nil if nobody watched then.
+    ///   - now: The time.
     ///   - opening: When the first may go.
-    mutating func learn(from stage: FailureStage, begunAt generation: UInt64?, opening: Duration) -> WakeSignal? {
-        guard verdict.isOffline else { return nil }
-        if stage.isOfNetwork {
+    /// - Returns: Whose signal is to be sent, and what an answer has disproved.
+    mutating func learn(
+        fromAnswer isAnswer: Bool,
+        begunAt generation: UInt64?,
+        now: Duration,
+        opening: Duration
+    ) -> (wake: WakeSignal?, disproved: RetryVerdict?) {
+        guard watch != nil, verdict.isOffline else { return (nil, nil) }
+        if !isAnswer {
             disproved = nil
-            queue.close()
-            return nil
+            return (queue.close(at: now), nil)
         }
         // An answer that came by an earlier path says nothing of this one.
-        guard (generation ?? verdict.generation) == verdict.generation else { return nil }
+        guard (generation ?? verdict.generation) == verdict.generation else { return (nil, nil) }
+        let isNews = disproved != verdict.generation
         disproved = verdict.generation
-        return queue.isOpen ? nil : queue.open(at: opening)
+        return (queue.isOpen ? nil : queue.open(at: opening), isNews ? verdict : nil)
     }
 
     /// Ends to follow the host when nobody is left. Returns what is to be let go of outside the lock.

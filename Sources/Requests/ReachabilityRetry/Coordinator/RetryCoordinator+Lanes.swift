@@ -51,7 +51,7 @@ extension RetryCoordinator {
         let now = timeline.now
         let signals = state.withLock { state in
             let opening = now + limits.spread * state.chance()
-            return state.lanes[host]?.hear(verdict, opening: opening) ?? []
+            return state.lanes[host]?.hear(verdict, now: now, opening: opening) ?? []
         }
         for signal in signals { signal.send() }
     }
@@ -77,14 +77,52 @@ extension RetryCoordinator {
         return state.withLock { $0.lanes[host]?.queue.isOpen ?? true }
     }
 
-    /// Takes what an attempt shows of somebody who has entered, see ``HostLane/learn(from:begunAt:opening:)``.
-    func learn(from stage: FailureStage, begunAt generation: UInt64?, of host: String?) {
-        let now = timeline.now
-        let signal = state.withLock { state in
-            let opening = now + limits.spread * state.chance()
-            return state.lanes[host]?.learn(from: stage, begunAt: generation, opening: opening)
+    /// Takes what a failed attempt shows of somebody who has entered, see ``HostLane/learn(fromAnswer:begunAt:now:opening:)``.
+    func learn(from stage: FailureStage, begunAt generation: UInt64?, at target: RetryTarget) {
+        learn(fromAnswer: !stage.isOfNetwork, begunAt: generation, at: target, depositing: 0)
+    }
+
+    /// An attempt was answered, and is not to be retried: that puts tokens back where the answer is a good one, and shows that the host
+    /// is reachable.
+    func answered(at target: RetryTarget, begunAt generation: UInt64?, isGood: Bool, afterPaying hasPaid: Bool) {
+        let tokens = hasPaid ? limits.budget.retryCost : limits.budget.successDeposit
+        learn(fromAnswer: true, begunAt: generation, at: target, depositing: isGood ? tokens : 0)
+    }
+
+    private func learn(
+        fromAnswer isAnswer: Bool,
+        begunAt generation: UInt64?,
+        at target: RetryTarget,
+        depositing tokens: Int
+    ) {
+        let (host, now) = (target.host, timeline.now)
+        let (wake, disproved) = state.withLock { state -> (WakeSignal?, RetryVerdict?) in
+            guard let verdict = state.lanes[host]?.verdict else { return (nil, nil) }
+            state.lanes[host]?.bucket.deposit(tokens)
+            let opening = verdict.isOffline ? now + limits.spread * state.chance() : now
+            let news = state.lanes[host]?.learn(
+                fromAnswer: isAnswer,
+                begunAt: generation,
+                now: now,
+                opening: opening
+            )
+            if state.lanes[host]?.isIdle(at: now) == true { state.lanes[host] = nil }
+            return news ?? (nil, nil)
         }
-        signal?.send()
+        wake?.send()
+        if let disproved { tell(.disagreement(target, disproved)) }
+    }
+
+    /// The server wants to be left alone for so long, by all.
+    func holdBack(_ host: String?, for pause: Duration) {
+        let end = timeline.now + pause
+        state.withLock { $0.lanes[host]?.queue.hold(until: end) }
+    }
+
+    /// How long the server wants to be left alone.
+    func hold(of host: String?) -> Duration {
+        let now = timeline.now
+        return state.withLock { max(.zero, ($0.lanes[host]?.queue.holdEnd ?? .zero) - now) }
     }
 
     /// Pays for a retry; false if the budget is used up.
@@ -92,23 +130,9 @@ extension RetryCoordinator {
         state.withLock { $0.lanes[host]?.bucket.withdraw(limits.budget.retryCost) ?? true }
     }
 
-    /// A success puts tokens back: those of the last retry, or of none.
-    func deposit(forSuccessAt host: String?, afterPaying hasPaid: Bool) {
-        deposit(hasPaid ? limits.budget.retryCost : limits.budget.successDeposit, for: host)
-    }
-
     /// A retry that was paid for is not made.
     func refund(to host: String?) {
-        deposit(limits.budget.retryCost, for: host)
-    }
-
-    private func deposit(_ count: Int, for host: String?) {
-        let now = timeline.now
-        state.withLock { state in
-            guard state.lanes[host] != nil else { return }
-            state.lanes[host]?.bucket.deposit(count)
-            if state.lanes[host]?.isIdle(at: now) == true { state.lanes[host] = nil }
-        }
+        state.withLock { $0.lanes[host]?.bucket.deposit(limits.budget.retryCost) }
     }
 }
 

@@ -42,6 +42,7 @@ extension RetryCoordinator {
         state.withLock { state in
             guard state.shutdown != .cancel else { return nil }
             state.lastAttempt += 1
+            state.statistics.attempts += 1
             state.attempts[state.lastAttempt] = signal
             return state.lastAttempt
         }

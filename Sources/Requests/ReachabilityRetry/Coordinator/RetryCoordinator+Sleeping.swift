@@ -37,7 +37,7 @@ extension RetryCoordinator {
             if let deadline, clock.now >= deadline { return .end(.deadlineExpired) }
             let step = connecting?.step(of: host, at: self, now: clock.now) { listen(sleeper, to: host, signal) }
             switch step {
-            case .end(let failure): return .unsent(failure)
+            case .end(let failure): return .failed(failure)
             case .sleep(let time): await sleep(sleeper, until: Self.earlier(time, deadline), on: clock, signal)
             case nil: await sleep(sleeper, until: deadline, on: clock, signal)
             }
@@ -81,27 +81,5 @@ extension RetryCoordinator {
         let (keepsTime, wake) = state.withLock { $0.alarms.sleep(sleeper, until: time, signal: signal) }
         wake?.send()
         return keepsTime
-    }
-}
-
-/// A clock of any type, as the time since it was looked at first.
-struct Timeline: Sendable {
-    private let elapsed: @Sendable () -> Duration
-    private let wait: @Sendable (Duration) async throws -> Void
-
-    init(_ clock: some Clock<Duration>) {
-        let origin = clock.now
-        elapsed = { origin.duration(to: clock.now) }
-        wait = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
-    }
-
-    /// The time since the timeline was made.
-    var now: Duration { elapsed() }
-
-    /// Sleeps until a time of this timeline.
-    ///
-    /// - Throws: `CancellationError` when the task is cancelled.
-    func sleep(until time: Duration) async throws {
-        try await wait(time)
     }
 }

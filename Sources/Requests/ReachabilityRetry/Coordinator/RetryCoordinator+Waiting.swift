@@ -21,13 +21,14 @@ extension RetryCoordinator {
         }
     }
 
-    func step(_ ticket: UInt64, of host: String?) -> (ReleaseQueue<WakeSignal>.Step, isShutDown: Bool) {
+    func step(_ ticket: UInt64, of target: RetryTarget) -> (ReleaseQueue<WakeSignal>.Step, isShutDown: Bool) {
         let now = timeline.now
         let (step, wake, isShutDown) = state.withLock { state in
-            let (step, wake) = state.lanes[host]?.queue.step(ticket, now: now) ?? (.go, nil)
+            let (step, wake) = state.lanes[target.host]?.queue.step(ticket, now: now, &state.pace) ?? (.go, nil)
             return (step, wake, state.shutdown == .cancel)
         }
         wake?.send()
+        if step == .probe { tell(.probing(target)) }
         return (step, isShutDown)
     }
 

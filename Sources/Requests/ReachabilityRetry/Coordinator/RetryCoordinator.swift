@@ -17,6 +17,8 @@ public final class RetryCoordinator: Sendable {
         var lanes: [String?: HostLane] = [:]
         /// Of all that wait, at whichever host.
         var alarms = AlarmList<WakeSignal>()
+        var pace: ReleasePace
+        var statistics = RetryStatistics()
         /// How many calls of `withRetry` are under way.
         var active = 0
         var shutdown: RetryShutdown?
@@ -36,6 +38,8 @@ public final class RetryCoordinator: Sendable {
 
     let source: any VerdictSource
     let advisor: (any RetryAdvisor)?
+    /// Told of every request.
+    let observer: RetryObserver?
     let timeline: Timeline
     let state: Locked<State>
 
@@ -45,20 +49,23 @@ public final class RetryCoordinator: Sendable {
     ///   - limits: What holds for each host.
     ///   - verdicts: Who says whether a host is reachable.
     ///   - advisor: Who finds out what the kernel cannot know, before a retry is waited for; nil for nobody.
+    ///   - observer: Told what happens to every request.
     ///   - clock: What measures the rate of release and the waits.
     ///   - random: What spreads waits.
     public init(
         limits: RetryLimits = .standard,
         verdicts: any VerdictSource,
         advisor: (any RetryAdvisor)? = nil,
+        observer: RetryObserver? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         random: sending some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.limits = limits
         source = verdicts
         self.advisor = advisor
+        self.observer = observer
         timeline = Timeline(clock)
-        state = Locked(State(random: random))
+        state = Locked(State(pace: ReleasePace(interval: .seconds(1) / limits.totalRate), random: random))
     }
 
     /// How many requests wait for a retry at a host now; nil for the network at large.

@@ -11,37 +11,39 @@ extension RetryCoordinator {
     /// - Parameters:
     ///   - limits: What holds for each host.
     ///   - advisor: Who finds out what the kernel cannot know, before a retry is waited for; nil for nobody.
+    ///   - observer: Told what happens to every request.
     ///   - clock: What measures the rate of release and the waits.
     ///   - random: What spreads waits.
     public convenience init(
         limits: RetryLimits = .standard,
         advisor: (any RetryAdvisor)? = nil,
+        observer: RetryObserver? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         random: sending some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
-        self.init(limits: limits, verdicts: MonitoredVerdicts(), advisor: advisor, clock: clock, random: random)
+        self.init(
+            limits: limits,
+            verdicts: MonitoredVerdicts(),
+            advisor: advisor,
+            observer: observer,
+            clock: clock,
+            random: random
+        )
     }
 }
 
 /// Does work that needs the network, and does it again when that makes sense, as
-/// ``withRetry(policy:target:coordinator:clock:waiting:isolation:operation:)`` with ``RetryCoordinator/shared``.
+/// ``withRetry(policy:target:coordinator:clock:observer:isolation:operation:)`` with ``RetryCoordinator/shared``.
 public func withRetry<Value: Sendable>(
-    policy: ReachabilityRetryPolicy = .standard,
+    policy: RetryPolicy = .standard,
     target: RetryTarget,
     clock: some Clock<Duration> = ContinuousClock(),
-    waiting: (@Sendable (_ after: RetryAttempt, _ pause: Duration?) -> Void)? = nil,
+    observer: RetryObserver? = nil,
     isolation: isolated (any Actor)? = #isolation,
     operation: @escaping @Sendable (_ attempt: Int) async throws -> Value
 ) async throws(RetryError) -> RetryOutcome<Value> {
     // Not by way of the other: whoever waits would have one frame more on its stack.
-    let run = RetryRun.make(
-        policy: policy,
-        target: target,
-        coordinator: .shared,
-        clock: clock,
-        waiting: waiting,
-        operation: operation
-    )
+    let run = makeRun(policy, target, .shared, clock, observer, operation)
     return try run.outcome(after: await run.end())
 }
 
@@ -49,19 +51,27 @@ extension RequestRetryOptions {
     /// Settings, each with its default, and ``RetryCoordinator/shared``.
     public init(
         adapter: (any RequestAdapter)? = nil,
+        retrier: (any RequestRetrier)? = nil,
+        validate: RequestRetryOptions.Validation? = nil,
+        redirects: RedirectRule? = nil,
         attemptTimeout: Duration? = nil,
         connectTimeout: Duration? = .seconds(10),
         host: String? = nil,
         priority: RetryPriority = .normal,
+        observer: RetryObserver? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.init(
             adapter: adapter,
+            retrier: retrier,
+            validate: validate,
+            redirects: redirects,
             attemptTimeout: attemptTimeout,
             connectTimeout: connectTimeout,
             host: host,
             priority: priority,
             coordinator: .shared,
+            observer: observer,
             clock: clock
         )
     }

@@ -45,6 +45,12 @@ public struct MonitoredVerdicts: VerdictSource {
         return RetryVerdict(path)
     }
 
+    /// Asks the kernel whether packets to the address would stay on this machine.
+    public func isLocal(_ address: String) -> Bool {
+        guard IPAddress(address) != nil, let flags = makeManager(address)?.path.flags else { return true }
+        return flags.contains(.isLocalAddress)
+    }
+
     private func atLarge() -> NetworkReachabilityManager? {
         if let manager = kept.withLock({ $0 }) { return manager }
         let manager = makeManager(nil)

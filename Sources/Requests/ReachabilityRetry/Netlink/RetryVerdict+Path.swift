@@ -7,7 +7,8 @@ extension RetryVerdict {
         self.init(
             status: Status(path.status),
             reason: path.reason.map { Reason(rawValue: $0.rawValue, words: $0.description) },
-            generation: path.generation
+            generation: path.generation,
+            source: path.source?.description
         )
     }
 }

@@ -9,7 +9,7 @@ public struct RetryAttempt: Sendable {
     public let ended: Duration
 
     /// The error it failed with; nil if it succeeded.
-    public let error: (any Error)?
+    public internal(set) var error: (any Error)?
 
     /// How far the request got; nil if it succeeded, or if the error is not one that is retried.
     public let stage: FailureStage?
@@ -36,19 +36,25 @@ public enum RetryReason: String, Hashable, Sendable {
     case obstacle
     /// The backoff, unless a change of the path cut it short.
     case backoff
+    /// What the caller's retrier asked for (``RequestRetryOptions/retrier``).
+    case retrier
 }
 
-/// A success, and how it was come by.
+/// A success, and how it was come by; or the last answer of an HTTP client, which is not retried any more.
 public struct RetryOutcome<Value: Sendable>: Sendable {
     /// What the work returned.
     public let value: Value
+
+    /// Why the answer was not retried although it is a failure; nil for a success.
+    public let ending: RetryError.Ending?
 
     /// Every attempt, the successful one last. An HTTP client's last answer that was not to be retried, or no more, comes last with
     /// its ``StatusFailure``.
     public let attempts: [RetryAttempt]
 
-    package init(value: Value, attempts: [RetryAttempt]) {
+    package init(value: Value, attempts: [RetryAttempt], ending: RetryError.Ending? = nil) {
         self.value = value
         self.attempts = attempts
+        self.ending = ending
     }
 }

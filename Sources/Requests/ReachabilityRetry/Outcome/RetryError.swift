@@ -29,6 +29,9 @@ public struct RetryError: Error, Sendable {
     /// Every attempt, in order.
     public let attempts: [RetryAttempt]
 
+    /// What Swift expects to be thrown: `CancellationError` where the task was cancelled, else ``lastError``.
+    public var underlyingError: (any Error)? { ending == .cancelled ? CancellationError() : lastError }
+
     /// The last error that says something: that of the last attempt, unless it was cancelled by the deadline; then that of
     /// the one before it. Nil when there was none.
     public var lastError: (any Error)? {

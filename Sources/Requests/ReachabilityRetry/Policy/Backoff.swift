@@ -18,22 +18,27 @@ public struct Backoff: Hashable, Sendable {
     /// The longest wait of all.
     public let cap: Duration
 
+    /// Whether the wait is drawn; else it is the longest.
+    public let isJittered: Bool
+
     /// Half a second, doubled each time, a minute at most.
-    public static let standard = Backoff(checkedBase: .milliseconds(500), factor: 2, cap: .seconds(60))
+    public static let standard = Backoff(checkedBase: .milliseconds(500), factor: 2, cap: .seconds(60), true)
 
     /// - Throws: ``RetryPolicyError`` when a duration is negative or `factor` is less than 1.
     public init(
         base: Duration = .milliseconds(500),
         factor: Double = 2,
-        cap: Duration = .seconds(60)
+        cap: Duration = .seconds(60),
+        isJittered: Bool = true
     ) throws(RetryPolicyError) {
         try RetryPolicyError.check(base, "the base of the backoff")
         try RetryPolicyError.check(cap, "the cap of the backoff")
         try RetryPolicyError.check(factor, "the factor of the backoff", atLeast: 1)
-        self.init(checkedBase: base, factor: factor, cap: cap)
+        self.init(checkedBase: base, factor: factor, cap: cap, isJittered)
     }
 
-    private init(checkedBase base: Duration, factor: Double, cap: Duration) {
+    private init(checkedBase base: Duration, factor: Double, cap: Duration, _ isJittered: Bool) {
+        self.isJittered = isJittered
         self.base = base
         self.factor = factor
         self.cap = cap
@@ -55,6 +60,6 @@ public struct Backoff: Hashable, Sendable {
     ///
     /// - Parameter chance: Evenly distributed from 0 to 1.
     func wait(beforeRetry number: Int, chance: Double) -> Duration {
-        longestWait(beforeRetry: number) * chance
+        longestWait(beforeRetry: number) * (isJittered ? chance : 1)
     }
 }

@@ -27,7 +27,7 @@ enum RetryDecision: Equatable {
     init(
         after situation: Situation,
         of target: RetryTarget,
-        by policy: ReachabilityRetryPolicy,
+        by policy: RetryPolicy,
         chance: () -> Double
     ) {
         guard let stage = situation.stage else {

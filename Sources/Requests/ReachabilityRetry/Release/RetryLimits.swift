@@ -1,8 +1,16 @@
-/// What all retries of a host have in common, whichever policies they have. Every host has its own.
+/// What all retries of a host have in common, whichever policies they have. Every host has its own, but for ``totalRate``.
 public struct RetryLimits: Hashable, Sendable {
     /// How many retries a second may begin, at most: two never begin nearer to each other than 1 / `rate` seconds. It holds also
     /// when ten thousand wait as the network returns; with 100 a second that takes 100 seconds. First attempts do not count.
     public let rate: Double
+
+    /// How many retries a second may begin at all hosts together, at most.
+    public let totalRate: Double
+
+    /// How long those that wait for the network may do so before one of them makes an attempt, to show whether the monitor is right;
+    /// after that twice as long, and so on. Nil for as long as it takes. One attempt serves all that wait for the host: where it is
+    /// answered, they go.
+    public let probeInterval: Duration?
 
     /// When the network returns, the first retry begins after a random part of this, so that many machines behind one
     /// switch do not begin together.
@@ -14,30 +22,55 @@ public struct RetryLimits: Hashable, Sendable {
     /// How many retries there may be in proportion to successes.
     public let budget: RetryBudget
 
-    /// 100 retries a second, 20 milliseconds, 100,000 waiting, ``RetryBudget/standard``.
+    /// 100 retries a second, 1000 at all hosts, a probe after a minute, 20 milliseconds, 100,000 waiting, ``RetryBudget/standard``.
     public static let standard = RetryLimits(
         checkedRate: 100,
+        totalRate: 1000,
+        probeInterval: .seconds(60),
         spread: .milliseconds(20),
         maximumWaiting: 100_000,
         budget: .standard
     )
 
-    /// - Throws: ``RetryPolicyError`` when the rate is not positive, `spread` negative, or `maximumWaiting` less than 1.
+    /// - Parameter totalRate: Nil for ten times `rate`.
+    /// - Throws: ``RetryPolicyError`` when a rate or the probe interval is not positive, `spread` negative, or `maximumWaiting` less than 1.
     public init(
         rate: Double = 100,
+        totalRate: Double? = nil,
+        probeInterval: Duration? = .seconds(60),
         spread: Duration = .milliseconds(20),
         maximumWaiting: Int = 100_000,
         budget: RetryBudget = .standard
     ) throws(RetryPolicyError) {
         // Once an hour; less is surely meant otherwise, and zero would never end.
         try RetryPolicyError.check(rate, "the rate of release", atLeast: 1.0 / 3600)
+        try RetryPolicyError.check(totalRate ?? rate, "the rate of release at all hosts", atLeast: 1.0 / 3600)
+        if let probeInterval, probeInterval <= .zero {
+            throw .invalidDuration(name: "the interval of probes", probeInterval)
+        }
         try RetryPolicyError.check(spread, "the spread of release")
         try RetryPolicyError.check(Double(maximumWaiting), "the number of those that may wait", atLeast: 1)
-        self.init(checkedRate: rate, spread: spread, maximumWaiting: maximumWaiting, budget: budget)
+        self.init(
+            checkedRate: rate,
+            totalRate: totalRate ?? 10 * rate,
+            probeInterval: probeInterval,
+            spread: spread,
+            maximumWaiting: maximumWaiting,
+            budget: budget
+        )
     }
 
-    private init(checkedRate rate: Double, spread: Duration, maximumWaiting: Int, budget: RetryBudget) {
+    private init(
+        checkedRate rate: Double,
+        totalRate: Double,
+        probeInterval: Duration?,
+        spread: Duration,
+        maximumWaiting: Int,
+        budget: RetryBudget
+    ) {
         self.rate = rate
+        self.totalRate = totalRate
+        self.probeInterval = probeInterval
         self.spread = spread
         self.maximumWaiting = maximumWaiting
         self.budget = budget

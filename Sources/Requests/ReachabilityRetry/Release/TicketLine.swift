@@ -43,3 +43,22 @@ struct TicketLine {
         next += 1
     }
 }
+
+/// A line for each priority there is.
+struct TicketLines {
+    private var lines: [RetryPriority: TicketLine] = [.normal: TicketLine()]
+
+    /// Those that there is a line for, the highest first.
+    private(set) var priorities: [RetryPriority] = [.normal]
+
+    subscript(priority: RetryPriority) -> TicketLine {
+        get { lines[priority, default: TicketLine()] }
+        _modify {
+            if lines[priority] == nil {
+                priorities.append(priority)
+                priorities.sort(by: >)
+            }
+            yield &lines[priority, default: TicketLine()]
+        }
+    }
+}

@@ -62,13 +62,26 @@ extension RetryTarget: CustomStringConvertible {
 }
 
 /// Who goes first when several retries wait for the same host. Among equals, who failed first is retried first.
-public enum RetryPriority: Int, CaseIterable, Comparable, Hashable, Sendable {
-    /// Goes when nobody else waits.
-    case low
-    /// What most work is.
-    case normal
-    /// Goes before all others.
-    case high
+public struct RetryPriority: RawRepresentable, Comparable, Hashable, Sendable, ExpressibleByIntegerLiteral {
+    /// The higher, the sooner.
+    public let rawValue: Int
+
+    /// Any number; use few, for each has a line of its own.
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// Any number.
+    public init(integerLiteral value: Int) {
+        self.init(rawValue: value)
+    }
+
+    /// Goes when nobody else waits: -1.
+    public static let low: RetryPriority = -1
+    /// What most work is: 0.
+    public static let normal: RetryPriority = 0
+    /// Goes before all others: 1.
+    public static let high: RetryPriority = 1
 
     /// Whether one goes after the other.
     public static func < (one: RetryPriority, other: RetryPriority) -> Bool { one.rawValue < other.rawValue }

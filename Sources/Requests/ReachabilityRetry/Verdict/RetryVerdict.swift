@@ -19,6 +19,9 @@ public struct RetryVerdict: Hashable, Sendable {
     /// Grows with each change of the path; 0 while nothing was said.
     public var generation: UInt64
 
+    /// The source address packets would have; nil where it is not known.
+    public var source: String?
+
     /// Nothing is known yet.
     public static let unknown = RetryVerdict(status: .unknown)
 
@@ -30,10 +33,11 @@ public struct RetryVerdict: Hashable, Sendable {
     var lacksAddress: Bool { reason == .nameNotResolved }
 
     /// A verdict.
-    public init(status: Status, reason: Reason? = nil, generation: UInt64 = 0) {
+    public init(status: Status, reason: Reason? = nil, generation: UInt64 = 0, source: String? = nil) {
         self.status = status
         self.reason = reason
         self.generation = generation
+        self.source = source
     }
 }
 

@@ -11,9 +11,15 @@ public protocol VerdictSource: Sendable {
     /// Asks what is so at this moment, without following the host: before the first attempt of a request. It must not block, and asks
     /// no name service: unknown where it would have to. Unless implemented, it is what a watch says that is let go of at once.
     func ask(_ host: String?) -> RetryVerdict
+
+    /// Whether this machine has an address now. It must not block. Unless implemented, it has.
+    func isLocal(_ address: String) -> Bool
 }
 
 extension VerdictSource {
+    /// Not known to be gone.
+    public func isLocal(_ address: String) -> Bool { true }
+
     /// What a watch says that is let go of at once.
     public func ask(_ host: String?) -> RetryVerdict { watch(host) { _ in }.ask() }
 }

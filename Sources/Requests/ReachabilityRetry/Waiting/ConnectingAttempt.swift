@@ -1,4 +1,5 @@
-/// An attempt that has sent nothing yet, and is ended where it cannot succeed.
+/// An attempt that is ended where it cannot succeed: where it has sent nothing and there is no path, and where it was sent from an
+/// address that this machine has no more, so that no answer can come.
 ///
 /// Most attempts are connected within milliseconds, so nothing is watched for them: only who is not after a while has the
 /// coordinator watch the host.
@@ -11,10 +12,14 @@ struct ConnectingAttempt: Sendable {
     /// How long it may take; nil for as long as its client lets it.
     let limit: Duration?
     let began: Duration
+    /// Whether it is to show whether the monitor is right, so that the want of a path does not end it.
+    let isProbe: Bool
+    /// Whether it may be done twice: only then is anything won by ending it after it was sent.
+    let isRepeatable: Bool
 
     /// What is to be done at this time.
     enum Step {
-        case end(UnsentAttempt)
+        case end(any RetryableError)
         /// Looks again at this time, or when the path changes; nil for no time.
         case sleep(until: Duration?)
     }
@@ -30,16 +35,23 @@ struct ConnectingAttempt: Sendable {
         now: Duration,
         listen: () -> Void
     ) -> Step {
-        if progress.hasSent { return .sleep(until: nil) }
+        if progress.hasSent, !isRepeatable { return .sleep(until: nil) }
         guard now >= began + Self.patience else { return .sleep(until: began + Self.patience) }
         entry.enter()
         listen()
         let isOpen = coordinator.isOpen(host)
         let verdict = coordinator.ask(host)
-        if (!isOpen && verdict.isOffline) || progress.hasNewPath(by: verdict), !progress.hasSent {
-            return .end(.noPath(verdict))
+        let isNew = progress.hasNewPath(by: verdict)
+        if progress.hasSent {
+            guard let source = progress.source, source != verdict.source, !coordinator.source.isLocal(source) else {
+                return .sleep(until: nil)
+            }
+            return .end(SourceAddressLost(address: source))
+        }
+        if !isProbe, (!isOpen && verdict.isOffline) || isNew, !progress.hasSent {
+            return .end(UnsentAttempt.noPath(verdict))
         }
         guard let limit else { return .sleep(until: nil) }
-        return now >= began + limit ? .end(.notConnected(limit)) : .sleep(until: began + limit)
+        return now >= began + limit ? .end(UnsentAttempt.notConnected(limit)) : .sleep(until: began + limit)
     }
 }

@@ -68,10 +68,11 @@ final class WaitInLine {
         case .failure(let refusal): return .over(.ended(refusal.ending))
         }
         while true {
-            let (step, isShutDown) = coordinator.step(ticket, of: target.host)
+            let (step, isShutDown) = coordinator.step(ticket, of: target)
+            if step == .probe { return .over(.turn(isProbe: true)) }
             if step == .go {
                 // The attempt is the burden to be spared: the kernel is asked once more, at the cost of a lookup.
-                if coordinator.isOpen(target.host) { return .over(.turn) }
+                if coordinator.isOpen(target.host) { return .over(.turn(isProbe: false)) }
                 coordinator.putBack(ticket, target, signal)
             }
             var ending: RetryError.Ending?
@@ -96,8 +97,8 @@ final class WaitInLine {
 
 /// How a wait for a retry ended.
 enum WaitEnd {
-    /// The turn has come.
-    case turn
+    /// The turn has come; to show whether the monitor is right, where it says that the host is not reachable.
+    case turn(isProbe: Bool)
     /// It has not, and will not.
     case ended(RetryError.Ending)
 }

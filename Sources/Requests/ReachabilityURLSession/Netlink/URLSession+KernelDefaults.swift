@@ -7,7 +7,7 @@ extension URLSession {
     /// As ``data(for:retry:options:)``, with each setting's default, which waits for the kernel's word.
     public func data(
         for request: URLRequest,
-        retry policy: ReachabilityRetryPolicy
+        retry policy: RetryPolicy
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         try await data(for: request, retry: policy, options: RequestRetryOptions())
     }
@@ -16,7 +16,7 @@ extension URLSession {
     public func upload(
         for request: URLRequest,
         from data: Data,
-        retry policy: ReachabilityRetryPolicy
+        retry policy: RetryPolicy
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         try await upload(for: request, from: data, retry: policy, options: RequestRetryOptions())
     }
@@ -25,7 +25,7 @@ extension URLSession {
     public func upload(
         for request: URLRequest,
         fromFile file: URL,
-        retry policy: ReachabilityRetryPolicy
+        retry policy: RetryPolicy
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         try await upload(for: request, fromFile: file, retry: policy, options: RequestRetryOptions())
     }
@@ -33,7 +33,7 @@ extension URLSession {
     /// As ``download(for:retry:options:)``, with each setting's default, which waits for the kernel's word.
     public func download(
         for request: URLRequest,
-        retry policy: ReachabilityRetryPolicy
+        retry policy: RetryPolicy
     ) async throws(RetryError) -> RetryOutcome<(URL, URLResponse)> {
         try await download(for: request, retry: policy, options: RequestRetryOptions())
     }

@@ -134,7 +134,9 @@ final class Courier: Sendable {
                 target: target ?? .network(isRepeatable: true),
                 coordinator: office.environment.coordinator,
                 clock: office.environment.clock,
-                waiting: { [weak self] _, _ in self?.state.withLock { $0.isWaiting = true } },
+                observer: { [weak self] event in
+                    if case .waiting = event { self?.state.withLock { $0.isWaiting = true } }
+                },
                 operation: { [weak self] _ in
                     guard let self else { return false }
                     state.withLock { $0.isWaiting = false }

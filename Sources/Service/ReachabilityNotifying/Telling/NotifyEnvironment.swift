@@ -24,9 +24,9 @@ package struct NotifyEnvironment: Sendable {
 
     /// Until it is told, or something else is to be told: a minute lies between attempts at most, an hour where a server asks for
     /// that, and the network's return cuts every wait short.
-    static let policy: ReachabilityRetryPolicy = {
+    static let policy: RetryPolicy = {
         do {
-            return try ReachabilityRetryPolicy(
+            return try RetryPolicy(
                 deadline: .seconds(30 * 86_400),
                 attempts: .max,
                 attemptsAfterSending: .max,

@@ -27,7 +27,7 @@ extension RetryRun {
     }
 
     /// Asks somebody who may take his time: until the deadline, or a shutdown.
-    private func untilCut<Answer: Sendable>(
+    func untilCut<Answer: Sendable>(
         _ ask: @escaping @Sendable () async -> Answer
     ) async -> Result<Answer, RetryCoordinator.Refusal> {
         let signal = WakeSignal()

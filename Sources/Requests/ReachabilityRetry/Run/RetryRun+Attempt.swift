@@ -4,8 +4,8 @@ import LinuxPrimitives
 enum AttemptCut {
     /// The request ends.
     case end(RetryError.Ending)
-    /// It could not succeed, and has sent nothing.
-    case unsent(UnsentAttempt)
+    /// It could not succeed.
+    case failed(any RetryableError)
 }
 
 extension RetryRun {
@@ -13,24 +13,28 @@ extension RetryRun {
     /// ended, and its result is there.
     ///
     /// - Returns: What put an end to the request, if the attempt was not let run to its end.
-    func attempt(_ number: Int) async -> RetryError.Ending? {
+    func attempt() async -> RetryError.Ending? {
         let signal = WakeSignal()
-        let latest = Locked<Result<Value, any Error>>(.failure(CancellationError()))
+        let latest = Locked<AttemptResult<Value>>(.failed(CancellationError()))
         defer { result = latest.withLock { $0 } }
         guard let registration = coordinator.beginAttempt(signal) else { return .shutDown }
         defer { coordinator.endAttempt(registration) }
-        progress?.begin()
-        let connecting = progress.map {
-            ConnectingAttempt(progress: $0, entry: entry, limit: connectTimeout, began: clock.now)
+        work.progress?.begin()
+        let connecting = work.progress.map {
+            ConnectingAttempt(
+                progress: $0,
+                entry: entry,
+                limit: work.connectTimeout,
+                began: clock.now,
+                isProbe: isProbe,
+                isRepeatable: target.isRepeatable
+            )
         }
+        let context = nextContext
         let cut = await withTaskGroup(of: AttemptEvent.self) { group in
-            group.addTask { [operation] in
-                do {
-                    let value = try await operation(number)
-                    latest.withLock { $0 = .success(value) }
-                } catch {
-                    latest.withLock { $0 = .failure(error) }
-                }
+            group.addTask { [attempt = work.attempt] in
+                let result = await attempt(context)
+                latest.withLock { $0 = result }
                 return .ended
             }
             group.addTask { [coordinator, target, deadline, clock] in
@@ -49,7 +53,7 @@ extension RetryRun {
         }
         switch cut {
         case .end(let ending): return ending
-        case .unsent(let failure):
+        case .failed(let failure):
             latest.withLock { replace(&$0, with: failure) }
             return nil
         case nil: return nil
@@ -57,15 +61,15 @@ extension RetryRun {
     }
 
     /// Tells of an attempt that was cancelled why it was; one that has ended by itself at the same moment is left as it is.
-    private func replace(_ result: inout Result<Value, any Error>, with failure: UnsentAttempt) {
-        guard case .failure(is CancellationError) = result, !Task.isCancelled else { return }
+    private func replace(_ result: inout AttemptResult<Value>, with failure: any RetryableError) {
+        guard case .failed(is CancellationError) = result, !Task.isCancelled else { return }
         // It may have been sent in the very moment it was cancelled.
-        guard progress?.hasSent == false else {
-            result = .failure(SentRequest(cause: failure))
+        guard work.progress?.hasSent == false else {
+            result = .failed(failure is SourceAddressLost ? failure : SentRequest(cause: failure))
             return
         }
-        progress?.cut()
-        result = .failure(failure)
+        work.progress?.cut()
+        result = .failed(failure)
     }
 }
 

@@ -17,7 +17,7 @@
 /// |---|---|
 /// | anything, but the server answered with Retry-After | as long as the server asks, at most ``retryAfterCap`` |
 /// | anything, but the server answered | ``backoff`` |
-/// | not reachable | until it says reachable, or the deadline: no timer, no attempt, no charge to the budget |
+/// | not reachable | until it says reachable, the host answers a probe, or the deadline: no charge to the budget |
 /// | not reachable because the name is not resolved | ``backoff``; cut short when the name is resolved |
 /// | reachable, by another path than when the attempt began | none, once for each new path |
 /// | reachable, or unknown | ``backoff``; cut short when the path changes |
@@ -25,8 +25,9 @@
 /// An answer says more than the monitor does. A name may not exist at all, so attempts without it are limited (``attemptsUnresolved``). While the machine is
 /// offline, so that no name server can be asked either, the monitor gives that as the reason, and the wait is for the network.
 ///
-/// Every retry then passes the limits of its host, see ``RetryCoordinator``.
-public struct ReachabilityRetryPolicy: Sendable {
+/// Every retry then passes the limits of its host, see ``RetryCoordinator``. A wait for the network that lasts is interrupted by a probe
+/// (``RetryLimits/probeInterval``), and a host that asks for time gets it from all (Retry-After).
+public struct RetryPolicy: Sendable {
     /// Tells how far a failed request got, from its error and from what the monitor said of the target right after; nil for
     /// an error that is not the network's or the server's, with which no retry would help.
     public typealias Classifier = @Sendable (_ error: any Error, _ verdict: RetryVerdict) -> FailureStage?
@@ -57,11 +58,19 @@ public struct ReachabilityRetryPolicy: Sendable {
     /// The statuses of answers that may be retried.
     public let statuses: Set<Int>
 
+    /// The methods that may be repeated although the server may have acted; nil for the idempotent ones. A request with an idempotency
+    /// key may be repeated in any case.
+    public let methods: Set<RequestMethod>?
+
+    /// Whether the first attempt, too, waits where the host is known not to be reachable, or has asked to be left alone. Requests of
+    /// HTTP clients always do.
+    public let waitsFirst: Bool
+
     /// What tells how far a failed request got.
     public let classify: Classifier
 
     /// Five minutes, 20 attempts, 3 of them sent, 6 without the name (15.5 s at most), ``Backoff/standard``, Retry-After up to a minute.
-    public static let standard = ReachabilityRetryPolicy(
+    public static let standard = RetryPolicy(
         checkedDeadline: .seconds(300),
         attempts: 20,
         attemptsAfterSending: 3,
@@ -69,6 +78,8 @@ public struct ReachabilityRetryPolicy: Sendable {
         backoff: .standard,
         retryAfterCap: .seconds(60),
         statuses: standardStatuses,
+        methods: nil,
+        waitsFirst: false,
         classify: classifyRetryableErrors
     )
 
@@ -82,6 +93,8 @@ public struct ReachabilityRetryPolicy: Sendable {
         backoff: Backoff = .standard,
         retryAfterCap: Duration = .seconds(60),
         statuses: Set<Int> = standardStatuses,
+        methods: Set<RequestMethod>? = nil,
+        waitsFirst: Bool = false,
         classify: @escaping Classifier = classifyRetryableErrors
     ) throws(RetryPolicyError) {
         if let deadline, deadline <= .zero { throw .invalidDuration(name: "the deadline", deadline) }
@@ -98,11 +111,13 @@ public struct ReachabilityRetryPolicy: Sendable {
             backoff: backoff,
             retryAfterCap: retryAfterCap,
             statuses: statuses,
+            methods: methods,
+            waitsFirst: waitsFirst,
             classify: classify
         )
     }
 
-    private init(
+    package init(
         checkedDeadline deadline: Duration?,
         attempts: Int,
         attemptsAfterSending: Int,
@@ -110,6 +125,8 @@ public struct ReachabilityRetryPolicy: Sendable {
         backoff: Backoff,
         retryAfterCap: Duration,
         statuses: Set<Int>,
+        methods: Set<RequestMethod>?,
+        waitsFirst: Bool,
         classify: @escaping Classifier
     ) {
         self.deadline = deadline
@@ -119,6 +136,8 @@ public struct ReachabilityRetryPolicy: Sendable {
         self.backoff = backoff
         self.retryAfterCap = retryAfterCap
         self.statuses = statuses
+        self.methods = methods
+        self.waitsFirst = waitsFirst
         self.classify = classify
     }
 

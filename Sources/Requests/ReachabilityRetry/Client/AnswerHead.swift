@@ -1,0 +1,43 @@
+/// The head of an answer, whichever client has read it.
+public struct AnswerHead: Sendable {
+    /// The status, 100 to 599.
+    public let status: Int
+
+    private let field: @Sendable (String) -> String?
+
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - field: The first value of a header field, whatever the case of its name.
+    public init(status: Int, field: @escaping @Sendable (_ name: String) -> String?) {
+        self.status = status
+        self.field = field
+    }
+
+    /// The first value of a header field.
+    public subscript(name: String) -> String? { field(name) }
+}
+
+/// What a client was answered, and what decides whether that is the end of it.
+package struct ClientAnswer<Value: Sendable>: Sendable {
+    package let value: Value
+    package let head: AnswerHead
+
+    package init(_ value: Value, _ head: AnswerHead) {
+        self.value = value
+        self.head = head
+    }
+}
+
+/// An answer that ``RequestRetryOptions/validate`` has refused.
+public struct ValidationFailure: RetryableError, CustomStringConvertible {
+    /// The status of the answer.
+    public let status: Int
+    /// What is wrong with it.
+    public let cause: any Error
+
+    /// Answered, with this status.
+    public var failureStage: FailureStage? { .answered(status: status) }
+
+    /// One sentence.
+    public var description: String { "the answer with status \(status) is not accepted: \(cause)" }
+}

@@ -1,0 +1,276 @@
+import LinuxPrimitives
+import NetworkReachabilityTesting
+import TestSupport
+import Testing
+
+@testable import ReachabilityRetry
+
+/// What a client's requests have from the engine beside retries: validation, a retrier, an observer; and what hosts have from it.
+@Suite struct EngineTests {
+    private let world = VirtualWorld()
+    private let network = PlayedNetwork()
+
+    private struct Refusal: Error {}
+
+    private func run<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(RetryError) -> Value
+    ) -> Result<Value, RetryError> {
+        world.run {
+            do throws(RetryError) { return .success(try await body()) } catch { return .failure(error) }
+        }
+    }
+
+    private func coordinator(_ limits: RetryLimits = .standard, observer: RetryObserver? = nil) -> RetryCoordinator {
+        let random = SeededGenerator(seed: 21)
+        return RetryCoordinator(limits: limits, verdicts: network, observer: observer, clock: world, random: random)
+    }
+
+    private func options(_ coordinator: RetryCoordinator) -> RequestRetryOptions {
+        RequestRetryOptions(coordinator: coordinator, clock: world)
+    }
+
+    /// Answers attempts with these statuses, one after the other, and lets go of what is not kept.
+    private func request(
+        _ statuses: [Int],
+        _ options: RequestRetryOptions,
+        _ method: RequestMethod = .get,
+        fields: [String: String] = [:],
+        letGo: RecordingListener<Int> = RecordingListener()
+    ) -> RetriedRequest<Int> {
+        let count = Locked(0)
+        return RetriedRequest(
+            PlainRequest(method: method, url: "https://example.org/"),
+            host: "example.org",
+            policy: .standard,
+            options: options,
+            body: .none,
+            letGo: { letGo.record($0) },
+            send: { _, progress in
+                progress.send()
+                let status = count.withLock { count in
+                    defer { count += 1 }
+                    return statuses[min(count, statuses.count - 1)]
+                }
+                return ClientAnswer(status, AnswerHead(status: status) { fields[$0] })
+            }
+        )
+    }
+
+    @Test func `an answer that is refused is an error, and the retrier may have it sent again`() throws {
+        var options = options(coordinator())
+        options.validate = { head in if head.status >= 400 { throw Refusal() } }
+        let plain = request([401, 200], options)
+        guard case .failure(let refused) = run({ () throws(RetryError) in try await plain.run() }) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(refused.ending == .notRetryable && (refused.lastError as? ValidationFailure)?.status == 401)
+
+        let asked = RecordingListener<FailedRequest>()
+        options.retrier = Retrier { request, error, completion in
+            asked.record(request)
+            completion(error is Refusal && request.retryCount == 0 ? .retry : .doNotRetryWithError(RetryLimit()))
+        }
+        // A server that answers 401 has done nothing; whoever asks for it may send a POST again.
+        let (letGo, retried) = (RecordingListener<Int>(), options)
+        let outcome = try run { () throws(RetryError) in
+            try await request([401, 200], retried, .post, letGo: letGo).run()
+        }.get()
+        #expect(outcome.value == 200 && outcome.attempts.map(\.reason) == [.retrier, nil])
+        #expect(asked.values.map(\.status) == [401] && letGo.values == [401])
+        guard
+            case .failure(let error) = run({ () throws(RetryError) in try await request([401], retried, .post).run() })
+        else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(error.lastError is RetryLimit && error.attempts.count == 2)
+    }
+
+    private struct RetryLimit: Error {}
+
+    @Test func `the retrier is not asked to repeat what may have been done`() throws {
+        let asked = RecordingListener<Int>()
+        let retrier = Retrier { _, _, completion in
+            asked.record(1)
+            completion(.retry)
+        }
+        var options = options(coordinator())
+        options.retrier = retrier
+        let begun = RecordingListener<Int>()
+        for method in [RequestMethod.post, .put] {
+            let plain = PlainRequest(method: method, url: "https://example.org/")
+            _ = world.run { [options] in
+                try? await withRetry(plain, options: options) { _ in
+                    begun.record(1)
+                    if begun.count < 4 { throw Refusal() }
+                }
+            }
+            // An error that tells nothing: a POST may have been done.
+            #expect(begun.count == (method == .post ? 1 : 4) && asked.count == begun.count - (method == .post ? 1 : 2))
+        }
+    }
+
+    @Test func `the ending of an answer that is returned is told, and a 404 earns no budget`() throws {
+        let limits = try RetryLimits(budget: RetryBudget(capacity: 100, retryCost: 5, successDeposit: 1))
+        let coordinator = coordinator(limits)
+        let options = options(coordinator)
+        let last = try run { () throws(RetryError) in try await request([503], options).run() }.get()
+        #expect(last.value == 503 && last.ending == .attemptsExhausted && last.attempts.count == 3)
+        #expect(coordinator.remainingBudget(for: "example.org") == 90)
+        let absent = try run { () throws(RetryError) in try await request([404], options).run() }.get()
+        #expect(absent.value == 404 && absent.ending == nil)
+        #expect(coordinator.remainingBudget(for: "example.org") == 90)
+        _ = try run { () throws(RetryError) in try await request([503, 404], options).run() }.get()
+        #expect(coordinator.remainingBudget(for: "example.org") == 85)
+        _ = try run { () throws(RetryError) in try await request([503, 200], options).run() }.get()
+        _ = try run { () throws(RetryError) in try await request([200], options).run() }.get()
+        #expect(coordinator.remainingBudget(for: "example.org") == 86)
+    }
+
+    @Test func `Retry-After holds the host and not the one request`() throws {
+        let coordinator = coordinator()
+        let options = options(coordinator)
+        let times = RecordingListener<Duration>()
+        let outcomes = world.run { [world] in
+            await withTaskGroup(of: [RetryAttempt].self) { group in
+                group.addTask {
+                    let held = request([429, 200], options, fields: ["Retry-After": "30"])
+                    return (try? await held.run().attempts) ?? []
+                }
+                try? await world.sleep(for: .seconds(1))
+                // Others wait from the beginning, each to go in turn.
+                for _ in 0..<2 {
+                    group.addTask {
+                        let outcome = try? await request([200], options).run()
+                        times.record(world.time)
+                        return outcome?.attempts ?? []
+                    }
+                }
+                return await group.reduce(into: [[RetryAttempt]]()) { $0.append($1) }
+            }
+        }
+        #expect(times.values.allSatisfy { $0 >= .seconds(30) && $0 < .seconds(31) } && times.count == 2)
+        let held = outcomes.filter { $0[0].error is UnsentAttempt }
+        #expect(held.count == 2 && held.allSatisfy { $0[0].reason == .retryAfter && $0.count == 2 })
+        #expect(coordinator.statistics.attempts == 4)
+    }
+
+    @Test func `all hosts together have a rate`() throws {
+        let limits = try RetryLimits(rate: 100, totalRate: 10, spread: .zero)
+        let coordinator = coordinator(limits)
+        let retries = RecordingListener<Duration>()
+        network.set(reachable: false)
+        world.run { [world, network] in
+            await withTaskGroup(of: Void.self) { group in
+                for host in 0..<20 {
+                    group.addTask {
+                        guard let target = try? RetryTarget(host: "host\(host).example", method: .get) else { return }
+                        _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) { number in
+                            guard number > 1 else { try await fail(with: RetryTests.refused) }
+                            retries.record(world.time)
+                        }
+                    }
+                }
+                try? await world.sleep(for: .seconds(5))
+                network.set(reachable: true)
+            }
+        }
+        let times = retries.values
+        #expect(times.count == 20 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(100) })
+        #expect(times.last.map { $0 <= .milliseconds(7000) } == true)
+    }
+
+    @Test func `where the policy says so the first attempt waits, too`() throws {
+        let policy = try RetryPolicy(waitsFirst: true)
+        let target = try RetryTarget(host: "example.org", method: .get)
+        let coordinator = coordinator()
+        network.set(reachable: false)
+        let outcome = try run { [world, network] () throws(RetryError) in
+            async let back: Void = {
+                try? await world.sleep(for: .seconds(9))
+                network.set(reachable: true)
+            }()
+            let outcome = try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) {
+                $0
+            }
+            await back
+            return outcome
+        }.get()
+        #expect(outcome.attempts.count == 2 && outcome.attempts[1].began >= .seconds(9))
+        #expect(outcome.attempts[0].error is UnsentAttempt && coordinator.statistics.attempts == 1)
+    }
+
+    @Test(arguments: [RequestMethod.get, .post])
+    func `an attempt whose source address is gone is cut, if it may be repeated`(method: RequestMethod) throws {
+        network.set(source: "192.0.2.7")
+        let count = Locked(0)
+        let retried = RetriedRequest<Int>(
+            PlainRequest(method: method, url: "https://example.org/"),
+            host: "example.org",
+            policy: try RetryPolicy(deadline: .seconds(60)),
+            options: options(coordinator()),
+            body: .none
+        ) { [world] _, progress in
+            progress.send()
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 { try await world.sleep(for: .seconds(3600)) }
+            return ClientAnswer(number, AnswerHead(status: 200) { _ in nil })
+        }
+        let result = world.run { [world, network] () -> Result<RetryOutcome<Int>, RetryError> in
+            async let moved: Void = {
+                try? await world.sleep(for: .seconds(2))
+                // Another path first, from the same address.
+                network.change()
+                try? await world.sleep(for: .seconds(2))
+                network.set(source: "198.51.100.7")
+            }()
+            let result: Result<RetryOutcome<Int>, RetryError>
+            do throws(RetryError) { result = .success(try await retried.run()) } catch { result = .failure(error) }
+            await moved
+            return result
+        }
+        guard method == .get else {
+            guard case .failure(let error) = result else {
+                Issue.record("a POST was sent again")
+                return
+            }
+            #expect(error.ending == .deadlineExpired && error.attempts.count == 1)
+            return
+        }
+        let attempts = try result.get().attempts
+        #expect(attempts[0].error as? SourceAddressLost == SourceAddressLost(address: "192.0.2.7"))
+        #expect(attempts[0].ended == .seconds(4) && attempts[0].reason == .newPath && attempts.count == 2)
+    }
+
+    @Test func `who observes is told of waits, probes, answers that disprove the monitor, and ends`() throws {
+        let events = RecordingListener<String>()
+        let coordinator = coordinator(observer: { event in
+            switch event {
+            case .waiting(let target, let attempt, let pause):
+                events.record("\(target) waits for \(attempt.reason?.rawValue ?? ""), \(pause == nil)")
+            case .probing: events.record("probes")
+            case .disagreement(_, let verdict): events.record("\(verdict) is wrong")
+            case .redirected: events.record("redirected")
+            case .ended(_, let ending, let attempts):
+                events.record("\(ending?.rawValue ?? "success") after \(attempts)")
+            }
+        })
+        network.set(.notReachable, because: RetryVerdict.Reason(rawValue: "noRoute"))
+        let target = try RetryTarget(host: "example.org", method: .get)
+        _ = try run { [world] () throws(RetryError) in
+            try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
+                if number == 1 { try await fail(with: RetryTests.refused) }
+            }
+        }.get()
+        #expect(
+            events.values == [
+                "example.org waits for unreachable, true", "probes", "not reachable, noRoute is wrong",
+                "success after 2",
+            ]
+        )
+    }
+}
