@@ -80,6 +80,17 @@ import Testing
         #expect(try await lab.end() == 0)
     }
 
+    @Test func `it sleeps while nothing happens, also after an outage and questions`() async throws {
+        let directory = try ScratchDirectory()
+        let lab = try await ServeLab.start(history: directory.file("history.sqlite"), in: directory)
+        try await lab.uplink.ip(batch: ["link set u0 down"])
+        #expect(try await eventually(within: .seconds(60)) { try await !lab.outages().isEmpty })
+        for path in ["/", "/outages", "/metrics", "/v1/status"] { _ = try await lab.get(path) }
+        // A timer of a second would never let it.
+        try await ThreadActivity(of: lab.command.identifier).waitForRest()
+        #expect(try await lab.end() == 0)
+    }
+
     @Test(arguments: [SIGTERM, SIGINT]) func `a signal ends it cleanly`(signal: CInt) async throws {
         let lab = try await ServeLab.start()
         #expect(try await lab.get("/healthz") == "ok\n")

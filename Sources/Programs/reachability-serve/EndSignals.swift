@@ -9,10 +9,11 @@ struct EndSignals {
     /// From now on none of them ends the program by itself.
     init(reloads: Bool) {
         let (signals, continuation) = AsyncStream.makeStream(of: CInt.self)
+        let queue = DispatchQueue(label: "reachability.signals")
         self.signals = signals
         sources = ([SIGINT, SIGTERM] + (reloads ? [SIGHUP] : [])).map { number in
             _ = signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { continuation.yield(number) }
             source.activate()
             return source

@@ -1,27 +1,35 @@
 import ArgumentParser
 import CommandLineSupport
+import Dispatch
+import Glibc
+import LinuxPrimitives
 
 /// `reachability serve`, a program of its own: event loops and the database would make every other subcommand several times as
 /// large, and slower to start. `reachability` becomes this program.
 @main
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reachability",
         subcommands: [Serve.self]
     )
 
-    static func main() async {
+    static func main() {
         CommandProcess.begin()
         _ = Supervision.offer
-        do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
+        // Not on the global queues, which never sleep.
+        Task(executorPreference: TaskQueue(label: "reachability.serve")) {
+            do {
+                var command = try parseAsRoot()
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+            } catch {
+                CommandProcess.end(Self.self, error)
             }
-        } catch {
-            CommandProcess.end(Self.self, error)
+            Glibc.exit(0)
         }
+        dispatchMain()
     }
 }

@@ -128,7 +128,7 @@ package final class Notifying: Sendable {
             return (Array(state.couriers.values), replaceHeartbeat(configuration.heartbeat, ways.heartbeat, &state))
         }
         beat?.cancel()
-        Task { for courier in old { await courier.stop() } }
+        if !old.isEmpty { Task { for courier in old { await courier.stop() } } }
         schedule()
     }
 

@@ -62,12 +62,12 @@ package final class HistoryStore: Sendable {
         configuration.maximumReaderCount = 2
         configuration.prepareDatabase { db in
             guard !db.configuration.readonly else { return }
+            try prepare(db, file)
             // What was committed survives a power cut.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
         }
         let path = file.hasPrefix("/") ? file : "./" + file
-        try prepare(path, file)
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         try HistorySchema.migrator.migrate(pool)
@@ -75,27 +75,21 @@ package final class HistoryStore: Sendable {
     }
 
     /// Whether the file is a history, whole, and of a form that is known: before anything is written into it.
-    private static func prepare(_ path: String, _ file: String) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(1)
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        try queue.writeWithoutTransaction { db in
-            let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-            let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
-            if identifier == 0, tables == 0 {
-                // Room that is free is given back bit by bit.
-                try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
-            } else if identifier != HistorySchema.applicationID {
-                throw HistoryFault(.foreign, file, "it is a database of another program")
-            } else if try HistorySchema.migrator.hasBeenSuperseded(db) {
-                throw HistoryFault(.foreign, file, "it was written by a later version of this program")
-            } else if try !hasEnded(db), let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)"),
-                finding != "ok"
-            {
-                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding)
-            }
+    private static func prepare(_ db: Database, _ file: String) throws {
+        let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+        if identifier == 0, tables == 0 {
+            // Room that is free is given back bit by bit.
+            try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+        } else if identifier != HistorySchema.applicationID {
+            throw HistoryFault(.foreign, file, "it is a database of another program")
+        } else if try HistorySchema.migrator.hasBeenSuperseded(db) {
+            throw HistoryFault(.foreign, file, "it was written by a later version of this program")
+        } else if try !hasEnded(db), let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)"),
+            finding != "ok"
+        {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding)
         }
-        try queue.close()
     }
 
     /// Whether the last run ended in order. Reading all of a large file takes longer than all else at the start; what is damaged elsewhere
