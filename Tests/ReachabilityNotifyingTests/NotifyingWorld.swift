@@ -48,6 +48,11 @@ final class NotifyingWorld: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
+    /// Those of the service, without probes: waits take no time here, so one would follow the other.
+    static func limits() throws -> RetryLimits {
+        try RetryLimits(probeInterval: nil, budget: NotifyEnvironment.limits.budget)
+    }
+
     /// The service starts.
     func start(_ configuration: String) throws {
         let clock = kernel.clock
@@ -61,7 +66,7 @@ final class NotifyingWorld: Sendable {
         let service = MonitoringService(clock: serviceClock, resume: resume)
         writer.follow(service)
         var environment = NotifyEnvironment(
-            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits, verdicts: network, clock: waits),
+            coordinator: RetryCoordinator(limits: try Self.limits(), verdicts: network, clock: waits),
             pause: { [waits] in try await waits.pause($0) },
             hooks: { [hooked, hook] path, _, _, variables in
                 let known = Dictionary(variables.map { ($0.name, $0.value) }) { _, last in last }
