@@ -128,6 +128,30 @@ import Testing
         #expect(coordinator.remainingBudget(for: "example.org") == 86)
     }
 
+    @Test func `an answer that was let go of for a retry is nobody's, also where the retry is not made`() throws {
+        let options = options(coordinator(try RetryLimits(rate: 1.0 / 3600)))
+        let letGo = RecordingListener<Int>()
+        @Sendable func send() async -> Result<Int, RetryError> {
+            do throws(RetryError) {
+                return .success(try await request([503, 200], options, letGo: letGo).run().value)
+            } catch {
+                return .failure(error)
+            }
+        }
+        // The second in line would have to wait for an hour.
+        let results = world.run {
+            async let one = send()
+            async let other = send()
+            return await [one, other]
+        }
+        let endings = results.compactMap { result -> RetryError.Ending? in
+            if case .failure(let error) = result { error.ending } else { nil }
+        }
+        #expect(endings == [.deadlineExpired])
+        #expect(results.compactMap { try? $0.get() } == [200])
+        #expect(letGo.values == [503, 503])
+    }
+
     @Test func `Retry-After holds the host and not the one request`() throws {
         let coordinator = coordinator()
         let options = options(coordinator)

@@ -75,7 +75,11 @@ final class RetryRun<Value: Sendable> {
             case .end(let ending), .ask(let ending): return finish(ending)
             case .wait(let pause):
                 waitBegan = clock.now
-                if case .held(let answer, _)? = result { await work.letGo(answer) }
+                if case .held(let answer, let error)? = result {
+                    // Nobody can read it any more, whatever comes of the wait.
+                    result = .failed(error)
+                    await work.letGo(answer)
+                }
                 if let ending = await heedAdvice() { return finish(ending) }
                 switch await getInLine(after: pause).end() {
                 case .turn(let isProbe): self.isProbe = isProbe
