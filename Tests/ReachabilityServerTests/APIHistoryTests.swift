@@ -192,6 +192,7 @@ import Testing
         #expect(try texts() == ["a plug\nwas pulled"])
         #expect(try world.act(.POST, "/v1/outages/\(id)/note", #"{"text":"by \u202e me"}"#) == .created)
         #expect(try texts() == ["a plug\nwas pulled", "by \u{202e} me"])
+        world.flush()
         world.start(targets: ["a"])
         #expect(try texts() == ["a plug\nwas pulled", "by \u{202e} me"])
         // What is forgotten takes its notes with it.
