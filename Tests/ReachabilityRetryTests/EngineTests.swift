@@ -225,6 +225,38 @@ import Testing
         #expect(outcome.attempts[0].error is UnsentAttempt && coordinator.statistics.attempts == 1)
     }
 
+    @Test func `a probe that hangs is begun anew when the network is back`() throws {
+        network.set(reachable: false)
+        let count = Locked(0)
+        let retried = RetriedRequest<Int>(
+            PlainRequest(method: .post, url: "https://example.org/"),
+            host: "example.org",
+            policy: .standard,
+            options: options(coordinator()),
+            body: .none
+        ) { [world] _, progress in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 { try await world.sleep(for: .seconds(3600)) }
+            progress.send()
+            return ClientAnswer(number, AnswerHead(status: 200) { _ in nil })
+        }
+        let outcome = try run { [world, network] () throws(RetryError) in
+            async let back: Void = {
+                try? await world.sleep(for: .seconds(65))
+                network.set(reachable: true)
+            }()
+            let outcome = try await retried.run()
+            await back
+            return outcome
+        }.get()
+        #expect(outcome.value == 2)
+        let last = try #require(outcome.attempts.last)
+        #expect(last.began >= .seconds(65) && last.began < .milliseconds(65_100))
+    }
+
     @Test(arguments: [RequestMethod.get, .post])
     func `an attempt whose source address is gone is cut, if it may be repeated`(method: RequestMethod) throws {
         network.set(source: "192.0.2.7")

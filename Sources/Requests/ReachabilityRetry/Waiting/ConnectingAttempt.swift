@@ -12,7 +12,7 @@ struct ConnectingAttempt: Sendable {
     /// How long it may take; nil for as long as its client lets it.
     let limit: Duration?
     let began: Duration
-    /// Whether it is to show whether the monitor is right, so that the want of a path does not end it.
+    /// Whether it is to show whether the monitor is right, so that the want of a path does not end it, but the return of one does.
     let isProbe: Bool
     /// Whether it may be done twice: only then is anything won by ending it after it was sent.
     let isRepeatable: Bool
@@ -48,9 +48,9 @@ struct ConnectingAttempt: Sendable {
             }
             return .end(SourceAddressLost(address: source))
         }
-        if !isProbe, (!isOpen && verdict.isOffline) || isNew, !progress.hasSent {
-            return .end(UnsentAttempt.noPath(verdict))
-        }
+        // What was begun while there was no path may hang long after there is one.
+        let isVain = isProbe ? verdict.status == .reachable : (!isOpen && verdict.isOffline) || isNew
+        if isVain, !progress.hasSent { return .end(UnsentAttempt.noPath(verdict)) }
         guard let limit else { return .sleep(until: nil) }
         return now >= began + limit ? .end(UnsentAttempt.notConnected(limit)) : .sleep(until: began + limit)
     }
