@@ -19,7 +19,7 @@ import Testing
         #expect(outages.count == 2)
         for line in outages {
             #expect(
-                line.wholeMatch(of: #/\d{4}-\S+Z internet: us\.route \(noRoute\) for [0-9.]+s, [0-9a-z]+-[0-9a-z]+/#)
+                line.wholeMatch(of: #/\d{4}-\S+Z internet: us\.route \(noRoute\) for [0-9.]+m?s, [0-9a-z]+-[0-9a-z]+/#)
                     != nil
             )
         }
