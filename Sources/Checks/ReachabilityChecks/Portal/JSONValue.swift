@@ -1,5 +1,5 @@
 /// A JSON text of a stranger (RFC 8259), read with bounds: values lie at most 16 deep in each other.
-enum JSONValue: Hashable, Sendable {
+package enum JSONValue: Hashable, Sendable {
     case object([String: JSONValue])
     case array([JSONValue])
     case string(String)
@@ -9,7 +9,7 @@ enum JSONValue: Hashable, Sendable {
     case null
 
     /// Nil if the bytes are anything but one value in UTF-8.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         var reader = Reader(bytes: bytes)
         guard let value = reader.value(depth: 0) else { return nil }
@@ -18,12 +18,12 @@ enum JSONValue: Hashable, Sendable {
         self = value
     }
 
-    var text: String? { if case .string(let text) = self { text } else { nil } }
+    package var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    var truth: Bool? { if case .bool(let truth) = self { truth } else { nil } }
+    package var truth: Bool? { if case .bool(let truth) = self { truth } else { nil } }
 
     /// A whole number that is not negative.
-    var count: UInt64? { if case .number(let text) = self { UInt64(text) } else { nil } }
+    package var count: UInt64? { if case .number(let text) = self { UInt64(text) } else { nil } }
 }
 
 extension JSONValue {
