@@ -309,6 +309,13 @@ let package = Package(
             files: ["API/openapi.json"]
         ),
 
+        // What a machine and the hub say to each other, and what follows; pure, and knows of no broker.
+        .library(
+            "ReachabilityFleet",
+            on: .service,
+            uses: ["ReachabilityLedger", "ReachabilityChecks", "LinuxPrimitives"]
+        ),
+
         .library(
             "CommandLineSupport",
             on: .programs,
@@ -503,6 +510,10 @@ let package = Package(
         ),
         .tests("ReachabilityLedgerTests", uses: ["ReachabilityLedger", "TestSupport"]),
         .tests(
+            "ReachabilityFleetTests",
+            uses: ["ReachabilityFleet", "ReachabilityLedger", "LinuxPrimitives", "TestSupport"]
+        ),
+        .tests(
             "ReachabilityServiceTests",
             uses: [
                 "ReachabilityService", "ReachabilityChecks", "ReachabilityLedger", "NetworkReachability",
@@ -555,7 +566,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",
         "ReachabilityService", "ReachabilityServiceTests", "ReachabilityServer", "ReachabilityServerTests",
-        "ReachabilityNotifying", "ReachabilityNotifyingTests",
+        "ReachabilityNotifying", "ReachabilityNotifyingTests", "ReachabilityFleet", "ReachabilityFleetTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }

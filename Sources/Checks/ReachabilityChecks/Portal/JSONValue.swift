@@ -20,10 +20,10 @@ package enum JSONValue: Hashable, Sendable {
 
     package var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    var truth: Bool? { if case .bool(let truth) = self { truth } else { nil } }
+    package var truth: Bool? { if case .bool(let truth) = self { truth } else { nil } }
 
     /// A whole number that is not negative.
-    var count: UInt64? { if case .number(let text) = self { UInt64(text) } else { nil } }
+    package var count: UInt64? { if case .number(let text) = self { UInt64(text) } else { nil } }
 }
 
 extension JSONValue {
