@@ -32,7 +32,13 @@ public struct RetryLimits: Hashable, Sendable {
         budget: .standard
     )
 
-    /// - Parameter totalRate: Nil for ten times `rate`.
+    /// - Parameters:
+    ///   - rate: How many retries a second may begin at each host.
+    ///   - totalRate: The same at all hosts together; nil for ten times `rate`.
+    ///   - probeInterval: How long a wait for the network lasts before the first probe; nil for no probes.
+    ///   - spread: By how much retries are delayed at random when the network is back.
+    ///   - maximumWaiting: How many may wait for a host.
+    ///   - budget: What retries cost, and what successes earn.
     /// - Throws: ``RetryPolicyError`` when a rate or the probe interval is not positive, `spread` negative, or `maximumWaiting` less than 1.
     public init(
         rate: Double = 100,
