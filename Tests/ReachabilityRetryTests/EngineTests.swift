@@ -89,6 +89,22 @@ import Testing
 
     private struct RetryLimit: Error {}
 
+    @Test func `any number that were refused for an old token are sent again, whatever the budget`() throws {
+        var options = options(coordinator())
+        options.validate = { head in if head.status >= 400 { throw Refusal() } }
+        options.retrier = Retrier { request, _, completion in
+            completion(request.retryCount == 0 ? .retry : .doNotRetry)
+        }
+        let asked = options
+        let values = world.run {
+            await withTaskGroup(of: Int?.self) { group in
+                for _ in 0..<300 { group.addTask { try? await request([401, 200], asked).run().value } }
+                return await group.reduce(into: [Int?]()) { $0.append($1) }
+            }
+        }
+        #expect(values == Array(repeating: 200, count: 300))
+    }
+
     @Test func `the retrier is not asked to repeat what may have been done`() throws {
         let asked = RecordingListener<Int>()
         let retrier = Retrier { _, _, completion in

@@ -26,6 +26,12 @@ extension FailureStage {
         untouchedStatuses.contains(status) || status == 503 && retryAfter != nil
     }
 
+    /// Whether the server refuses the request as it is, a 401 for example, and not for want of time or strength.
+    var isRefusal: Bool {
+        guard case .answered(let status, nil) = self else { return false }
+        return (400..<500).contains(status) && !Self.untouchedStatuses.contains(status)
+    }
+
     /// Whether the request may be sent again.
     ///
     /// - Parameter isRepeatable: Whether doing it twice means the same as once.

@@ -186,13 +186,14 @@ final class RetryRun<Value: Sendable> {
         guard let ask = work.ask, let last = attempts.last, let error = last.error, made < policy.attempts,
             target.isRepeatable || last.stage == .neverSent || last.stage?.isOfNetwork == false
         else { return .end(ending) }
-        let count = made - 1
+        // The budget keeps a server that has trouble from more. One that refuses has none.
+        let (count, isFree) = (made - 1, last.stage?.isRefusal == true)
         let answer = await untilCut { await ask(count, last.stage, error) }
         if Task.isCancelled { return .end(.cancelled) }
         switch answer {
         case .failure(let refusal): return .end(refusal.ending)
-        case .success(.retry): return follow(.retry(.retrier, pause: nil, isFree: false))
-        case .success(.retryWithDelay(let delay)): return follow(.retry(.retrier, pause: delay, isFree: false))
+        case .success(.retry): return follow(.retry(.retrier, pause: nil, isFree: isFree))
+        case .success(.retryWithDelay(let delay)): return follow(.retry(.retrier, pause: delay, isFree: isFree))
         case .success(.doNotRetry): return .end(ending)
         case .success(.doNotRetryWithError(let other)):
             if case .held(let answer, _)? = result { await work.letGo(answer) }
