@@ -79,7 +79,8 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
         let delegate = AttemptDelegate(
             inner,
             holding: statuses,
-            stopsRedirects: settings.followsRedirects,
+            // Those of Unix domain sockets, whose URLs only the client knows, are its own.
+            stopsRedirects: settings.followsRedirects && RequestURL(hop.request.url) != nil,
             progress,
             on: client.eventLoopGroup.any()
         )
