@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// Does work that needs the network, and does it again when that makes sense: never while the network is away, at once when it is
 /// back, and never twice what must not be done twice.
 ///

@@ -38,7 +38,7 @@ package final class CheckSession: Sendable {
     }
 
     private let errands: Errands
-    private let clock: CheckClock
+    private let clock: Timeline
     private let state: Locked<State>
     private let events: AsyncStream<ScheduleEvent>
     private let inbox: AsyncStream<ScheduleEvent>.Continuation
@@ -50,7 +50,7 @@ package final class CheckSession: Sendable {
         errands: Errands
     ) {
         self.errands = errands
-        self.clock = CheckClock(clock)
+        self.clock = Timeline(clock)
         state = Locked(State(schedule: schedule))
         (events, inbox) = AsyncStream.makeStream()
     }
@@ -185,22 +185,6 @@ package final class CheckSession: Sendable {
         let now = clock.now
         return state.withLock { ($0.schedule.state, $0.schedule.budget.figures(at: now)) }
     }
-}
-
-/// A clock of any type, as the time since it was looked at first.
-struct CheckClock: Sendable {
-    private let elapsed: @Sendable () -> Duration
-    private let wait: @Sendable (Duration) async throws -> Void
-
-    init(_ clock: some Clock<Duration>) {
-        let origin = clock.now
-        elapsed = { origin.duration(to: clock.now) }
-        wait = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
-    }
-
-    var now: Duration { elapsed() }
-
-    func sleep(until time: Duration) async throws { try await wait(time) }
 }
 
 /// Work in a child task that can be cancelled before the others of its group.

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// Waits for the network when a request fails offline, and retries when it is back in time, as Alamofire's class of this name,
 /// which does not exist on Linux.
 ///

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 extension RetriedRequest {
     /// Sends it until there is an answer to keep, and takes that to its end, all within the policy's deadline.
     ///

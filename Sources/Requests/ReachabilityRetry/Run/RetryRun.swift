@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// One piece of work at one host, from its first attempt to its end: the only place where anything is retried. An object, so that
 /// what waits in many functions at once has it once.
 final class RetryRun<Value: Sendable> {

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// One that waits in line for a retry at its host.
 ///
 /// What it needs is kept here and not on the stack of its task, which grows by a thousand bytes at once: of those that wait there may

@@ -1,21 +1,21 @@
 /// A clock of any type, as the time since it was looked at first.
-struct Timeline: Sendable {
+package struct Timeline: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let wait: @Sendable (Duration) async throws -> Void
 
-    init(_ clock: some Clock<Duration>) {
+    package init(_ clock: some Clock<Duration>) {
         let origin = clock.now
         elapsed = { origin.duration(to: clock.now) }
         wait = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
     }
 
     /// The time since the timeline was made.
-    var now: Duration { elapsed() }
+    package var now: Duration { elapsed() }
 
     /// Sleeps until a time of this timeline.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
-    func sleep(until time: Duration) async throws {
+    package func sleep(until time: Duration) async throws {
         try await wait(time)
     }
 }
