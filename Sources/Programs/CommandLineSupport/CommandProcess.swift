@@ -17,6 +17,18 @@ package enum CommandProcess {
         signal(SIGQUIT, SIG_DFL)
     }
 
+    /// Runs what the command line names, to its end.
+    ///
+    /// - Throws: What ``end(_:_:)`` takes.
+    package static func run<Command: ParsableCommand>(_ root: Command.Type) async throws {
+        var command = try root.parseAsRoot()
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
+        }
+    }
+
     /// Ends with help, the version, an exit status without words, a sentence of ours, or what is wrong with the command line.
     package static func end<Command: ParsableCommand>(_ command: Command.Type, _ error: any Error) -> Never {
         if let message = error as? ExitMessage {

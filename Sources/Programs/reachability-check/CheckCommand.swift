@@ -13,12 +13,7 @@ struct CheckCommand: AsyncParsableCommand {
     static func main() async {
         CommandProcess.begin()
         do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
+            try await CommandProcess.run(Self.self)
         } catch {
             CommandProcess.end(Self.self, error)
         }

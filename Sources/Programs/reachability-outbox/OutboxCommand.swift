@@ -17,12 +17,7 @@ struct OutboxCommand: AsyncParsableCommand {
         // A limit of the file's size is seen as an error of write(2) too.
         signal(SIGXFSZ, SIG_IGN)
         do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
+            try await CommandProcess.run(Self.self)
         } catch {
             CommandProcess.end(Self.self, (error as? OutboxError).map { ExitMessage($0) } ?? error)
         }

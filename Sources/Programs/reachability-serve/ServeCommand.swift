@@ -19,12 +19,7 @@ struct ServeCommand: ParsableCommand {
         // Not on the global queues, which never sleep.
         Task(executorPreference: TaskQueue(label: "reachability.serve")) {
             do {
-                var command = try parseAsRoot()
-                if var command = command as? any AsyncParsableCommand {
-                    try await command.run()
-                } else {
-                    try command.run()
-                }
+                try await CommandProcess.run(Self.self)
             } catch {
                 CommandProcess.end(Self.self, error)
             }

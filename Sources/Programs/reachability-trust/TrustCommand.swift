@@ -14,12 +14,7 @@ struct TrustCommand: AsyncParsableCommand {
         CommandProcess.begin()
         do {
             try enterNamespace()
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
+            try await CommandProcess.run(Self.self)
         } catch {
             CommandProcess.end(Self.self, error)
         }
