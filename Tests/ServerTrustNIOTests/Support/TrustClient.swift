@@ -42,14 +42,15 @@ enum TrustClient {
     ) async throws -> Outcome {
         let (channel, handshake, findings) = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: port)) { channel in
-                channel.eventLoop.makeCompletedFuture {
+                // Before the handshake begins, in which a test may want it.
+                onChannel(channel)
+                return channel.eventLoop.makeCompletedFuture {
                     let handshake = try channel.pipeline.syncOperations.addServerTrust(factory, host: host)
                     let findings = ListeningHandler.Findings(channel.eventLoop)
                     try channel.pipeline.syncOperations.addHandler(ListeningHandler(findings))
                     return (channel, handshake, findings)
                 }
             }
-        onChannel(channel)
         let outcome = await handshake.result
         let greeting = try await findings.greeting.futureResult.get()
         try? await channel.close()
