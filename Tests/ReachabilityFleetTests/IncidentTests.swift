@@ -4,7 +4,7 @@ import Testing
 
 /// One incident for each site at a time, refined, never a second.
 @Suite struct IncidentTests {
-    private var book = IncidentBook()
+    private var book = FleetIncidentBook()
 
     @Test mutating func `silence opens it, and the outage of the machine refines it`() throws {
         let pump = try place("pump")

@@ -51,17 +51,8 @@ extension URLSession {
         retry policy: RetryPolicy,
         options: RequestRetryOptions
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
-        try await retry(request, policy, options, hasBody: true) {
-            session,
-            request,
-            watch,
-            hasBody in
-            guard hasBody else {
-                return try await session.run(watch) { session.dataTask(with: request, completionHandler: $0) }
-            }
-            return try await session.run(watch) {
-                session.uploadTask(with: request, from: data, completionHandler: $0)
-            }
+        try await retryUpload(of: request, policy, options) { session, request, done in
+            session.uploadTask(with: request, from: data, completionHandler: done)
         }
     }
 
@@ -78,17 +69,8 @@ extension URLSession {
         retry policy: RetryPolicy,
         options: RequestRetryOptions
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
-        try await retry(request, policy, options, hasBody: true) {
-            session,
-            request,
-            watch,
-            hasBody in
-            guard hasBody else {
-                return try await session.run(watch) { session.dataTask(with: request, completionHandler: $0) }
-            }
-            return try await session.run(watch) {
-                session.uploadTask(with: request, fromFile: file, completionHandler: $0)
-            }
+        try await retryUpload(of: request, policy, options) { session, request, done in
+            session.uploadTask(with: request, fromFile: file, completionHandler: done)
         }
     }
 
@@ -109,6 +91,24 @@ extension URLSession {
             watch,
             _ in
             try await session.runDownload(request, watch)
+        }
+    }
+
+    /// - Parameter upload: Makes the task of an attempt that has the body: not one after a redirect that dropped it.
+    private func retryUpload(
+        of request: URLRequest,
+        _ policy: RetryPolicy,
+        _ options: RequestRetryOptions,
+        upload:
+            @escaping @Sendable (
+                URLSession, URLRequest, @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+            ) -> URLSessionTask
+    ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
+        try await retry(request, policy, options, hasBody: true) { session, request, watch, hasBody in
+            try await session.run(watch) { done in
+                hasBody
+                    ? upload(session, request, done) : session.dataTask(with: request, completionHandler: done)
+            }
         }
     }
 }

@@ -72,18 +72,3 @@ package enum OwnFile {
         close(number)
     }
 }
-
-/// Which file a path names now: it tells one that was deleted, or replaced, from the one that was opened.
-///
-/// C counterpart: `stat(2)`.
-package struct FileIdentity: Hashable, Sendable {
-    private let device: UInt64
-    private let inode: UInt64
-
-    /// Nil where there is no file, or it cannot be asked for.
-    package init?(_ path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
-    }
-}

@@ -1,4 +1,4 @@
-package import Dispatch
+import Dispatch
 
 /// Runs what tasks do one after the other, on a thread that is there only while there is something to do.
 ///
@@ -11,7 +11,7 @@ package import Dispatch
 ///
 /// Source: SE-0417; `_dispatch_workq_monitor_pools` in libdispatch's `src/event/workqueue.c`.
 package final class TaskQueue: TaskExecutor {
-    package let queue: DispatchQueue
+    private let queue: DispatchQueue
 
     /// - Parameter label: What its thread is called while it works.
     package init(label: String) {

@@ -27,16 +27,4 @@ struct RequestObject {
         default: throw Problem(.badRequest, "\(key) is a text")
         }
     }
-
-    /// The same of a list of texts.
-    func texts(_ key: String) throws(Problem) -> [String]? {
-        switch members[key] {
-        case nil, .null?: return nil
-        case .array(let values)?:
-            let texts = values.compactMap(\.text)
-            if texts.count == values.count { return texts }
-        default: break
-        }
-        throw Problem(.badRequest, "\(key) is a list of texts")
-    }
 }

@@ -5,7 +5,7 @@ import ReachabilityLedger
 ///
 /// An incident comes from the machines' own outages. A silence only opens one earlier; what its machine tells afterwards refines that one,
 /// also when it was over by then.
-package struct IncidentBook: Sendable {
+package struct FleetIncidentBook: Sendable {
     package enum Change: Hashable, Sendable {
         case opened(FleetIncident)
         case refined(FleetIncident)
