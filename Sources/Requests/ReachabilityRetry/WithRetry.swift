@@ -1,7 +1,7 @@
 import LinuxPrimitives
 
-/// Does work that needs the network, and does it again when that makes sense: never while the network is away, at once when it is
-/// back, and never twice what must not be done twice.
+/// Does work that needs the network, and does it again when that makes sense: not while the network is away, but for a probe after a
+/// minute (``RetryLimits/probeInterval``), at once when it is back, and never twice what must not be done twice.
 ///
 /// ```swift
 /// let target = try RetryTarget(host: "example.org", method: .get)

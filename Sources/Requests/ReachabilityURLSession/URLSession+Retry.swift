@@ -3,8 +3,8 @@ public import FoundationNetworking
 public import ReachabilityRetry
 
 extension URLSession {
-    /// Sends a request, and sends it again when that makes sense: never while the network is away, at once when it is back, and
-    /// never twice what must not be done twice.
+    /// Sends a request, and sends it again when that makes sense: not while the network is away, but for a probe after a
+    /// minute, at once when it is back, and never twice what must not be done twice.
     ///
     /// ```swift
     /// guard let url = URL(string: "https://example.org/") else { return }

@@ -32,8 +32,8 @@ struct RetrySession: Sendable {
         let coordinator: RetryCoordinator
         let target: RetryTarget
         do {
-            // One command is no burden that would need a budget: its attempts are counted.
-            let limits = try RetryLimits(budget: RetryBudget(retryCost: 0))
+            // One command is no burden that would need a budget: its attempts are counted, so none is spent on a probe.
+            let limits = try RetryLimits(probeInterval: nil, budget: RetryBudget(retryCost: 0))
             coordinator = RetryCoordinator(
                 limits: limits,
                 verdicts: MonitoredVerdicts { $0 == nil ? atLarge : manager }

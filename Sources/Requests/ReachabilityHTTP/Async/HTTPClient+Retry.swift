@@ -4,8 +4,8 @@ import NIOCore
 public import ReachabilityRetry
 
 extension HTTPClient {
-    /// Sends a request, and sends it again when that makes sense: never while the network is away, at once when it is back, and
-    /// never twice what must not be done twice.
+    /// Sends a request, and sends it again when that makes sense: not while the network is away, but for a probe after a
+    /// minute, at once when it is back, and never twice what must not be done twice.
     ///
     /// ```swift
     /// var request = HTTPClientRequest(url: "https://example.org/")
