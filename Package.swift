@@ -142,6 +142,7 @@ let package = Package(
         .library(name: "ReachabilityRetry", targets: ["ReachabilityRetry"]),
         .library(name: "ReachabilityOutbox", targets: ["ReachabilityOutbox"]),
         .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
+        .library(name: "ReachabilityRequests", targets: ["ReachabilityRequests"]),
         .library(name: "ReachabilityURLSession", targets: ["ReachabilityURLSession"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "ServerTrustNIO", targets: ["ServerTrustNIO"]),
@@ -256,6 +257,8 @@ let package = Package(
         .library("ReachabilityRetry", on: .requests, uses: ["LinuxPrimitives"], logging + netlink),
         // With the trait HTTP.
         .library("ReachabilityHTTP", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"], asyncHTTPClient),
+        // Sends nothing yet, and needs no client.
+        .library("ReachabilityRequests", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"]),
         // Without a trait of its own: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
         .library("ReachabilityURLSession", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"]),
         // With the trait Outbox.
@@ -501,6 +504,10 @@ let package = Package(
             asyncHTTPClient
         ),
         .tests(
+            "ReachabilityRequestsTests",
+            uses: ["ReachabilityRequests", "ReachabilityRetry", "LinuxPrimitives", "TestSupport"]
+        ),
+        .tests(
             "ReachabilityOutboxTests",
             uses: [
                 "ReachabilityOutbox", "ReachabilityRetry", "Netlink", "LinuxPrimitives", "NetworkLab", "TestSupport",
@@ -562,6 +569,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
     ]
     let tls = [
         "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP", "ServerTrustAsyncHTTPClient", "ReachabilityHTTP",
+        "ReachabilityRequests", "ReachabilityRequestsTests",
         "TrustForge", "ReadmeClient", "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTPTests",
         "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",

@@ -1,0 +1,71 @@
+import LinuxPrimitives
+
+extension RequestError: CustomStringConvertible {
+    /// One sentence for logs: what was tried, and what was said. Text of servers is made safe to show.
+    public var description: String {
+        switch self {
+        case .createUploadableFailed(let error): "what is to be uploaded cannot be read: \(error)"
+        case .downloadedFileMoveFailed(let error, let source, let destination):
+            "\(source.printable) is whole, but could not become \(destination.printable): \(error)"
+        case .explicitlyCancelled: "the request was cancelled"
+        case .invalidURL(let url): "\(url.printable) is no URL of http or https with a host"
+        case .multipartEncodingFailed(let reason): "the form cannot be sent: \(reason)"
+        case .parameterEncodingFailed(.jsonEncodingFailed(let error)):
+            "the parameters cannot be written as JSON: \(String(describing: error).printable)"
+        case .parameterEncoderFailed(.encoderFailed(let error)):
+            "the parameters cannot be encoded: \(String(describing: error).printable)"
+        case .requestAdaptationFailed(let error): "an adapter refused the request: \(error)"
+        case .requestRetryFailed(let error, let original):
+            "a retrier ended the request: \(error); it had failed with: \(original)"
+        case .responseValidationFailed(let reason): "the answer was not accepted: \(reason)"
+        case .responseSerializationFailed(let reason): "the answer could not be read: \(reason)"
+        case .sessionTaskFailed(let error): "there is no whole answer: \(error)"
+        }
+    }
+}
+
+extension RequestError.MultipartEncodingFailureReason: CustomStringConvertible {
+    /// A few words.
+    public var description: String {
+        switch self {
+        case .bodyPartFileNotReachable(let path): "\(path.printable) is no file that can be read"
+        case .bodyPartFileSizeChanged(let path, let before, let now):
+            "\(path.printable) had \(before) bytes and has \(now) now; send it again when it is at rest"
+        case .inMemoryLimitExceeded(let bytes, let limit):
+            "it has \(bytes) bytes, \(limit) may be kept in memory; send it as a stream"
+        }
+    }
+}
+
+extension RequestError.ResponseValidationFailureReason: CustomStringConvertible {
+    /// A few words.
+    public var description: String {
+        switch self {
+        case .missingContentType(let wanted): "it has no content type; wanted is \(wanted.joined(separator: ", "))"
+        case .unacceptableContentType(let wanted, let type):
+            "its content type is \(type.printable); wanted is \(wanted.joined(separator: ", "))"
+                + (MIMEType(type)?.isPage == true ? ". A page of HTML may be that of a captive portal" : "")
+        case .unacceptableStatusCode(let code): "its status is \(code)"
+        case .customValidationFailed(let error): "\(error)"
+        }
+    }
+}
+
+extension RequestError.ResponseSerializationFailureReason: CustomStringConvertible {
+    /// A few words.
+    public var description: String {
+        switch self {
+        case .inputDataNilOrZeroLength: "it is empty"
+        case .inputDataTooLong(let limit): "it has more than \(limit) bytes; raise the limit, or download it"
+        case .stringSerializationFailed(let charset): "it is no text in \(charset.printable)"
+        case .decodingFailed(let error, let type):
+            if let type, MIMEType(type)?.isPage == true {
+                "it is a page of HTML, perhaps that of a captive portal"
+            } else {
+                "it cannot be decoded: \(String(describing: error).printable)"
+            }
+        case .invalidEmptyResponse(let type): "it is empty, which is no \(type)"
+        case .customSerializationFailed(let error): "\(error)"
+        }
+    }
+}

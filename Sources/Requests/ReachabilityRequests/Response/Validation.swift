@@ -1,0 +1,67 @@
+public import FoundationEssentials
+
+/// What a check of an answer says.
+public typealias ValidationResult = Result<Void, any Error>
+
+/// A check of an answer, by a closure: of the request as it was made, the answer, and its body; nil where it goes to a file.
+public typealias Validation =
+    @Sendable (_ request: OutgoingRequest, _ response: ResponseHead, _ data: Data?) -> ValidationResult
+
+/// The checks of one request, in order; the first that refuses counts.
+struct Validator: Sendable {
+    private var checks: [Validation] = []
+
+    var isEmpty: Bool { checks.isEmpty }
+
+    mutating func add(_ check: @escaping Validation) { checks.append(check) }
+
+    mutating func add(statuses: some Sequence<Int>) {
+        let statuses = Set(statuses)
+        checks.append { _, response, _ in
+            if statuses.contains(response.statusCode) { return .success(()) }
+            let reason = RequestError.ResponseValidationFailureReason.unacceptableStatusCode(code: response.statusCode)
+            return .failure(RequestError.responseValidationFailed(reason: reason))
+        }
+    }
+
+    /// An empty body has no type. Of a body that is not there to be looked at its length is asked.
+    mutating func add(contentTypes: @escaping @Sendable (OutgoingRequest) -> [String]) {
+        checks.append { request, response, data in
+            if (data.map { Int64($0.count) } ?? response.expectedContentLength) == 0 { return .success(()) }
+            if let reason = Self.refusal(of: response, wanted: contentTypes(request)) {
+                return .failure(RequestError.responseValidationFailed(reason: reason))
+            }
+            return .success(())
+        }
+    }
+
+    static func refusal(
+        of response: ResponseHead,
+        wanted: [String]
+    ) -> RequestError.ResponseValidationFailureReason? {
+        let types = wanted.compactMap { MIMEType($0) }
+        guard let type = response.mimeType else {
+            return types.contains(where: \.isWildcard) ? nil : .missingContentType(acceptableContentTypes: wanted)
+        }
+        if types.contains(where: { $0.matches(type) }) { return nil }
+        return .unacceptableContentType(acceptableContentTypes: wanted, responseContentType: type.description)
+    }
+
+    /// The status is one of 200 to 299, and the type one that the request's Accept names; any where it has none.
+    mutating func addUsual() {
+        add(statuses: 200..<300)
+        add(contentTypes: { request in
+            let accepted = request.headers["Accept"]?.split(separator: ",").map { $0.trimmingBlanks }
+            return accepted ?? ["*/*"]
+        })
+    }
+
+    /// Nil where nothing refuses.
+    func refusal(_ request: OutgoingRequest, _ response: ResponseHead, _ data: Data?) -> RequestError? {
+        for check in checks {
+            guard case .failure(let error) = check(request, response, data) else { continue }
+            return error as? RequestError ?? .responseValidationFailed(reason: .customValidationFailed(error: error))
+        }
+        return nil
+    }
+}

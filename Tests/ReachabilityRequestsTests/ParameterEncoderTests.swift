@@ -1,0 +1,233 @@
+import FoundationEssentials
+import ReachabilityRequests
+import Testing
+
+/// What Alamofire's tests expect of its encoders, as rows. Of the same: all but these, on purpose:
+/// an element whose key is in an unsorted dictionary is sorted here; the `formatted` date strategy needs Foundation's formatter and is left out.
+struct ParameterEncoderTests {
+    private struct Person: Codable, Sendable {
+        var property = "property"
+        var isTrue: Bool?
+        var tags: [String]?
+        var data: Data?
+        var date: Date?
+        var inner: Inner?
+    }
+    private struct Inner: Codable, Sendable {
+        var aKey = 1
+        var more = ["x", "y"]
+    }
+
+    private static func query(
+        _ person: some Encodable,
+        _ encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
+    ) throws -> String {
+        try encoder.encode(person).replacing("%5B", with: "[").replacing("%5D", with: "]")
+    }
+
+    @Test(arguments: [
+        ("plain text", "a%20b", "a b"), ("empty", "", ""),
+        ("reserved", "%3A%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D", ":#[]@!$&'()*+,;="),
+        ("slash and question mark", "/?", "/?"), ("unreserved", "-._~", "-._~"), ("percent", "%25", "%"),
+        ("illegal ASCII", "%20%22%23%25%3C%3E%5B%5D%5C%5E%60%7B%7D%7C", " \"#%<>[]\\^`{}|"),
+        ("non-Latin", "fran%C3%A7ais%E6%97%A5%E6%9C%AC%E8%AA%9E%D8%A7%F0%9F%98%83", "français日本語ا😃"),
+        ("line feed", "%0A", "\n"),
+    ])
+    func `text is percent-encoded`(what: String, text: String, value: String) throws {
+        #expect(
+            try Self.query(["k": value], .init()) == "k="
+                + text.replacing("%5B", with: "[").replacing("%5D", with: "]"),
+            "\(what)"
+        )
+        #expect(URLEncoding.default.escape(value) == text, "\(what)")
+    }
+
+    @Test(arguments: [
+        (URLEncodedFormEncoder.ArrayEncoding.brackets, "a[]=1&a[]=2"), (.noBrackets, "a=1&a=2"),
+        (.indexInBrackets, "a[0]=1&a[1]=2"),
+        (.custom { "\($0).\($1 + 1)" }, "a.1=1&a.2=2"),
+    ])
+    func `arrays are written`(way: URLEncodedFormEncoder.ArrayEncoding, text: String) throws {
+        #expect(try Self.query(["a": [1, 2]], URLEncodedFormEncoder(arrayEncoding: way)) == text)
+        guard case .custom = way else {
+            let request = OutgoingRequest(url: "http://h/")
+            let encoded = try URLEncoding(arrayEncoding: way).encode(request, with: ["a": [1, 2]])
+            #expect(encoded.url.replacing("%5B", with: "[").replacing("%5D", with: "]") == "http://h/?" + text)
+            return
+        }
+    }
+
+    @Test func `truth values are numbers, or words`() throws {
+        #expect(try Self.query(["a": true, "b": false]) == "a=1&b=0")
+        #expect(try Self.query(["a": true], URLEncodedFormEncoder(boolEncoding: .literal)) == "a=true")
+        #expect(
+            try URLEncoding(boolEncoding: .literal).encode(.init(url: "http://h/"), with: ["a": false]).url
+                == "http://h/?a=false"
+        )
+    }
+
+    @Test func `bytes are Base64, an array, or what a closure says`() throws {
+        let value = ["d": Data("data".utf8)]
+        #expect(try Self.query(value) == "d=ZGF0YQ%3D%3D")
+        #expect(try Self.query(value, .init(dataEncoding: .deferredToData)) == "d[]=100&d[]=97&d[]=116&d[]=97")
+        #expect(try Self.query(value, .init(dataEncoding: .custom { "\($0.count)" })) == "d=4")
+        #expect(throws: CancellationError.self) {
+            try Self.query(value, .init(dataEncoding: .custom { _ in throw CancellationError() }))
+        }
+    }
+
+    @Test func `dates are written in six ways`() throws {
+        let value = ["d": Date(timeIntervalSinceReferenceDate: 123.456)]
+        let rows: [(URLEncodedFormEncoder.DateEncoding, String)] = [
+            (.deferredToDate, "d=123.456"), (.secondsSince1970, "d=978307323.456"),
+            (.millisecondsSince1970, "d=978307323456.0"),
+            (.iso8601, "d=2001-01-01T00%3A02%3A03Z"),
+            (.custom { "\(Int($0.timeIntervalSinceReferenceDate))" }, "d=123"),
+        ]
+        for (way, text) in rows { #expect(try Self.query(value, .init(dateEncoding: way)) == text) }
+    }
+
+    @Test(arguments: [
+        (URLEncodedFormEncoder.KeyEncoding.useDefaultKeys, "oneTwoThree", "oneTwoThree"),
+        (.convertToSnakeCase, "oneTwoThree", "one_two_three"),
+        (.convertToSnakeCase, "myURLProperty", "my_url_property"), (.convertToSnakeCase, "a", "a"),
+        (.convertToSnakeCase, "aB", "a_b"),
+        (.convertToKebabCase, "oneTwoThree", "one-two-three"), (.capitalized, "oneTwoThree", "OneTwoThree"),
+        (.uppercased, "oneTwo", "ONETWO"),
+        (.lowercased, "oneTwo", "onetwo"), (.custom { _ in "A" }, "any", "A"),
+    ])
+    func `names are written`(way: URLEncodedFormEncoder.KeyEncoding, key: String, text: String) throws {
+        #expect(try Self.query([key: 1], URLEncodedFormEncoder(keyEncoding: way)) == text + "=1")
+    }
+
+    @Test func `absent values are left out, empty, or named`() throws {
+        struct Maybe: Encodable { var a: String?; var b: Int?; var c: Inner? }
+        #expect(try Self.query(Maybe()) == "")
+        #expect(try Self.query(Maybe(), .init(nilEncoding: .dropValue)) == "a=&b=&c=")
+        #expect(try Self.query(Maybe(), .init(nilEncoding: .null)) == "a=null&b=null&c=null")
+        #expect(try Self.query(Maybe(), .init(nilEncoding: .custom { nil })) == "")
+        #expect(try Self.query(["a": [1, nil]], .init(nilEncoding: .null)) == "a[]=1&a[]=null")
+        #expect(try Self.query(["a": [1, nil]]) == "a[]=1")
+    }
+
+    @Test func `parts of parts have names with brackets, dots, or what a closure says`() throws {
+        let value = Person(inner: Inner())
+        #expect(try Self.query(value) == "inner[aKey]=1&inner[more][]=x&inner[more][]=y&property=property")
+        #expect(try Self.query(["a": ["b": ["c": 1]]], .init(keyPathEncoding: .dots)) == "a.b.c=1")
+        #expect(try Self.query(["a": ["b": 1]], .init(keyPathEncoding: .custom { "->\($0)" })) == "a-%3Eb=1")
+    }
+
+    @Test func `blanks are escaped, or plus signs`() throws {
+        #expect(try Self.query(["a b": "c d "]) == "a%20b=c%20d%20")
+        #expect(try Self.query(["a b": "c d +"], .init(spaceEncoding: .plusReplaced)) == "a+b=c+d+%2B")
+        #expect(try Self.query(["a": "?/"], .init(allowedCharacters: ["a"])) == "a=%3F%2F")
+    }
+
+    @Test func `pairs are in order, or as they come`() throws {
+        struct Two: Encodable { var z = 1; var a = 2 }
+        #expect(try Self.query(Two()) == "a=2&z=1")
+        #expect(try Self.query(Two(), .init(alphabetizeKeyValuePairs: false)) == "z=1&a=2")
+    }
+
+    @Test func `numbers, classes and supers are written`() throws {
+        class Base: Encodable { var one = 1 }
+        final class Child: Base {
+            enum CodingKeys: CodingKey { case two }
+            override func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(2, forKey: .two)
+                try super.encode(to: container.superEncoder())
+            }
+        }
+        #expect(try Self.query(Child()) == "super[one]=1&two=2")
+        #expect(try Self.query(["d": 1.5]) == "d=1.5")
+        #expect(try Self.query(["d": Decimal(string: "1.10")]) == "d=1.1")
+        #expect(try Self.query(["i": Int8.min]) == "i=-128")
+        #expect(try Self.query(["u": UInt64.max]) == "u=18446744073709551615")
+    }
+
+    @Test func `what has no names is refused`() {
+        #expect(throws: URLEncodedFormEncoder.Failure.self) { try Self.query([1, 2]) }
+        #expect(throws: URLEncodedFormEncoder.Failure.self) { try Self.query("text") }
+        #expect(throws: URLEncodedFormEncoder.Failure.self) { try Self.query(7) }
+    }
+
+    @Test(
+        arguments: [
+            ("GET", "http://h/?a=1", nil), ("HEAD", "http://h/?a=1", nil), ("DELETE", "http://h/?a=1", nil),
+            ("POST", "http://h/", "a=1"),
+            ("PUT", "http://h/", "a=1"), ("PATCH", "http://h/", "a=1"), ("OPTIONS", "http://h/", "a=1"),
+        ] as [(String, String, String?)]
+    )
+    func `the method says where they go`(method: String, url: String, body: String?) throws {
+        let request = OutgoingRequest(url: "http://h/", method: HTTPMethod(rawValue: method))
+        for encoded in [
+            try URLEncodedFormParameterEncoder.default.encode(["a": 1], into: request),
+            try URLEncoding.default.encode(request, with: ["a": 1]),
+        ] {
+            #expect(encoded.url == url && encoded.text == body)
+            #expect(
+                encoded.headers["Content-Type"]
+                    == (body == nil ? nil : "application/x-www-form-urlencoded; charset=utf-8")
+            )
+        }
+        let forced = try URLEncodedFormParameterEncoder(destination: .httpBody).encode(["a": 1], into: request)
+        #expect(forced.text == "a=1" && forced.url == "http://h/")
+        #expect(try URLEncoding.queryString.encode(request, with: ["a": 1]).url == "http://h/?a=1")
+    }
+
+    @Test(arguments: [
+        ("http://h/", "http://h/?a=1"), ("http://h/?", "http://h/?a=1"), ("http://h/?b=2", "http://h/?b=2&a=1"),
+        ("http://h/?b=2&", "http://h/?b=2&a=1"),
+        ("http://h/?b=2#f", "http://h/?b=2&a=1#f"), ("http://h/#f?x", "http://h/?a=1#f?x"),
+    ])
+    func `a query is gone on with`(url: String, result: String) throws {
+        #expect(
+            try URLEncodedFormParameterEncoder.default.encode(["a": 1], into: OutgoingRequest(url: url)).url == result
+        )
+    }
+
+    @Test func `without parameters nothing changes, and a type that was set stays`() throws {
+        let request = OutgoingRequest(url: "http://h/", method: .post, headers: ["content-type": "x/y"])
+        let none: [String: Int]? = nil
+        for encoder in [JSONParameterEncoder.default as any ParameterEncoder, URLEncodedFormParameterEncoder.default] {
+            #expect(try encoder.encode(none, into: request).body == nil)
+            #expect(try encoder.encode(["a": 1], into: request).headers["Content-Type"] == "x/y")
+        }
+        #expect(try JSONEncoding.default.encode(request, with: nil).body == nil)
+        #expect(try URLEncoding.default.encode(request, with: [:]).body == nil)
+    }
+
+    @Test func `JSON has its type, its order and its errors`() throws {
+        let request = OutgoingRequest(url: "http://h/", method: .post)
+        let encoded = try JSONParameterEncoder.sortedKeys.encode(["z": 1, "a": 2], into: request)
+        #expect(encoded.text == #"{"a":2,"z":1}"# && encoded.headers["Content-Type"] == "application/json")
+        #expect(try JSONParameterEncoder.prettyPrinted.encode(["a": 1], into: request).text == "{\n  \"a\" : 1\n}")
+        let error = #expect(throws: RequestError.self) {
+            try JSONParameterEncoder.json.encode(["a": Double.nan], into: request)
+        }
+        guard case .parameterEncodingFailed(.jsonEncodingFailed)? = error else {
+            return #expect(Bool(false), "\(String(describing: error))")
+        }
+    }
+
+    @Test func `values of no particular type are written`() throws {
+        let request = OutgoingRequest(url: "http://h/", method: .post)
+        let parameters: Parameters = [
+            "s": "x", "n": 1, "b": true, "l": [1, "y", ["k": 2.5]] as [any Sendable], "o": Int?.none,
+        ]
+        #expect(
+            try JSONEncoding.default.encode(request, with: parameters).text
+                == #"{"b":true,"l":[1,"y",{"k":2.5}],"n":1,"o":null,"s":"x"}"#
+        )
+        let form = try URLEncoding.httpBody.encode(request, with: parameters).text?.replacing("%5B", with: "[")
+            .replacing("%5D", with: "]")
+        #expect(form == "b=1&l[]=1&l[]=y&l[][k]=2.5&n=1&s=x")
+        #expect(throws: RequestError.self) { try JSONEncoding.default.encode(request, with: ["d": Date()]) }
+    }
+}
+
+extension OutgoingRequest {
+    /// The body in memory as text.
+    var text: String? { if case .bytes(let bytes)? = body { String(decoding: bytes, as: UTF8.self) } else { nil } }
+}

@@ -1,0 +1,131 @@
+import FoundationEssentials
+import Testing
+
+@testable import ReachabilityRequests
+
+/// What Alamofire's tests expect of serializers. Different on purpose: a charset that is not known is an error, and not a guess.
+struct SerializerTests {
+    private struct Thing: Codable, Equatable, Sendable { var name: String }
+
+    private static func head(_ status: Int = 200, _ type: String? = nil) -> ResponseHead {
+        ResponseHead(url: "http://h/", statusCode: status, headers: type.map { ["Content-Type": $0] } ?? [:])
+    }
+
+    private static func read<S: DataResponseSerializerProtocol>(
+        _ serializer: S,
+        _ text: String = "",
+        _ head: ResponseHead = head(),
+        method: HTTPMethod = .get
+    ) throws -> S.SerializedObject {
+        try serializer.serialize(
+            request: .init(url: "http://h/", method: method),
+            response: head,
+            data: Data(text.utf8)
+        )
+    }
+
+    @Test(arguments: [
+        (204, HTTPMethod.get, true), (205, .get, true), (200, .head, true), (200, .get, false), (201, .post, false),
+    ])
+    func `an answer may be empty`(status: Int, method: HTTPMethod, isAllowed: Bool) throws {
+        if isAllowed {
+            #expect(try Self.read(DataResponseSerializer(), "", Self.head(status), method: method).isEmpty)
+            #expect(try Self.read(StringResponseSerializer(), "", Self.head(status), method: method) == "")
+            #expect(
+                try Self.read(DecodableResponseSerializer<Empty>(), "", Self.head(status), method: method) == .value
+            )
+            let error = #expect(throws: RequestError.self) {
+                try Self.read(DecodableResponseSerializer<Thing>(), "", Self.head(status), method: method)
+            }
+            guard case .responseSerializationFailed(.invalidEmptyResponse("Thing"))? = error else {
+                return #expect(Bool(false), "\(String(describing: error))")
+            }
+        } else {
+            #expect(throws: RequestError.self) {
+                try Self.read(DataResponseSerializer(), "", Self.head(status), method: method)
+            }
+            #expect(throws: RequestError.self) {
+                try Self.read(StringResponseSerializer(), "", Self.head(status), method: method)
+            }
+            #expect(throws: RequestError.self) {
+                try Self.read(DecodableResponseSerializer<Empty>(), "", Self.head(status), method: method)
+            }
+        }
+    }
+
+    @Test func `which answers may be empty can be said`() throws {
+        #expect(try Self.read(DataResponseSerializer(emptyResponseCodes: [200])).isEmpty)
+        #expect(try Self.read(StringResponseSerializer(emptyRequestMethods: [.get])) == "")
+        #expect(try Self.read(DecodableResponseSerializer<Empty>(emptyResponseCodes: [200])) == .value)
+    }
+
+    @Test(
+        arguments: [
+            (nil, [0x66, 0xe9], "fé"), ("utf-8", [0xc3, 0xa9], "é"), ("UTF-8", [0xc3, 0xa9], "é"),
+            ("\"utf-8\"", [0xc3, 0xa9], "é"), ("iso-8859-1", [0xe9], "é"),
+            ("us-ascii", [0x41], "A"), ("utf-16be", [0, 0x41], "A"), ("utf-16le", [0x41, 0], "A"),
+            ("utf-8", [0xe9], nil), ("us-ascii", [0xe9], nil), ("no-such", [0x41], nil),
+        ] as [(String?, [UInt8], String?)]
+    )
+    func `text is read in its character set`(charset: String?, bytes: [UInt8], text: String?) throws {
+        let head = Self.head(200, "text/plain" + (charset.map { "; charset=\($0)" } ?? ""))
+        let read = {
+            try StringResponseSerializer().serialize(request: .init(url: ""), response: head, data: Data(bytes))
+        }
+        if let text { #expect(try read() == text) } else { #expect(throws: RequestError.self) { try read() } }
+    }
+
+    @Test func `a set that was asked for goes before that of the answer`() throws {
+        let head = Self.head(200, "text/plain; charset=us-ascii")
+        let data = Data([0xc3, 0xa9])
+        #expect(
+            try StringResponseSerializer(encoding: .utf8).serialize(request: .init(url: ""), response: head, data: data)
+                == "é"
+        )
+    }
+
+    @Test func `JSON is decoded, by any decoder`() throws {
+        #expect(try Self.read(DecodableResponseSerializer<Thing>(), #"{"name":"a"}"#) == Thing(name: "a"))
+        #expect(
+            try Self.read(
+                DecodableResponseSerializer<Thing>(dataPreprocessor: GoogleXSSIPreprocessor()),
+                ")]}',\n{\"name\":\"a\"}"
+            ).name == "a"
+        )
+        #expect(try Self.read(StringResponseSerializer(dataPreprocessor: GoogleXSSIPreprocessor()), "abc") == "abc")
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .custom { $0.last ?? Key(stringValue: "") }
+        #expect(try Self.read(DecodableResponseSerializer<Thing>(decoder: decoder), #"{"name":"b"}"#).name == "b")
+    }
+
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    @Test(arguments: [
+        ("<html>", "text/html; charset=utf-8", true), ("{", "application/json", false),
+        ("<html>", "application/xhtml+xml", true),
+    ])
+    func `what is no JSON is said, a page of HTML by name`(text: String, type: String, isPage: Bool) {
+        let error = #expect(throws: RequestError.self) {
+            try Self.read(DecodableResponseSerializer<Thing>(), text, Self.head(200, type))
+        }
+        #expect(error?.description.contains("captive portal") == isPage)
+        #expect(error?.underlyingError is DecodingError)
+    }
+
+    @Test func `a response is mapped`() {
+        let response = DataResponse(
+            request: .init(url: "http://h/?secret"),
+            response: Self.head(),
+            data: nil,
+            metrics: RequestMetrics(),
+            result: .success(2)
+        )
+        #expect(response.map { $0 * 2 }.value == 4 && !response.description.contains("secret"))
+        #expect(response.tryMap { _ in throw CancellationError() }.error?.underlyingError is CancellationError)
+    }
+}
