@@ -35,9 +35,11 @@ final class ServeLab: Sendable {
     }
 
     /// Asks for a path, and returns the body.
-    func get(_ path: String) async throws -> String {
-        let socket = socket
-        return try await LabThread.detached {
+    func get(_ path: String) async throws -> String { try await Self.get(path, at: socket) }
+
+    /// Asks the service at a socket for a path, and returns the body.
+    static func get(_ path: String, at socket: String) async throws -> String {
+        try await LabThread.detached {
             let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             let bytes = try LocalSocket.exchange(
                 Array(request.utf8),
@@ -55,9 +57,12 @@ final class ServeLab: Sendable {
         return try #require(object as? [String: any Sendable])
     }
 
-    func outages() async throws -> [ServedOutage] {
+    func outages() async throws -> [ServedOutage] { try await Self.outages(at: socket) }
+
+    static func outages(at socket: String) async throws -> [ServedOutage] {
         struct List: Decodable { let items: [ServedOutage] }
-        return try JSONDecoder().decode(List.self, from: Data(try await get("/v1/outages?limit=1000").utf8)).items
+        let text = try await get("/v1/outages?limit=1000", at: socket)
+        return try JSONDecoder().decode(List.self, from: Data(text.utf8)).items
     }
 
     /// Ends it by a signal, and returns its exit status.
