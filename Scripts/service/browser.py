@@ -154,6 +154,24 @@ def test_pages_are_for_everybody(lab):
         context.close()
 
 
+def test_a_report_is_copied_and_a_table_taken_away(lab):
+    lose_link()
+    time.sleep(0.5)
+    regain_link()
+    context = lab.context(permissions=["clipboard-read", "clipboard-write"])
+    page = lab.page(outage_path(lab), context=context)
+    page.get_by_role("button", name="Copy the report").click()
+    wait(lambda: page.locator("[data-copy]").text_content() == "Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert page.locator("h1").get_attribute("data-say") and "us.link" in copied and "noCarrier" in copied, copied
+    for path, head in (("/outages", "id,target,attribution"), ("/availability", "target,day,up")):
+        page.goto(ROOT + path)
+        with page.expect_download() as download:
+            page.locator("a[download]").click()
+        with open(download.value.path(), encoding="utf-8", newline="") as file:
+            assert file.readline().startswith(head)
+
+
 def test_small_screens(lab):
     page = lab.page(viewport={"width": 320, "height": 640})
     for path in PAGES + [outage_path(lab)]:

@@ -68,12 +68,13 @@ import Testing
         try await fail(1)
         #expect(try await history { $0 == .init(state: "ok", pending: 0) })
         // What SQLite has of the disk it keeps, so it must want more than that.
-        try await machine.sh("! dd if=/dev/zero of=/run/disk/filler bs=4096 2> /run/refusal && grep -q space /run/refusal")
+        try await machine.sh("! dd if=/dev/zero of=/run/disk/filler bs=4096 2> /run/why && grep -q space /run/why")
         var number = 1
         while try await !history(isFullAfter: &number) {}
         let lengths = try await ServeLab.outages(at: socket).map(\.durationNanoseconds)
         #expect(lengths.count == number)
-        #expect(try await ServeLab.get("/metrics", at: socket).contains("reachability_history_fault{fault=\"full\"} 1\n"))
+        let metrics = try await ServeLab.get("/metrics", at: socket)
+        #expect(metrics.contains("reachability_history_fault{fault=\"full\"} 1\n"))
         #expect(try await ServeLab.get("/healthz", at: socket) == "ok\n")
         try await machine.sh("rm /run/disk/filler")
         #expect(try await history { $0 == .init(state: "ok", pending: 0) })

@@ -79,7 +79,7 @@ import Testing
             }
         }
 
-        private func body(_ target: String, _ accept: String = "*/*") throws -> [UInt8] {
+        func body(_ target: String, _ accept: String = "*/*") throws -> [UInt8] {
             let fields = HTTPHeaders([("Accept", accept)])
             let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target, headers: fields)
             return run?.api.answer(to: try WebRequest(head, body: [], way: .local(user: nil))).body ?? []
@@ -156,6 +156,31 @@ import Testing
         let paged = try world.object("/v1/targets/a/intervals?limit=2")
         let next = try #require(paged["next"] as? String)
         #expect(try world.items("/v1/targets/a/intervals?limit=3&after=\(next)").count == 3)
+    }
+
+    @Test func `pages and tables show what was before this run, too`() throws {
+        let world = try World()
+        world.start(targets: ["a"])
+        world.kernel.clock.advance(by: .seconds(10))
+        world.lose(for: .seconds(2))
+        let id = try #require(try world.ids("/v1/outages?limit=10").first)
+        func text(_ path: String) throws -> String { String(decoding: try world.body(path), as: UTF8.self) }
+        let before = try text("/outages/\(id)")
+        world.start(targets: ["a"])
+        world.kernel.clock.advance(by: .seconds(7))
+        let after = try text("/outages/\(id)")
+        let picture = #/data-part="scale".*?<\/section>/#.dotMatchesNewlines()
+        #expect(try picture.firstMatch(in: after)?.0 == picture.firstMatch(in: before)?.0)
+        #expect(after.ranges(of: "<li>").count == before.ranges(of: "<li>").count)
+        for path in ["/?window=15m", "/targets/a", "/availability?window=1h"] {
+            #expect(try text(path).contains("this machine 2\u{a0}s"), "\(path)")
+        }
+        #expect(try text("/outages.csv").contains("\(id),a,us,link,2023-11-14T"))
+        let days = try text("/availability.csv?window=24h").split(separator: "\r\n")
+        #expect(days.count == 3 && days.last?.hasPrefix("a,2023-11-14,") == true)
+        let cells = days.last?.split(separator: ",").dropFirst(2).compactMap { Double($0) } ?? []
+        #expect(cells.dropFirst(1).first == 2)
+        #expect(cells.reduce(0, +) == 81_080)
     }
 
     @Test func `what is not written yet leaves no hole and no overlap`() throws {

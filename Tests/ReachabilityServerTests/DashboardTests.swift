@@ -13,7 +13,7 @@ import Testing
     private static func pages(_ world: APIWorld) throws -> [String] {
         let outages = try world.items("/v1/outages").compactMap { $0["id"] as? String }
         let targets = world.service.snapshot.books.targets.map { DashboardPage.target($0).link }
-        return ["/", "/?window=30d", "/outages", "/availability?window=1h", "/network", "/service"] + targets
+        return ["/", "/?window=30d", "/outages", "/availability?window=365d", "/network", "/service"] + targets
             + outages.map { "/outages/\($0)" }
     }
 
@@ -154,6 +154,35 @@ import Testing
         }
         #expect(Words.past(TargetState(.them, .refused), of: "erp") == "erp refused connections")
         #expect(Words.sentence(TargetState(.up), of: "internet") == "The internet is reachable")
+    }
+
+    @Test func `each day is told by what was lost in it`() throws {
+        let world = try APIWorld()
+        let snapshot = { world.service.snapshot }
+        world.kernel.clock.advance(by: .seconds(86400))
+        world.lose(for: .seconds(3600))
+        world.kernel.clock.advance(by: .seconds(2 * 86400))
+        let start = DayCalendar.start(snapshot())
+        let days = DayCalendar.days(from: start, snapshot().intervals(of: "internet"), snapshot())
+        // It began on a Tuesday.
+        #expect(days.count == 52 * 7 + 5)
+        #expect(days.first?.name == "2022-11-14" && days.last?.name == "2023-11-17")
+        let known: [LedgerAccount] = [.up, .us, .up, .up]
+        #expect(days.map(\.account) == Array(repeating: .unknown, count: 52 * 7 + 1) + known)
+        let sum = days.reduce(Duration.zero) { $0 + $1.availability.window }
+        #expect(sum == snapshot().now - start)
+        #expect(try world.text("/availability").contains("internet: 1 of 4 days observed had an outage"))
+    }
+
+    @Test func `a table is text to a spreadsheet`() throws {
+        let world = try APIWorld(targets: ["=cmd|' /C calc'!A0", Self.evil])
+        world.lose(for: .seconds(1))
+        let answer = try world.answer("/outages.csv")
+        #expect(answer.headers.contains { $0 == ("Content-Disposition", "attachment; filename=\"outages.csv\"") })
+        let text = String(decoding: answer.body, as: UTF8.self)
+        #expect(text.contains(",'=cmd|' /C calc'!A0,us,link,"))
+        #expect(text.contains(",\"\(Self.evil.replacing("\"", with: "\"\""))\",us,link,"))
+        #expect(Int(try world.answer("/availability.csv?window=2d").status.code) == 400)
     }
 
     @Test func `a picture is to scale, and draws what cannot be told apart once`() {

@@ -40,7 +40,7 @@ package struct API: Sendable {
     /// Whether the answer may have to be read from the disk.
     package static func readsDisk(_ request: WebRequest) -> Bool {
         switch try? Resource(request.path) {
-        case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .reload, .checks, .note: true
+        case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .sheet, .reload, .checks, .note: true
         default: false
         }
     }
@@ -101,6 +101,7 @@ package struct API: Sendable {
         case .stream: return try stream(query, request)
         case .events: return try list(events(query), query, request)
         case .page(let name): return try page(name, query)
+        case .sheet(let sheet): return try self.sheet(sheet, query)
         case .asset(let name): return try asset(name, request)
         case .availability: return try list(availability(query, of: nil), query, request)
         case .availabilityOf(let name): return try list(availability(query, of: name), query, request)

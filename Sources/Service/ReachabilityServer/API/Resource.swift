@@ -24,6 +24,7 @@ enum Resource: Hashable {
     /// The same events, page by page.
     case events
     case page(DashboardPage)
+    case sheet(DashboardSheet)
     case asset(String)
 
     /// - Parameter path: The parts of the path, decoded.
@@ -51,6 +52,10 @@ enum Resource: Hashable {
         case (2, "v1", "events"): self = .events
         case (2, "assets", _): self = .asset(path[1])
         default:
+            if path.count == 1, let sheet = DashboardSheet(rawValue: path[0]) {
+                self = .sheet(sheet)
+                return
+            }
             if let page = DashboardPage(path) {
                 self = .page(page)
                 return

@@ -46,24 +46,26 @@ extension API {
     func page(_ page: DashboardPage, _ query: Query) throws(Problem) -> WebAnswer {
         let snapshot = service.snapshot
         let outages = latest(snapshot)
+        let times = KnownTimes(self, snapshot)
         let layout: Layout
         switch page {
         case .overview:
-            layout = OverviewPage(snapshot, outages, try BarWindow(query, snapshot, since: service.start)).layout
+            layout = OverviewPage(snapshot, times, outages, try BarWindow(query, snapshot, since: service.start)).layout
         case .target(let name):
             let window = try BarWindow(query, snapshot, since: service.start)
-            let buckets = try? buckets(of: name, from: window.from, to: window.to, limit: 1000)
+            let buckets = try? buckets(of: name, from: window.from, to: window.to, limit: 10_000)
             let checks = service.checkLog.latest(of: name)
-            guard let page = TargetPage(snapshot, name, outages, window, checks: checks, buckets: buckets ?? []) else {
+            guard let page = TargetPage(snapshot, times, name, outages, window, checks: checks, buckets: buckets ?? [])
+            else {
                 return missing("There is no target \(name)", snapshot)
             }
             layout = page.layout
         case .outages: layout = OutagesPage(snapshot, outages).layout
         case .outage(let id):
             guard let found = try? explained(id, snapshot) else { return missing("There is no outage \(id)", snapshot) }
-            layout = OutagePage(snapshot, found, outages).layout
+            layout = OutagePage(snapshot, times, found, outages).layout
         case .availability:
-            layout = AvailabilityPage(snapshot, try BarWindow(query, snapshot, since: service.start)).layout
+            layout = AvailabilityPage(snapshot, times, try BarWindow(query, snapshot, since: service.start)).layout
         case .network: layout = NetworkPage(interfaces?.read()).layout
         case .service:
             layout = ServicePage(snapshot, service.start, version, statistics(), feed.count, notifiers()).layout

@@ -76,6 +76,7 @@ extension Asset {
             const controls = "a,button,summary";
             const place = [...part.querySelectorAll(controls)].indexOf(document.activeElement);
             part.className = next.className;
+            if (next.dataset.every) part.dataset.every = next.dataset.every;
             part.replaceChildren(...next.childNodes);
             localize(part);
             if (place >= 0) part.querySelectorAll(controls)[place]?.focus({ preventScroll: true });
@@ -129,12 +130,27 @@ extension Asset {
             setTimeout(() => { if (!isLive) lose(); }, 4000);
           }
 
+          for (const button of document.querySelectorAll("[data-copy]")) {
+            button.hidden = !navigator.clipboard;
+            button.onclick = async () => {
+              try {
+                const answer = await fetch(button.dataset.copy, { headers: { Accept: "text/plain" } });
+                await navigator.clipboard.writeText(await answer.text());
+                say.textContent = button.textContent = "Copied";
+              } catch {
+                say.textContent = button.textContent = "Could not be copied";
+              }
+            };
+          }
           for (const part of document.querySelectorAll("[data-part]")) served.set(part.dataset.part, part.innerHTML);
           localize(document);
           tick();
           setInterval(tick, 1000);
-          // Pictures move on, and a service that hangs shows.
-          setInterval(() => { if (!document.hidden) refresh(); }, 30000);
+          // Pictures move on, checks are made, and a service that hangs shows.
+          (function renew() {
+            const pace = Number(document.querySelector("[data-every]")?.dataset.every ?? 30);
+            setTimeout(() => { if (!document.hidden) refresh(); renew(); }, pace * 1000);
+          })();
           addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
           addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
           listen();

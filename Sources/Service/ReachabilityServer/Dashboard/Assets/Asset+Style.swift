@@ -58,13 +58,15 @@ extension Asset {
         h2{font-size:1.02rem;font-weight:650;letter-spacing:-.005em;margin:2.6rem 0 .8rem;display:flex;flex-wrap:wrap;
         gap:.3rem 1rem;align-items:baseline}
         h2 small,h2 .tabs{font-weight:400;font-size:.88rem;color:var(--soft)}
-        .tabs{margin-left:auto;display:flex;gap:.2rem}
+        .tabs{margin-left:auto;display:flex;flex-wrap:wrap;gap:.2rem}
+        button{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:99px;
+        padding:.25rem .9rem;cursor:pointer;margin-right:.6rem}button[hidden]{display:none}
         .tabs a{padding:.1rem .6rem;border-radius:99px;text-decoration:none}
         .tabs a[aria-current]{background:var(--ink);color:var(--bg)}
         .card{background:var(--card);border:1px solid var(--line);border-radius:.8rem;box-shadow:var(--shadow)}
         .row{display:grid;grid-template-columns:minmax(8rem,13rem) 1fr minmax(10rem,14rem);gap:.6rem 1.6rem;align-items:center;
         padding:1.1rem 1.3rem;border-top:1px solid var(--line)}
-        .row:first-child{border-top:0}
+        .row:first-child{border-top:0}.calendar{grid-template-columns:minmax(8rem,13rem) 1fr}
         .name{font-weight:650;overflow-wrap:anywhere}
         small,.soft{color:var(--soft);font-size:.86rem}
         .name small,.state small{display:block;font-weight:400}
@@ -119,6 +121,7 @@ extension Asset {
         .s-up{fill:var(--up)}
         .s-us,.s-upstream,.s-them{stroke-width:2px}
         .s-us{stroke:var(--us)}.s-upstream{stroke:var(--upstream)}.s-them{stroke:var(--them)}
+        .days{display:block;width:100%;min-width:34rem;height:auto}
         .axis{display:flex;justify-content:space-between;color:var(--soft);font-size:.78rem;margin-top:.3rem;gap:.8rem}
         .spans{display:grid;gap:.9rem}
         .legend{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;margin:.9rem 0 0;padding:0;list-style:none;font-size:.84rem;

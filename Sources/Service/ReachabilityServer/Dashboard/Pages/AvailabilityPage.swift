@@ -6,9 +6,12 @@ import ReachabilityService
 struct AvailabilityPage {
     let layout: Layout
 
-    init(_ snapshot: MonitoringService.Snapshot, _ window: BarWindow) {
+    init(_ snapshot: MonitoringService.Snapshot, _ times: KnownTimes, _ window: BarWindow) {
         let items = snapshot.books.targets.map { name in
-            (name: name, value: Availability(of: snapshot.intervals(of: name), from: window.from, to: window.to))
+            (
+                name: name,
+                value: Availability(of: times.intervals(of: name, in: window), from: window.from, to: window.to)
+            )
         }
         let worst = items.compactMap(\.value.availability).min()
         let sentence =
@@ -23,10 +26,23 @@ struct AvailabilityPage {
             \(BarWindow.legend)
             <h2 id="seconds">In numbers</h2>
             <section class="card scroll" data-part="seconds" aria-labelledby="seconds" tabindex="0">\(Self.table(items))</section>
-            <p class="more">For programs: <a href="/v1/availability?window=\(window.choice.rawValue)">\
+            <h2 id="days">Day by day <small>a week a column, the last year, in UTC</small></h2>
+            <section class="card" data-part="days" aria-labelledby="days">\
+            \(snapshot.books.targets.map { Self.calendar($0, times, snapshot) })</section>
+            <p class="more"><a href="/availability.csv?window=\(window.choice.rawValue)" download>Day by day as CSV</a>. For programs: <a href="/v1/availability?window=\(window.choice.rawValue)">\
             <code>/v1/availability?window=\(window.choice.rawValue)</code></a></p>
             """
         layout = Layout(title: "Availability", account: account, place: "/availability", main: main)
+    }
+
+    private static func calendar(_ name: String, _ times: KnownTimes, _ snapshot: MonitoringService.Snapshot) -> HTML {
+        let start = DayCalendar.start(snapshot)
+        let intervals = times.intervals(of: name, from: start, to: snapshot.now)
+        return """
+            <div class="row calendar"><div class="name"><a href="\(DashboardPage.target(name).link)"><bdi>\(name)</bdi></a></div>\
+            <div class="scroll" tabindex="0" role="group" aria-label="Days of \(name)">\
+            \(DayCalendar.svg(DayCalendar.days(from: start, intervals, snapshot), of: name))</div></div>
+            """
     }
 
     /// Who lost the most time.

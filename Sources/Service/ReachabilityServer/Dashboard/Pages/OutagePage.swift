@@ -7,7 +7,12 @@ struct OutagePage {
     let layout: Layout
 
     /// - Parameter all: Those that may have fallen with it.
-    init(_ snapshot: MonitoringService.Snapshot, _ explained: ExplainedOutage, _ all: [Outage]) {
+    init(
+        _ snapshot: MonitoringService.Snapshot,
+        _ times: KnownTimes,
+        _ explained: ExplainedOutage,
+        _ all: [Outage]
+    ) {
         let outage = explained.outage
         let id = outage.id
         let deciding = outage.deciding(at: snapshot.now)
@@ -23,23 +28,27 @@ struct OutagePage {
             </div></section>
             <h2 id="scale">To scale</h2>
             <section class="card" data-part="scale" aria-labelledby="scale"><div class="inside">\
-            \(Self.picture(outage, snapshot))</div></section>\(BarWindow.legend)
+            \(Self.picture(outage, times, snapshot))</div></section>\(BarWindow.legend)
             <div class="two"><div><h2 id="steps">Step by step</h2>
-            <section class="card" data-part="steps" aria-labelledby="steps">\(Self.steps(outage, snapshot))</section></div>
+            <section class="card" data-part="steps" aria-labelledby="steps">\(Self.steps(outage, times, snapshot))</section></div>
             <div><h2 id="facts">What is known</h2>
             <section class="card" data-part="facts" aria-labelledby="facts">\(Self.facts(outage, all, snapshot))</section></div></div>
-            \(NotePart.html(explained.notes, snapshot))\(Self.evidence(explained, snapshot))<p class="more">For programs: <a href="/v1/outages/\(Query.encoded(id))"><code>/v1/outages/\(id)</code></a></p>
+            \(NotePart.html(explained.notes, snapshot))\(Self.evidence(explained, snapshot))
+            <p class="more"><button data-copy="/v1/outages/\(Query.encoded(id))" hidden>Copy the report</button> \
+            For programs: <a href="/v1/outages/\(Query.encoded(id))"><code>/v1/outages/\(id)</code></a></p>
             """
         layout = Layout(title: words, account: isOpen ? account : .up, place: "/outages", main: main)
     }
 
     /// The outage in the middle, with half its length before and after.
-    private static func picture(_ outage: Outage, _ snapshot: MonitoringService.Snapshot) -> HTML {
+    private static func picture(
+        _ outage: Outage,
+        _ times: KnownTimes,
+        _ snapshot: MonitoringService.Snapshot
+    ) -> HTML {
         let half = Duration.nanoseconds(max(outage.duration(at: snapshot.now).nanoseconds / 2, 1_000_000))
         let (from, to) = (outage.start - half, min(snapshot.now, (outage.end ?? snapshot.now) + half))
-        let intervals = snapshot.intervals(of: outage.target).filter {
-            ($0.end ?? snapshot.now) > from && $0.start < to
-        }
+        let intervals = times.intervals(of: outage.target, from: from, to: to)
         let label = TimeBar.label("the outage", Availability(of: intervals, from: from, to: to))
         return """
             <div>\(TimeBar(from: from, to: to, height: 56).svg(intervals, label: label))\
@@ -47,8 +56,14 @@ struct OutagePage {
             """
     }
 
-    private static func steps(_ outage: Outage, _ snapshot: MonitoringService.Snapshot) -> HTML {
-        let intervals = snapshot.intervals(of: outage.target)
+    private static func steps(
+        _ outage: Outage,
+        _ times: KnownTimes,
+        _ snapshot: MonitoringService.Snapshot
+    ) -> HTML {
+        let moment = Duration.nanoseconds(1)
+        let (from, to) = (outage.start - moment, (outage.end ?? snapshot.now) + moment)
+        let intervals = times.intervals(of: outage.target, from: from, to: to)
         let before = intervals.last { $0.end == outage.start }
         let after = outage.end.flatMap { end in intervals.first { $0.start == end } }
         let all = (before.map { [$0] } ?? []) + outage.intervals + (after.map { [$0] } ?? [])

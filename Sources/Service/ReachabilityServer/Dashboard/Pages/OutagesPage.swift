@@ -22,7 +22,7 @@ struct OutagesPage {
             <section class="card" data-part="causes" aria-labelledby="causes">\(Self.causes(outages, snapshot))</section>
             <h2 id="list">All of them</h2>
             <section class="card" data-part="list" aria-labelledby="list">\(list)</section>
-            <p class="more">For programs: <a href="/v1/outages"><code>/v1/outages</code></a></p>
+            <p class="more"><a href="/outages.csv" download>As CSV</a>. For programs: <a href="/v1/outages"><code>/v1/outages</code></a></p>
             """
         layout = Layout(title: sentence, account: account, place: "/outages", main: main)
     }

@@ -6,14 +6,19 @@ import ReachabilityService
 struct OverviewPage {
     let layout: Layout
 
-    init(_ snapshot: MonitoringService.Snapshot, _ outages: [Outage], _ window: BarWindow) {
+    init(
+        _ snapshot: MonitoringService.Snapshot,
+        _ times: KnownTimes,
+        _ outages: [Outage],
+        _ window: BarWindow
+    ) {
         let headline = Headline(snapshot)
         let targets = snapshot.books.targets
         // One target alone has room for two pictures.
         let windows =
             targets.count == 1 && [.quarter, .hour].contains(window.choice)
             ? [window, BarWindow(.day, snapshot)] : [window]
-        let rows = targets.map { Self.row($0, windows, snapshot) }
+        let rows = targets.map { Self.row($0, windows, times, snapshot) }
         let more: HTML? =
             outages.count > 6 ? "<p class=\"more\"><a href=\"/outages\">All \(outages.count) outages</a></p>" : nil
         let main: HTML = """
@@ -27,20 +32,27 @@ struct OverviewPage {
         layout = Layout(title: headline.sentence, account: headline.account, place: "/", main: main)
     }
 
-    private static func row(_ name: String, _ windows: [BarWindow], _ snapshot: MonitoringService.Snapshot) -> HTML {
-        let intervals = snapshot.intervals(of: name)
-        guard let current = intervals.last, let window = windows.first else { return "" }
+    private static func row(
+        _ name: String,
+        _ windows: [BarWindow],
+        _ times: KnownTimes,
+        _ snapshot: MonitoringService.Snapshot
+    ) -> HTML {
+        guard let current = snapshot.intervals(of: name).last, let window = windows.first else { return "" }
+        let availability = Availability(of: times.intervals(of: name, in: window), from: window.from, to: window.to)
         let kind = name == "internet" ? "the network at large" : ""
         let check: HTML? =
             current.state.account == .up
             ? nil : snapshot.checkSentence(of: name).map { "<small>\($0)</small>" }
-        let bars = windows.map { $0.bar(intervals, height: windows.count > 1 ? 34 : 28) }
+        let bars = windows.map {
+            $0.bar(times.intervals(of: name, in: $0), height: windows.count > 1 ? 34 : 28)
+        }
         return """
             <div class="row"><div class="name"><a href="\(DashboardPage.target(name).link)"><bdi>\(name)</bdi></a>\
             <small>\(kind)</small></div><div class="spans">\(bars)</div>\
             <div class="state"><p>\(Sign.pill(current.state.account)) <span class="soft">for \
             \(snapshot.lasting(since: current.start))</span></p>\(check)\
-            \(share(Availability(of: intervals, from: window.from, to: window.to)))</div></div>
+            \(share(availability))</div></div>
             """
     }
 

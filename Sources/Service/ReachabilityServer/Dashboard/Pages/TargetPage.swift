@@ -11,14 +11,14 @@ struct TargetPage {
     ///   - buckets: What those within the window came to.
     init?(
         _ snapshot: MonitoringService.Snapshot,
+        _ times: KnownTimes,
         _ name: String,
         _ outages: [Outage],
         _ window: BarWindow,
         checks: [CheckStatus] = [],
         buckets: [CheckBucket] = []
     ) {
-        let intervals = snapshot.intervals(of: name)
-        guard let current = intervals.last else { return nil }
+        guard let current = snapshot.intervals(of: name).last else { return nil }
         let account = current.state.account
         let outages = outages.filter { $0.target == name }
         let since = snapshot.books.accounts[name]?.ledger.outage?.start ?? current.start
@@ -31,6 +31,7 @@ struct TargetPage {
                 ? "Known from the kernel and by checks." : "Known from the kernel alone.")
         let spans = BarWindow.Choice.allCases.dropFirst(window.choice == .quarter ? 0 : 1).map { choice -> HTML in
             let window = BarWindow(choice, snapshot)
+            let intervals = times.intervals(of: name, in: window)
             let availability = Availability(of: intervals, from: window.from, to: window.to)
             return """
                 <div class="row"><div class="name">\("The last \(choice.name)")</div>\

@@ -8,14 +8,18 @@ struct BarWindow {
         case quarter = "15m"
         case hour = "1h"
         case day = "24h"
+        case week = "7d"
         case month = "30d"
+        case year = "365d"
 
         var length: Duration {
             switch self {
             case .quarter: .seconds(900)
             case .hour: .seconds(3600)
             case .day: .seconds(86400)
+            case .week: .seconds(7 * 86400)
             case .month: .seconds(30 * 86400)
+            case .year: .seconds(365 * 86400)
             }
         }
 
@@ -24,7 +28,9 @@ struct BarWindow {
             case .quarter: "15\u{a0}min"
             case .hour: "hour"
             case .day: "day"
+            case .week: "week"
             case .month: "30 days"
+            case .year: "year"
             }
         }
     }
@@ -69,7 +75,9 @@ struct BarWindow {
         case .quarter: ("15\u{a0}min ago", "7½\u{a0}min")
         case .hour: ("60\u{a0}min ago", "30\u{a0}min")
         case .day: ("24\u{a0}h ago", "12\u{a0}h")
+        case .week: ("7\u{a0}d ago", "3½\u{a0}d")
         case .month: ("30\u{a0}d ago", "15\u{a0}d")
+        case .year: ("a year ago", "6\u{a0}months")
         }
     }
 

@@ -29,15 +29,34 @@ struct CheckPart {
                 """
         }
         return """
-            <h2 id="checks">Its checks</h2>
-            <section class="card" data-part="checks" aria-labelledby="checks">\(band(window))<ol class="steps">\(items)</ol></section>
+            <h2 id="checks">Its checks \(window.tabs)</h2>
+            <section class="card" data-part="checks" data-every="\(pace)" aria-labelledby="checks">\(band(window))<ol class="steps">\(items)</ol></section>
             """
+    }
+
+    /// In so many seconds there is a new one, as far as the last two tell.
+    private var pace: Int {
+        guard checks.count > 1 else { return 5 }
+        return min(30, max(1, Int((checks[0].ended - checks[1].ended).components.seconds)))
+    }
+
+    /// No more of them than can be seen.
+    private static func merged(_ buckets: [CheckBucket], _ window: BarWindow) -> [CheckBucket] {
+        let length = max(CheckBucket.short, (window.to - window.from) / 360)
+        var merged: [CheckBucket] = []
+        for bucket in buckets {
+            var whole = CheckBucket(at: bucket.start, length: max(length, bucket.length))
+            if let last = merged.last, last.start == whole.start { whole = merged.removeLast() }
+            whole.merge(bucket)
+            merged.append(whole)
+        }
+        return merged
     }
 
     /// How long answers took: from the quickest twentieth to the slowest, and the median.
     private func band(_ window: BarWindow) -> HTML? {
         let whole = Double((window.to - window.from).nanoseconds)
-        let answered = buckets.filter { $0.slowest != nil }
+        let answered = Self.merged(buckets.filter { $0.slowest != nil }, window)
         let highest = answered.compactMap { $0.latency(0.95) }.max()
         guard let highest, highest > .zero, whole > 0 else { return nil }
         let parts = answered.compactMap { bucket -> HTML? in

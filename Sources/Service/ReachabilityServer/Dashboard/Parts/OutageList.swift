@@ -7,7 +7,7 @@ struct OutageList {
     let outages: [Outage]
 
     func html(_ snapshot: MonitoringService.Snapshot) -> HTML {
-        if outages.isEmpty { return "<p class=\"empty\">No outage since the service began.</p>" }
+        if outages.isEmpty { return "<p class=\"empty\">No outage is known.</p>" }
         return "<ol class=\"list\">\(outages.map { item($0, snapshot) })</ol>"
     }
 

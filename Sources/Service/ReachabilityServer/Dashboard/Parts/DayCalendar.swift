@@ -1,0 +1,74 @@
+import LinuxPrimitives
+import ReachabilityLedger
+import ReachabilityService
+
+/// How the days of a target were, those of the last year one beside the other: a week a column, as calendars have it. Days are those of UTC.
+struct DayCalendar {
+    /// A day, as far as it is over.
+    struct Day {
+        /// `2026-11-25`.
+        let name: String
+        let availability: Availability
+
+        /// Who lost most of it; `up` where nobody did, and `unknown` where nobody observed.
+        var account: LedgerAccount {
+            let lost = [LedgerAccount.us, .upstream, .them].filter { availability.duration($0) > .zero }
+            if let worst = lost.max(by: { availability.duration($0) < availability.duration($1) }) { return worst }
+            if availability.duration(.up) > .zero { return .up }
+            return availability.duration(.maintenance) > .zero ? .maintenance : .unknown
+        }
+    }
+
+    static let weeks = 53
+    static let day = Duration.seconds(86400)
+
+    /// When the first of them begins: on a Monday.
+    static func start(_ snapshot: MonitoringService.Snapshot) -> LedgerInstant {
+        let today = snapshot.calendar.wall(at: snapshot.now).components.seconds / 86400
+        // The first day of 1970 was a Thursday.
+        let monday = today - (today + 3) % 7
+        return snapshot.calendar.instant(atWall: .seconds((monday - Int64(weeks - 1) * 7) * 86400))
+    }
+
+    /// The days from a moment until now.
+    ///
+    /// - Parameter intervals: The earliest first.
+    static func days(
+        from start: LedgerInstant,
+        _ intervals: [LedgerInterval],
+        _ snapshot: MonitoringService.Snapshot
+    ) -> [Day] {
+        var days: [Day] = []
+        var rest = intervals[...]
+        var number = snapshot.calendar.wall(at: start).components.seconds / 86400
+        var from = start
+        while from < snapshot.now {
+            number += 1
+            let to = min(snapshot.calendar.instant(atWall: .seconds(number * 86400)), snapshot.now)
+            rest = rest.drop { $0.end.map { $0 <= from } ?? false }
+            let inside = rest.prefix { $0.start < to }
+            let name = Timestamp(real: .seconds((number - 1) * 86400)).text.prefix(10)
+            days.append(Day(name: String(name), availability: Availability(of: inside, from: from, to: to)))
+            from = max(to, from + .nanoseconds(1))
+        }
+        return days
+    }
+
+    /// - Parameter days: From a Monday on.
+    static func svg(_ days: [Day], of target: String) -> HTML {
+        let cells = days.enumerated().map { index, day -> HTML in
+            let account = day.account
+            let paint: HTML = account == .up ? "" : " fill=\"url(#p-\(account.rawValue))\""
+            let label = TimeBar.label(day.name, day.availability)
+            return """
+                <rect class="\(account == .up ? "s-up" : "day")" x="\(index / 7 * 13)" y="\(index % 7 * 13)" \
+                width="11" height="11" rx="2"\(paint)><title>\(label)</title></rect>
+                """
+        }
+        let bad = days.count { [.us, .upstream, .them].contains($0.account) }
+        let label = "\(target): \(bad) of \(days.count { $0.account != .unknown }) days observed had an outage"
+        return """
+            <svg class="days" viewBox="0 0 \(weeks * 13) 91" role="img" aria-label="\(label)">\(cells)</svg>
+            """
+    }
+}
