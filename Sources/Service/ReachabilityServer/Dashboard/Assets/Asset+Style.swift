@@ -122,6 +122,7 @@ extension Asset {
         .s-us,.s-upstream,.s-them{stroke-width:2px}
         .s-us{stroke:var(--us)}.s-upstream{stroke:var(--upstream)}.s-them{stroke:var(--them)}
         .days{display:block;width:100%;min-width:34rem;height:auto}
+        .days rect{width:11px;height:11px;rx:2px}.days .all{width:100%;height:100%;rx:0}
         .axis{display:flex;justify-content:space-between;color:var(--soft);font-size:.78rem;margin-top:.3rem;gap:.8rem}
         .spans{display:grid;gap:.9rem}
         .legend{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;margin:.9rem 0 0;padding:0;list-style:none;font-size:.84rem;

@@ -56,19 +56,20 @@ struct DayCalendar {
 
     /// - Parameter days: From a Monday on.
     static func svg(_ days: [Day], of target: String) -> HTML {
-        let cells = days.enumerated().map { index, day -> HTML in
+        let cells = days.enumerated().map { index, day -> HTML? in
             let account = day.account
-            let paint: HTML = account == .up ? "" : " fill=\"url(#p-\(account.rawValue))\""
+            if account == .unknown { return nil }
+            let place: HTML = "x=\"\(index / 7 * 13)\" y=\"\(index % 7 * 13)\""
+            // Most days are good, and there are many of them.
+            if account == .up { return "<rect class=\"s-up\" \(place)/>" }
             let label = TimeBar.label(day.name, day.availability)
-            return """
-                <rect class="\(account == .up ? "s-up" : "day")" x="\(index / 7 * 13)" y="\(index % 7 * 13)" \
-                width="11" height="11" rx="2"\(paint)><title>\(label)</title></rect>
-                """
+            return "<rect fill=\"url(#p-\(account.rawValue))\" \(place)><title>\(label)</title></rect>"
         }
         let bad = days.count { [.us, .upstream, .them].contains($0.account) }
         let label = "\(target): \(bad) of \(days.count { $0.account != .unknown }) days observed had an outage"
         return """
-            <svg class="days" viewBox="0 0 \(weeks * 13) 91" role="img" aria-label="\(label)">\(cells)</svg>
+            <svg class="days" viewBox="0 0 \(weeks * 13) 91" role="img" aria-label="\(label)">\
+            <rect class="all" fill="url(#p-day)"/>\(cells.compactMap(\.self))</svg>
             """
     }
 }

@@ -53,6 +53,8 @@ struct Layout {
         <rect class="f-maintenance" width="6" height="6"/><rect class="shade" width="6" height="2"/></pattern>
         <pattern id="p-unknown" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">\
         <rect class="f-open" width="5" height="5"/><rect class="f-unknown" width="1" height="5"/></pattern>
+        <pattern id="p-day" width="13" height="13" patternUnits="userSpaceOnUse">\
+        <rect class="f-open" width="11" height="11" rx="2"/></pattern>
         <symbol id="i-up" viewBox="0 0 16 16"><circle cx="8" cy="8" r="8"/><path class="ink" d="M4.4 8.3l2.5 2.5 4.8-5.2"/></symbol>
         <symbol id="i-us" viewBox="0 0 16 16"><rect width="16" height="16" rx="3.5"/><path class="ink" d="M8 4v5M8 11.8v.2"/></symbol>
         <symbol id="i-upstream" viewBox="0 0 16 16"><path d="M8 0l8 8-8 8-8-8z"/><path class="ink" d="M8 4.4v4.2M8 11.2v.2"/></symbol>
