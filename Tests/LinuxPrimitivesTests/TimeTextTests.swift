@@ -14,10 +14,11 @@ import Testing
     }
 
     @Test func `what is written can be read again`() {
-        for seconds in stride(from: Int64(0), through: 7_000_000_000, by: 86_399_999) {
+        for seconds in stride(from: Int64(-60_000_000_000), through: 7_000_000_000, by: 86_399_999) {
             let real = Duration.seconds(seconds) + .milliseconds(seconds % 1000)
             #expect(Timestamp.real(of: Timestamp(real: real).text) == real)
         }
+        #expect(Timestamp(real: .milliseconds(-1)).text == "1969-12-31T23:59:59.999Z")
         #expect(Timestamp.real(of: "2026-11-21T08:15:30.123456789Z") == .nanoseconds(1_795_248_930_123_456_789))
     }
 

@@ -15,7 +15,8 @@ final class APIWorld: Sendable {
     let api: API
     private let manager: NetworkReachabilityManager
 
-    init(targets: [String] = ["internet"]) throws {
+    /// - Parameter real: What the wall clock says beyond CLOCK_BOOTTIME.
+    init(targets: [String] = ["internet"], real: Duration = .seconds(1_700_000_000)) throws {
         kernel.addLink("eth0")
         kernel.addAddress("192.0.2.7/24", to: "eth0")
         kernel.addRoute("default", via: "192.0.2.1")
@@ -24,7 +25,7 @@ final class APIWorld: Sendable {
         service = MonitoringService(
             clock: ServiceClock(
                 monitor: clock,
-                real: { .seconds(1_700_000_000) + clock.boot },
+                real: { real + clock.boot },
                 bootIdentifier: "boot"
             ),
             makeProber: { _, _ in SilentProber() }

@@ -174,6 +174,16 @@ import Testing
         #expect(try world.text("/availability").contains("internet: 1 of 4 days observed had an outage"))
     }
 
+    @Test func `a machine whose clock begins in 1970 has pages like any other`() throws {
+        let world = try APIWorld(real: .zero)
+        world.lose(for: .seconds(1))
+        for path in try Self.pages(world) + ["/availability.csv?window=365d", "/v1/availability?window=30d"] {
+            #expect(try world.answer(path).status == .ok, "\(path)")
+        }
+        #expect(try world.text("/v1/availability?window=30d").contains("\"from\":\"1969-12-02T"))
+        #expect(DayCalendar.days(from: DayCalendar.start(world.service.snapshot), [], world.service.snapshot).count == 368)
+    }
+
     @Test func `a table is text to a spreadsheet`() throws {
         let world = try APIWorld(targets: ["=cmd|' /C calc'!A0", Self.evil])
         world.lose(for: .seconds(1))

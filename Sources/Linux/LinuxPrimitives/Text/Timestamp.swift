@@ -17,7 +17,10 @@ package struct Timestamp {
 
     /// Another moment: since 1970, and on CLOCK_MONOTONIC, where that is known.
     package init(real: Duration, monotonic: Duration = .zero) {
-        (seconds, milliseconds) = (real.components.seconds, real.components.attoseconds / 1_000_000_000_000_000)
+        let (whole, part) = real.components
+        // Before 1970 both are negative.
+        seconds = part < 0 ? whole - 1 : whole
+        milliseconds = (part < 0 ? part + 1_000_000_000_000_000_000 : part) / 1_000_000_000_000_000
         monotonicNanoseconds = monotonic.nanoseconds
     }
 
@@ -36,7 +39,8 @@ package struct Timestamp {
 
     /// Adds the same as UTF-8.
     func append(to text: inout [UInt8]) {
-        let (days, second) = seconds.quotientAndRemainder(dividingBy: 86400)
+        let days = seconds.floored(by: 86400)
+        let second = seconds - days * 86400
         let date = Self.civilDate(daysSince1970: days)
         text.append(addingCapacity: 24) { output in
             output.append(date.year, unit: 1000, then: "-")
@@ -52,12 +56,21 @@ package struct Timestamp {
     /// The proleptic Gregorian date: years of 365.2425 days, counted from March so that the leap day comes last.
     private static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = daysSince1970 + 719_468
-        let (era, dayOfEra) = shifted.quotientAndRemainder(dividingBy: 146_097)
+        let era = shifted.floored(by: 146_097)
+        let dayOfEra = shifted - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let marchMonth = (5 * dayOfYear + 2) / 153
         let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+}
+
+extension Int64 {
+    /// The quotient, rounded down: days before 1970 are negative.
+    package func floored(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
     }
 }
 

@@ -43,7 +43,7 @@ extension API {
 
     /// The seconds of each day of UTC and target, from the day in which a window begins.
     private func availabilitySheet(_ window: BarWindow, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> CSV {
-        let begin = snapshot.calendar.wall(at: window.from).components.seconds / 86400
+        let begin = DayCalendar.number(of: window.from, snapshot)
         let from = snapshot.calendar.instant(atWall: .seconds(begin * 86400))
         var csv = CSV(["target", "day"] + LedgerAccount.allCases.map(\.rawValue))
         for target in snapshot.books.targets {

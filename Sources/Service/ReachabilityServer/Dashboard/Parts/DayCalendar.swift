@@ -20,13 +20,12 @@ struct DayCalendar {
     }
 
     static let weeks = 53
-    static let day = Duration.seconds(86400)
 
     /// When the first of them begins: on a Monday.
     static func start(_ snapshot: MonitoringService.Snapshot) -> LedgerInstant {
-        let today = snapshot.calendar.wall(at: snapshot.now).components.seconds / 86400
+        let today = number(of: snapshot.now, snapshot)
         // The first day of 1970 was a Thursday.
-        let monday = today - (today + 3) % 7
+        let monday = (today + 3).floored(by: 7) * 7 - 3
         return snapshot.calendar.instant(atWall: .seconds((monday - Int64(weeks - 1) * 7) * 86400))
     }
 
@@ -40,18 +39,23 @@ struct DayCalendar {
     ) -> [Day] {
         var days: [Day] = []
         var rest = intervals[...]
-        var number = snapshot.calendar.wall(at: start).components.seconds / 86400
+        let first = number(of: start, snapshot)
         var from = start
-        while from < snapshot.now {
-            number += 1
-            let to = min(snapshot.calendar.instant(atWall: .seconds(number * 86400)), snapshot.now)
+        // A clock that was wrong by years makes no more days than there is room for.
+        for number in first..<first + Int64(weeks * 7) where from < snapshot.now {
+            let to = min(snapshot.calendar.instant(atWall: .seconds((number + 1) * 86400)), snapshot.now)
             rest = rest.drop { $0.end.map { $0 <= from } ?? false }
             let inside = rest.prefix { $0.start < to }
-            let name = Timestamp(real: .seconds((number - 1) * 86400)).text.prefix(10)
+            let name = Timestamp(real: .seconds(number * 86400)).text.prefix(10)
             days.append(Day(name: String(name), availability: Availability(of: inside, from: from, to: to)))
-            from = max(to, from + .nanoseconds(1))
+            from = max(to, from)
         }
         return days
+    }
+
+    /// Which day of UTC a moment is in, counted from the first of 1970.
+    static func number(of instant: LedgerInstant, _ snapshot: MonitoringService.Snapshot) -> Int64 {
+        snapshot.calendar.wall(at: instant).components.seconds.floored(by: 86400)
     }
 
     /// - Parameter days: From a Monday on.
