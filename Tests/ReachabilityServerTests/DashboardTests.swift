@@ -181,7 +181,8 @@ import Testing
             #expect(try world.answer(path).status == .ok, "\(path)")
         }
         #expect(try world.text("/v1/availability?window=30d").contains("\"from\":\"1969-12-02T"))
-        #expect(DayCalendar.days(from: DayCalendar.start(world.service.snapshot), [], world.service.snapshot).count == 368)
+        let snapshot = world.service.snapshot
+        #expect(DayCalendar.days(from: DayCalendar.start(snapshot), [], snapshot).count == 368)
     }
 
     @Test func `a table is text to a spreadsheet`() throws {
