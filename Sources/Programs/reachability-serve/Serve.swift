@@ -108,6 +108,7 @@ extension HistoryWriter.Options {
         self.init()
         keep = history.keep ?? keep
         mark = history.mark ?? mark
+        maximumSize = history.maximumSize ?? maximumSize
     }
 }
 

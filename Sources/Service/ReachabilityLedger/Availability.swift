@@ -26,6 +26,17 @@ public struct Availability: Hashable, Sendable {
         accounts[.unknown, default: 0] += missing
     }
 
+    /// Gives an account time that no interval told of, and that was `unknown` until then; no more of it than there is.
+    ///
+    /// - Parameters:
+    ///   - time: How much.
+    ///   - account: Which.
+    public mutating func add(_ time: Duration, to account: LedgerAccount) {
+        let time = min(max(time.ledgerNanoseconds, 0), self[.unknown])
+        accounts[.unknown, default: 0] -= time
+        accounts[account, default: 0] += time
+    }
+
     /// How long the window is.
     public var window: Duration { to - from }
 

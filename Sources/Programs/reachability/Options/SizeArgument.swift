@@ -1,8 +1,8 @@
 import ArgumentParser
 import CommandLineSupport
+import LinuxPrimitives
 
-/// A number of bytes as people write it: a whole number and `KB`, `MB` or `GB` (thousands, SI), `KiB`, `MiB` or `GiB` (1024s, IEC), or none
-/// of them, for example `64MB`. `kB` is `KB`.
+/// A number of bytes, as `SizeText` reads it.
 struct SizeArgument: ExpressibleByArgument {
     let text: String
 
@@ -15,16 +15,9 @@ struct SizeArgument: ExpressibleByArgument {
     /// - Throws: ``ExitMessage`` when the text is no such number, which is said in one sentence.
     var bytes: Int {
         get throws {
-            let digits = text.prefix { $0.isASCII && $0.isNumber }
-            guard let number = Int(digits), let unit = Self.units[text.dropFirst(digits.count)],
-                number > 0, number <= Int.max / unit
+            guard let bytes = SizeText.bytes(text)
             else { throw ExitMessage("\"\(text)\" is no size: write 500KB, 64MB or 1GiB, for example", .usage) }
-            return number * unit
+            return bytes
         }
     }
-
-    private static let units: [Substring: Int] = [
-        "": 1, "kB": 1000, "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000,
-        "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
-    ]
 }

@@ -20,13 +20,30 @@ extension API {
         if let target { try checkTarget(target, snapshot) }
         let targets = target.map { [$0] } ?? snapshot.books.targets
         var intervals: [String: [LedgerInterval]] = [:]
+        var settled: [String: [(account: LedgerAccount, time: Duration)]] = [:]
         for target in targets {
             intervals[target] = try self.intervals(of: target, from: from, to: to, limit: .max, snapshot)
+            settled[target] = try settledTime(of: target, from: from, to: to)
         }
         return try Page(of: targets, query, key: \.self, isAfter: >) { target in
             let intervals = intervals[target] ?? []
             let basis = intervals.contains { $0.state.basis == .checks } ? AttributionBasis.checks : .path
-            return snapshot.item(of: Availability(of: intervals, from: from, to: to), target: target, basis)
+            var availability = Availability(of: intervals, from: from, to: to)
+            for (account, time) in settled[target] ?? [] { availability.add(time, to: account) }
+            return snapshot.item(of: availability, target: target, basis)
+        }
+    }
+}
+
+extension API {
+    /// The time of whole days of which only the sums are kept.
+    private func settledTime(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant
+    ) throws(Problem) -> [(account: LedgerAccount, time: Duration)] {
+        do { return try history?.store?.settledTime(of: target, from: from, to: to) ?? [] } catch {
+            throw Self.unreadable(error)
         }
     }
 }

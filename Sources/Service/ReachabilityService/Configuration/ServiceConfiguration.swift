@@ -14,6 +14,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
         package var path: String?
         package var keep: Duration?
         package var mark: Duration?
+        /// In bytes.
+        package var maximumSize: Int?
     }
 
     package var listen = Listen()
@@ -88,6 +90,7 @@ extension ServiceConfiguration.History {
         path = table.text("path")
         keep = table.duration("keep", atLeast: .seconds(86400))
         mark = table.duration("mark", atLeast: .seconds(10))
+        maximumSize = table.size("max-size", atLeast: 1 << 20)
         table.finish()
     }
 }

@@ -57,6 +57,20 @@ final class TableReader {
         return duration
     }
 
+    /// In bytes.
+    func size(_ key: String, atLeast: Int) -> Int? {
+        guard let text = text(key) else { return nil }
+        guard let size = SizeText.bytes(text) else {
+            complain(key, "it is a size such as 500MB or 256MiB, not \"\(text)\"")
+            return nil
+        }
+        guard size >= atLeast else {
+            complain(key, "it is at least \(atLeast) bytes, not \(text)")
+            return nil
+        }
+        return size
+    }
+
     func texts(_ key: String) -> [String]? {
         let allowed = "a list of texts"
         guard let list = value(key, allowed, { if case .array(let list) = $0 { list } else { nil } }) else {

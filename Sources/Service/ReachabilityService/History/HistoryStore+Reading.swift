@@ -99,29 +99,32 @@ extension HistoryStore {
 
     private static func entries(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws -> [Entry] {
         try Row.fetchAll(db, sql: sql, arguments: arguments).map { row in
-            let start = LedgerInstant(nanoseconds: row["start"])
-            let state = TargetState(
-                Attribution(rawValue: row["attribution"]) ?? .unknown,
-                (row["cause"] as String?).map { OutageCause(rawValue: $0) },
-                basis: AttributionBasis(rawValue: row["basis"]) ?? .path,
-                isMaintenance: row["isMaintenance"]
-            )
-            let interval = LedgerInterval(
-                state,
-                from: start,
-                uncertainty: .nanoseconds(row["uncertainty"] as Int64),
-                to: (row["end"] as Int64?).map { LedgerInstant(nanoseconds: $0) },
-                reason: row["reason"]
-            )
+            let interval = Self.interval(row)
             var evidence: EvidenceRecord?
             if let text = row["text"] as String?, let explained = row["explained"] as Int64? {
                 evidence = EvidenceRecord(
-                    interval: start,
+                    interval: interval.start,
                     instant: LedgerInstant(nanoseconds: explained),
                     steps: [EvidenceRecord.Step](text: text)
                 )
             }
             return Entry(interval: interval, evidence: evidence)
         }
+    }
+
+    static func interval(_ row: Row) -> LedgerInterval {
+        let state = TargetState(
+            Attribution(rawValue: row["attribution"]) ?? .unknown,
+            (row["cause"] as String?).map { OutageCause(rawValue: $0) },
+            basis: AttributionBasis(rawValue: row["basis"]) ?? .path,
+            isMaintenance: row["isMaintenance"]
+        )
+        return LedgerInterval(
+            state,
+            from: LedgerInstant(nanoseconds: row["start"]),
+            uncertainty: .nanoseconds(row["uncertainty"] as Int64),
+            to: (row["end"] as Int64?).map { LedgerInstant(nanoseconds: $0) },
+            reason: row["reason"]
+        )
     }
 }

@@ -166,39 +166,6 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    /// Deletes a slice of what is older than a moment.
-    ///
-    /// - Returns: Whether there may be more.
-    package func prune(before instant: LedgerInstant) throws -> Bool {
-        try database.write { db in
-            try db.execute(
-                sql: """
-                    DELETE FROM interval WHERE (target, start) IN (
-                        SELECT target, start FROM interval WHERE "end" < ? LIMIT 500
-                    )
-                    """,
-                arguments: [instant.nanoseconds]
-            )
-            let count = db.changesCount
-            if count == 0 {
-                try db.execute(
-                    sql: "DELETE FROM steps WHERE id NOT IN (SELECT steps FROM interval WHERE steps IS NOT NULL)"
-                )
-                try Self.pruneNotes(before: instant, db)
-                try db.execute(
-                    sql: "DELETE FROM run WHERE \"end\" < ? AND id < (SELECT max(id) FROM run)",
-                    arguments: [instant.nanoseconds]
-                )
-            }
-            return count > 0
-        }
-    }
-
-    /// Gives room that is free back to the disk, a bit of it.
-    package func shrink() throws {
-        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(256)") }
-    }
-
     package func close() {
         try? database.close()
         lock.withLock { $0 = nil }

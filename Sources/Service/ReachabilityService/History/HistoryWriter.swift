@@ -25,6 +25,8 @@ package final class HistoryWriter: Sendable {
     package struct Options: Sendable {
         package var keep = Duration.seconds(400 * 86400)
         package var mark = Duration.seconds(300)
+        /// How many bytes of the file may be in use.
+        package var maximumSize = 256 << 20
 
         package init() {}
     }
@@ -40,6 +42,8 @@ package final class HistoryWriter: Sendable {
         var run: Int64?
         var pens: [String: HistoryStore.Pen] = [:]
         var isOver = false
+        /// Whether it was said that the file had grown too large.
+        var isLimited = false
         var listener: Cancellation?
     }
 
@@ -200,19 +204,40 @@ package final class HistoryWriter: Sendable {
     private func markNow() {
         flushNow()
         guard let service = service.withLock(\.service) else { return }
-        let (store, run, keep) = state.withLock { ($0.store, $0.run, $0.options.keep) }
+        let (store, run, options) = state.withLock { ($0.store, $0.run, $0.options) }
         guard let store, let run, status.fault == nil else { return }
         let now = service.snapshot.now
         do {
             try store.mark(run, at: now)
             writeChecks()
             while try store.gather(before: now - Self.shortBuckets) {}
-            while try store.pruneBuckets(before: now - keep) {}
-            while try store.prune(before: now - keep) {}
-            try store.shrink()
+            while try store.pruneBuckets(before: now - options.keep) {}
+            while try store.prune(before: now - options.keep) {}
+            try limit(store, to: options.maximumSize, now)
         } catch {
             fail(HistoryFault(error, file: file))
         }
+    }
+
+    /// Deletes the oldest days, if the file is too large, until it is not, and gives the room back. What lasts is never deleted.
+    private func limit(_ store: HistoryStore, to size: Int, _ now: LedgerInstant) throws {
+        let before = try store.oldest()
+        while try store.size() > size, let oldest = try store.oldest(), oldest < now {
+            let end = min(now, oldest + .seconds(86400))
+            while try store.pruneBuckets(before: end) {}
+            while try store.prune(before: end) {}
+            if try store.oldest() == oldest { break }
+        }
+        // What is given back later is room already.
+        for _ in 0..<64 where try store.shrink() {}
+        let after = try store.oldest()
+        let isFirst = state.withLock { state in
+            defer { state.isLimited = state.isLimited || after != before }
+            return after != before && !state.isLimited
+        }
+        guard isFirst else { return }
+        let text = "was larger than \(size) bytes: of its oldest days only the sums are kept"
+        report("the history \(file.printable) \(text)")
     }
 
     /// So long what checks came to is kept in short buckets.

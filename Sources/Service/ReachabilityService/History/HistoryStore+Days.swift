@@ -1,0 +1,65 @@
+import GRDB
+package import ReachabilityLedger
+
+/// The days of what is deleted: how much of each day a target spent how. They are kept for ever.
+extension HistoryStore {
+    static func makeDays(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                -- The time of intervals that were deleted, by the day (of 86400 s, as the time line counts them) and the account.
+                CREATE TABLE day (
+                    target INTEGER NOT NULL REFERENCES target,
+                    start INTEGER NOT NULL,
+                    account TEXT NOT NULL,
+                    time INTEGER NOT NULL,
+                    PRIMARY KEY (target, start, account)
+                ) STRICT, WITHOUT ROWID;
+                """
+        )
+    }
+
+    /// So long a day is, in nanoseconds.
+    private static let length: Int64 = 86400 * 1_000_000_000
+
+    /// Adds an interval to its days. Whoever deletes it does so in the same transaction: each second is in one of them.
+    static func settle(_ interval: LedgerInterval, of target: Int64, _ db: Database) throws {
+        guard let end = interval.end?.nanoseconds else { return }
+        var from = interval.start.nanoseconds
+        while from < end {
+            let past = ((from % length) + length) % length
+            let to = min(end, from - past + length)
+            try db.execute(
+                sql: """
+                    INSERT INTO day (target, start, account, time) VALUES (?, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET time = time + excluded.time
+                    """,
+                arguments: [target, from - past, interval.state.account.rawValue, to - from]
+            )
+            from = to
+        }
+    }
+
+    /// How a target spent the days that lie wholly within a window, as far as their intervals are deleted.
+    package func settledTime(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant
+    ) throws -> [(account: LedgerAccount, time: Duration)] {
+        // Days that end within it.
+        let last = to.nanoseconds.subtractingReportingOverflow(Self.length).partialValue
+        return try database.read { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT account, sum(time) AS time FROM day
+                    WHERE target = (SELECT id FROM target WHERE name = ?) AND start >= ? AND start <= ?
+                    GROUP BY account
+                    """,
+                arguments: [target, from.nanoseconds, last]
+            )
+            return rows.compactMap { row in
+                LedgerAccount(rawValue: row["account"]).map { ($0, .nanoseconds(row["time"] as Int64)) }
+            }
+        }
+    }
+}

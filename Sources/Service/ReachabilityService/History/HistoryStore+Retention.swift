@@ -1,0 +1,71 @@
+import GRDB
+package import ReachabilityLedger
+
+/// What is deleted, and when: slice by slice, so that nobody who writes waits for long.
+extension HistoryStore {
+    /// Deletes a slice of what is older than a moment; the days stay.
+    ///
+    /// - Returns: Whether there may be more.
+    package func prune(before instant: LedgerInstant) throws -> Bool {
+        try database.write { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: "SELECT * FROM interval WHERE \"end\" < ? LIMIT 500",
+                arguments: [instant.nanoseconds]
+            )
+            for row in rows {
+                let target: Int64 = row["target"]
+                let interval = Self.interval(row)
+                try Self.settle(interval, of: target, db)
+                try db.execute(
+                    sql: "DELETE FROM interval WHERE target = ? AND start = ?",
+                    arguments: [target, interval.start.nanoseconds]
+                )
+            }
+            if rows.isEmpty {
+                try db.execute(
+                    sql: "DELETE FROM steps WHERE id NOT IN (SELECT steps FROM interval WHERE steps IS NOT NULL)"
+                )
+                try Self.pruneNotes(before: instant, db)
+                try db.execute(
+                    sql: "DELETE FROM run WHERE \"end\" < ? AND id < (SELECT max(id) FROM run)",
+                    arguments: [instant.nanoseconds]
+                )
+            }
+            return !rows.isEmpty
+        }
+    }
+
+    /// When what is kept begins; nil where nothing is over yet.
+    package func oldest() throws -> LedgerInstant? {
+        try database.read { db in
+            try Int64.fetchOne(
+                db,
+                sql: """
+                    SELECT min(start) FROM (
+                        SELECT (SELECT min(start) FROM interval WHERE target = target.id AND "end" IS NOT NULL) AS start
+                        FROM target UNION ALL SELECT min(start) FROM checks
+                    )
+                    """
+            ).map { LedgerInstant(nanoseconds: $0) }
+        }
+    }
+
+    /// How many bytes of the file are in use: without what is free in it, and without the log of what was written last.
+    package func size() throws -> Int {
+        try database.read { db in
+            func number(_ name: String) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA \(name)") ?? 0 }
+            return try (number("page_count") - number("freelist_count")) * number("page_size")
+        }
+    }
+
+    /// Gives room that is free back to the disk, a bit of it.
+    ///
+    /// - Returns: Whether there may be more.
+    package func shrink() throws -> Bool {
+        try database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA incremental_vacuum(256)")
+            return try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 > 0
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import LinuxPrimitives
+import ReachabilityLedger
+import TestSupport
+import Testing
+
+@testable import ReachabilityService
+
+/// What is deleted, and what stays of it.
+@Suite struct RetentionTests {
+    private let directory: HistoryDirectory
+
+    init() throws {
+        directory = try HistoryDirectory()
+    }
+
+    /// Six days of outages, of random lengths, with an end of the service among them.
+    private func play(_ options: HistoryWriter.Options) throws -> HistoryWorld {
+        var generator = SeededGenerator(seed: 18)
+        let world = try HistoryWorld(directory)
+        world.start(options)
+        for turn in 0..<500 {
+            world.advance(.milliseconds(Int.random(in: 1...2_000_000, using: &generator)))
+            world.play(turn % 2 == 1)
+            if turn == 250 {
+                world.stop()
+                world.advance(.seconds(4000))
+                world.start(options)
+            }
+        }
+        world.flush()
+        return world
+    }
+
+    private func availability(_ world: HistoryWorld, from: LedgerInstant, to: LedgerInstant) throws -> Availability {
+        let store = try #require(world.writer.store)
+        let entries = try store.intervals(of: "internet", from: from, to: to, limit: .max)
+        var availability = Availability(of: entries.map(\.interval), from: from, to: to)
+        for (account, time) in try store.settledTime(of: "internet", from: from, to: to) {
+            availability.add(time, to: account)
+        }
+        return availability
+    }
+
+    /// Beginnings of days, as the time line counts them.
+    private func days(_ world: HistoryWorld) throws -> [LedgerInstant] {
+        let day: Int64 = 86400 * 1_000_000_000
+        let first = try #require(try world.intervals().first).start.nanoseconds / day
+        return (first...first + 5).map { LedgerInstant(nanoseconds: $0 * day) }
+    }
+
+    @Test(arguments: [true, false])
+    func `the seconds of whole days stay what they were`(byAge: Bool) throws {
+        var options = HistoryWriter.Options()
+        let world = try play(options)
+        let (days, now) = (try days(world), world.service.snapshot.now)
+        let before = try days.map { try availability(world, from: $0, to: now) }
+        #expect(before[0].duration(.us) > .seconds(3600) && before[0].duration(.unknown) >= .seconds(4000))
+        world.stop()
+        if byAge { options.keep = .seconds(100_000) } else { options.maximumSize = 110_000 }
+        world.start(options)
+        let count = try world.intervals().count
+        world.writer.mark()
+        #expect(try world.intervals().count < count - 100)
+        #expect(try days.map { try availability(world, from: $0, to: now) } == before)
+        // A day of which the window has a part is told as far as it is known.
+        let later = days[0] + .seconds(50_000)
+        let part = try availability(world, from: later, to: now)
+        #expect(part.window == now - later)
+        #expect(part.duration(.up) < before[0].duration(.up))
+    }
+
+    @Test func `a file that has grown too large is made smaller, and that is said once`() throws {
+        var options = HistoryWriter.Options()
+        options.maximumSize = 118_000
+        let world = try play(options)
+        let store = try #require(world.writer.store)
+        #expect(try store.size() > options.maximumSize)
+        world.writer.mark()
+        #expect(try store.size() <= options.maximumSize)
+        #expect(try world.intervals().count > 50)
+        #expect(try world.intervals().last?.end == nil)
+        world.writer.mark()
+        #expect(world.reports.withLock { $0.count { $0.hasSuffix("only the sums are kept") } } == 1)
+        #expect(try !store.shrink())
+    }
+
+    @Test func `one interval that lasts is kept, whatever its size`() throws {
+        let world = try HistoryWorld(directory)
+        var options = HistoryWriter.Options()
+        options.maximumSize = 1
+        world.start(options)
+        world.advance(.seconds(1_000_000))
+        world.writer.mark()
+        #expect(try world.words() == ["up and goes on"])
+        #expect(world.writer.status.fault == nil)
+    }
+}
