@@ -15,7 +15,7 @@ final class APIWorld: Sendable {
     let api: API
     private let manager: NetworkReachabilityManager
 
-    init(targets: [String] = ["internet"]) throws {
+    init(targets: [String] = ["internet"], _ findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil) throws {
         kernel.addLink("eth0")
         kernel.addAddress("192.0.2.7/24", to: "eth0")
         kernel.addRoute("default", via: "192.0.2.1")
@@ -27,7 +27,8 @@ final class APIWorld: Sendable {
                 real: { .seconds(1_700_000_000) + clock.boot },
                 bootIdentifier: "boot"
             ),
-            makeProber: { _, _ in SilentProber() }
+            makeProber: { _, _ in SilentProber() },
+            findProcess: findProcess ?? { _ in nil }
         )
         for target in targets { service.insert(target, manager) }
         let inspector = NetworkInspector(monitor: manager.record.monitor, options: NetworkReachabilityOptions())

@@ -79,6 +79,7 @@ enum HistorySchema {
             try db.execute(sql: "CREATE INDEX lasting ON interval (start) WHERE \"end\" IS NULL")
         }
         migrator.registerMigration("notes") { db in try HistoryStore.makeNotes(db) }
+        migrator.registerMigration("actors") { db in try HistoryStore.makeActors(db) }
         return migrator
     }
 }
