@@ -98,9 +98,9 @@ import Testing
         let start = try #require(ProcessStart.boot)
         #expect(start < SystemClock.boot && start > .zero)
         let rest = (4...21).map(String.init).joined(separator: " ")
-        #expect(ProcessStart.boot(stat: "1 (a) b) S) R \(rest) 12345 0 0\n", ticks: 100) == .milliseconds(123_450))
+        #expect(ProcessStart.boot(text: "1 (a) b) S) R \(rest) 12345 0 0\n", ticks: 100) == .milliseconds(123_450))
         for text in ["", "1 (a) R", "1 (a) R \(rest) x", "1 (a) R \(rest) -1"] {
-            #expect(ProcessStart.boot(stat: text, ticks: 100) == nil)
+            #expect(ProcessStart.boot(text: text, ticks: 100) == nil)
         }
     }
 

@@ -95,6 +95,32 @@ import Testing
         #expect(sum.prefixes == .everything)
     }
 
+    /// The message with the port of a process in its head.
+    private func asked(from port: UInt32, _ message: [UInt8]) -> [UInt8] {
+        message[..<12] + withUnsafeBytes(of: port) { Array($0) } + message[16...]
+    }
+
+    @Test func `who took a route away is told where nobody else did anything`() throws {
+        let route = try prefix("0.0.0.0", 0)
+        let (added, deleted) = (RouteMessage.route(route), RouteMessage.route(route, kind: .deleteRoute))
+        let link = RouteMessage.other(UInt16(RTM_NEWLINK))
+        let one = asked(from: 812, deleted)
+        #expect(burst([one]).remover == 812)
+        #expect(burst([one, one, deleted, asked(from: 812, added), added]).remover == 812)
+        for messages in [
+            [], [deleted], [asked(from: 812, added)], [one, asked(from: 9, deleted)], [asked(from: 9, added), one],
+            [one, link], [asked(from: 812, link)], [one, [1]],
+        ] { #expect(burst(messages).remover == nil) }
+        var sum = burst([one])
+        sum.add(burst([deleted]))
+        #expect(sum.remover == 812)
+        sum.add(EventBurst(overruns: 1))
+        #expect(sum.remover == nil)
+        sum = burst([one])
+        sum.add(burst([asked(from: 9, deleted)]))
+        #expect(sum.remover == nil)
+    }
+
     @Test func `what is made by hand is careful`() {
         #expect(EventBurst(messages: 1, subjects: [.route, .addition]).prefixes == .everything)
         #expect(EventBurst(messages: 1, subjects: .link).prefixes == .none)

@@ -16,7 +16,11 @@ final class APIWorld: Sendable {
     private let manager: NetworkReachabilityManager
 
     /// - Parameter real: What the wall clock says beyond CLOCK_BOOTTIME.
-    init(targets: [String] = ["internet"], real: Duration = .seconds(1_700_000_000)) throws {
+    init(
+        targets: [String] = ["internet"],
+        real: Duration = .seconds(1_700_000_000),
+        _ findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil
+    ) throws {
         kernel.addLink("eth0")
         kernel.addAddress("192.0.2.7/24", to: "eth0")
         kernel.addRoute("default", via: "192.0.2.1")
@@ -28,7 +32,8 @@ final class APIWorld: Sendable {
                 real: { real + clock.boot },
                 bootIdentifier: "boot"
             ),
-            makeProber: { _, _ in SilentProber() }
+            makeProber: { _, _ in SilentProber() },
+            findProcess: findProcess ?? { _ in nil }
         )
         for target in targets { service.insert(target, manager) }
         let inspector = NetworkInspector(monitor: manager.record.monitor, options: NetworkReachabilityOptions())

@@ -57,6 +57,7 @@ import Testing
                 case .outageEnded(let outage): "outage ended by \(outage.ending?.rawValue ?? "-")"
                 case .explained: nil
                 case .noted(let note): "note \(note.text)"
+                case .actorFound(let actor): "actor \(actor.process.program)"
                 case .clockStepped(let step): "clock stepped by \(step.components.seconds) s"
                 case .resumed(let sleep): "resumed after \(sleep.components.seconds) s"
                 }

@@ -2,14 +2,15 @@ extension Monitor.Subscriber {
     /// Says what it is to be notified of, and what it holds back.
     mutating func offer(
         _ path: NetworkPath,
-        noticed: Duration?,
+        _ origin: Monitor.Origin,
         _ settling: inout Settling?,
         _ actions: inout [Monitor.Action]
     ) {
         if last == nil, waits(forName: path, &actions) { return }
         guard let last, settling != nil else {
             if let last, !subscription.interest.isChange(path, after: last) { return }
-            actions.append(.notify(subscription, PathChange(path: path, previous: last, noticed: noticed)))
+            let change = PathChange(path: path, previous: last, noticed: origin.noticed, remover: origin.remover)
+            actions.append(.notify(subscription, change))
             self.last = path
             return
         }

@@ -75,13 +75,21 @@ struct Monitor {
     private var index = TargetIndex()
     private var isFilterPlanned = false
 
-    /// The targets in line to be evaluated, first in, first out, and when the first notification about them was noticed.
+    /// What the kernel told that evaluations come from.
+    struct Origin: Hashable {
+        /// When the first notification was noticed; nil where none led to them.
+        var noticed: Duration?
+        /// The port of whoever took something away, where one burst led to them and nothing else; see ``EventBurst/remover``.
+        var remover: UInt32?
+    }
+
+    /// The targets in line to be evaluated, first in, first out, and where that comes from.
     private var line: [TargetRecord.ID] = []
     private var lineStart = 0
     private var inLine: Set<TargetRecord.ID> = []
     /// Whether the queue has been asked for the turn in which the rest of the line is evaluated.
     private var isContinued = false
-    private var noticed: Duration?
+    private var origin = Origin()
     /// What the trailing evaluation is about; nil for every target.
     private var touched: Set<TargetRecord.ID>? = []
     private var isTrailingScheduled = false
@@ -175,7 +183,7 @@ extension Monitor {
             state.offered = 0
             states[record.id] = state
         }
-        enqueue(arrived.map(\.id), noticed: nil)
+        enqueue(arrived.map(\.id))
         return (arrived, (isIndexed ? [] : [.updateFilter]) + [.evaluate])
     }
 
@@ -216,7 +224,7 @@ extension Monitor {
     mutating func addressesChanged(of record: TargetRecord) -> [Action] {
         guard watched.contains(record.id) else { return [] }
         let isNew = setAddresses(record.addresses, of: record.id)
-        enqueue([record.id], noticed: nil)
+        enqueue([record.id])
         return (isNew ? [.updateFilter] : []) + [.evaluate]
     }
 
@@ -244,7 +252,7 @@ extension Monitor {
         }
         lastBurst = now
         if let concerned { touched?.formUnion(concerned) } else { touched = nil }
-        enqueue(concerned ?? watched.sorted(), noticed: burst.noticed)
+        enqueue(concerned ?? watched.sorted(), Origin(noticed: burst.noticed, remover: burst.remover))
         actions.append(.evaluate)
         if burst.mayChangeNames { actions.append(.resolveNames) }
         if !isTrailingScheduled {
@@ -256,14 +264,14 @@ extension Monitor {
 
     /// Every watched target is to be evaluated although nothing was heard.
     mutating func evaluateAll() -> [Action] {
-        enqueue(watched.sorted(), noticed: nil)
+        enqueue(watched.sorted())
         return watched.isEmpty ? [] : [.evaluate]
     }
 
     /// Tunnels that targets turned out to be reached through matter too; what changed before that was known is looked for.
     mutating func foundTunnels(to ends: Set<WireAddress>) -> [Action] {
         guard index.setTunnelEnds(ends) else { return [] }
-        enqueue(watched.sorted(), noticed: nil)
+        enqueue(watched.sorted())
         return [.updateFilter, .evaluateSoon]
     }
 
@@ -283,7 +291,7 @@ extension Monitor {
         for id in watched.sorted() {
             guard let record = states[id]?.record else { continue }
             let path = take(NetworkPath(reason: .netlinkUnavailable), of: id, at: now).path
-            offer(path, of: record, noticed: nil, at: now, &actions)
+            offer(path, of: record, Origin(), at: now, &actions)
         }
         return actions + scheduleRetry(after: \.readFailures)
     }
@@ -306,7 +314,7 @@ extension Monitor {
             isTrailingScheduled = false
             let targets = (touched ?? watched).intersection(watched)
             touched = []
-            enqueue(targets.sorted(), noticed: nil)
+            enqueue(targets.sorted())
             return (true, targets.isEmpty ? [] : [.evaluate])
         case .expiry:
             nextExpiry = nil
@@ -317,19 +325,19 @@ extension Monitor {
         case .settled(let subscription, let id):
             guard let place = place(of: subscription, id) else { return (false, []) }
             states[id]?.subscribers[place].isDue = true
-            enqueue([id], noticed: nil)
+            enqueue([id])
             return (false, [.evaluate])
         case .nameWait(let subscription, let id):
             guard let place = place(of: subscription, id) else { return (false, []) }
             states[id]?.subscribers[place].nameWait = .isOver
             // The path may be the same as when the wait began.
             states[id]?.offered = 0
-            enqueue([id], noticed: nil)
+            enqueue([id])
             return (false, [.evaluate])
         case .flappingEnd(let id):
             // Everybody is offered the path once more.
             states[id]?.offered = 0
-            enqueue([id], noticed: nil)
+            enqueue([id])
             return (false, [.evaluate])
         }
     }
@@ -345,10 +353,12 @@ extension Monitor {
 
 extension Monitor {
     /// Puts targets in line, each once: few of them before the many of a storm.
-    private mutating func enqueue(_ ids: some Sequence<TargetRecord.ID>, noticed: Duration?) {
-        let new = ids.filter { inLine.insert($0).inserted }
-        line.insert(contentsOf: new, at: new.count < MonitorTiming.evaluationLimit ? lineStart : line.count)
-        self.noticed = self.noticed ?? noticed
+    private mutating func enqueue(_ ids: some Sequence<TargetRecord.ID>, _ new: Origin = Origin()) {
+        // Of what waits already, nobody can tell any more which of the two it comes from.
+        origin.remover = line.isEmpty ? new.remover : nil
+        origin.noticed = origin.noticed ?? new.noticed
+        let ids = ids.filter { inLine.insert($0).inserted }
+        line.insert(contentsOf: ids, at: ids.count < MonitorTiming.evaluationLimit ? lineStart : line.count)
     }
 
     /// Takes at most `count` targets that are watched out of the line.
@@ -358,14 +368,14 @@ extension Monitor {
     mutating func next(
         _ count: Int,
         isContinuing: Bool
-    ) -> (records: [TargetRecord], noticed: Duration?, continues: Bool) {
+    ) -> (records: [TargetRecord], origin: Origin, continues: Bool) {
         if isContinuing { isContinued = false }
         let end = min(lineStart + count, line.count)
         let part = line[lineStart..<end]
         lineStart = end
-        let started = noticed
+        let started = origin
         if lineStart == line.count {
-            (line, lineStart, noticed) = ([], 0, nil)
+            (line, lineStart, origin) = ([], 0, Origin())
         } else if lineStart > line.count / 2 {
             line.removeFirst(lineStart)
             lineStart = 0
@@ -384,16 +394,16 @@ extension Monitor {
 extension Monitor {
     /// Targets were evaluated; says who is to be notified.
     ///
-    /// - Parameter noticed: When the notification that led to it was noticed; nil for none.
+    /// - Parameter origin: What led to it.
     mutating func evaluated(
         _ results: [(record: TargetRecord, path: NetworkPath, lifetime: Duration?)],
-        noticed: Duration?,
+        _ origin: Origin,
         at now: Duration
     ) -> [Action] {
         statistics.evaluations += 1
         statistics.evaluatedTargets += UInt64(results.count)
         var actions: [Action] = []
-        for (record, path, _) in results { offer(path, of: record, noticed: noticed, at: now, &actions) }
+        for (record, path, _) in results { offer(path, of: record, origin, at: now, &actions) }
         if let lifetime = results.lazy.compactMap(\.lifetime).min() {
             let next = now + lifetime + MonitorTiming.lifetimeSlack
             if nextExpiry.map({ next < $0 }) ?? true {
@@ -407,7 +417,7 @@ extension Monitor {
     private mutating func offer(
         _ path: NetworkPath,
         of record: TargetRecord,
-        noticed: Duration?,
+        _ origin: Origin,
         at now: Duration,
         _ actions: inout [Action]
     ) {
@@ -427,7 +437,7 @@ extension Monitor {
             // Who has not begun will be offered what is so then.
             guard states.values[place].subscribers[number].hasBegun else { continue }
             let identifier = ObjectIdentifier(states.values[place].subscribers[number].subscription)
-            states.values[place].subscribers[number].offer(offer, noticed: noticed, &settling[identifier], &actions)
+            states.values[place].subscribers[number].offer(offer, origin, &settling[identifier], &actions)
         }
     }
 }

@@ -99,14 +99,14 @@ extension PathMonitor {
     /// Evaluates the next targets in line, and notifies of what has changed. The rest waits for everybody else who waits for the
     /// queue: those who begin or end to listen, and other events.
     private func evaluateNext(isContinuing: Bool = false) {
-        let (records, noticed, continues) = state.withLock {
+        let (records, origin, continues) = state.withLock {
             $0.next(MonitorTiming.evaluationLimit, isContinuing: isContinuing)
         }
         if continues { soon { [weak self] in self?.evaluateNext(isContinuing: true) } }
         if records.isEmpty { return }
         let evaluations = evaluate(records)
         let now = now
-        perform(state.withLock { $0.evaluated(evaluations.results, noticed: noticed, at: now) })
+        perform(state.withLock { $0.evaluated(evaluations.results, origin, at: now) })
         if !evaluations.isListening { perform(state.withLock { $0.cannotListen() }) }
         if !evaluations.tunnelEnds.isEmpty {
             perform(state.withLock { $0.foundTunnels(to: evaluations.tunnelEnds) })

@@ -7,6 +7,8 @@ package struct PathChange: Sendable {
     var previous: NetworkPath?
     /// When the kernel's notification that led to it was noticed, on the monotonic clock; nil where none did.
     package var noticed: Duration?
+    /// The netlink port of the process that took something away, where nothing else can have led to it; it may be wrong.
+    package var remover: UInt32?
 }
 
 /// Somebody who wants to hear of a target's changes. The monitor holds it until it is ended.

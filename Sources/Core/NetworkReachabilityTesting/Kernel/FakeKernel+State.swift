@@ -15,6 +15,8 @@ extension FakeKernel {
         var timers: [Cancellation] = []
         var delaysState = false
         var losesHints = false
+        /// Who makes the changes.
+        var author = EventBurst.Author.kernel
         var connectionFault: Fault?
         var questionFault: Fault?
         var questions = 0
@@ -53,7 +55,8 @@ extension FakeKernel {
         mutating func change(_ body: (inout FakeNetwork) throws(Refusal) -> Void) throws(Refusal) -> [Call] {
             let before = network
             try body(&network)
-            let burst = network.takeHeard()
+            var burst = network.takeHeard()
+            burst.author = author
             guard burst.isRelevant, !losesHints else { return [] }
             return send(Hint(burst: burst, staleState: delaysState ? before : nil))
         }

@@ -38,8 +38,8 @@ package struct EventBurst: Hashable, Sendable {
     /// Messages of other processes, which were ignored.
     package var foreign = 0
     package var subjects: Subjects = []
-    /// The netlink port of the process that took something away last, for evidence; 0 for nobody or the kernel itself.
-    package var removedByPort: UInt32 = 0
+    /// Who made the changes, for evidence.
+    package var author = Author.kernel
     /// The destinations of the routes that messages were about. What other subjects concern they do not tell.
     package var prefixes: ChangedPrefixes = .none
     /// Why the socket cannot be read any more; nil while it can.
@@ -55,7 +55,8 @@ package struct EventBurst: Hashable, Sendable {
         foreign: Int = 0,
         subjects: Subjects = [],
         prefixes: ChangedPrefixes? = nil,
-        noticed: Duration? = nil
+        noticed: Duration? = nil,
+        author: Author = .kernel
     ) {
         self.messages = messages
         self.overruns = overruns
@@ -64,6 +65,7 @@ package struct EventBurst: Hashable, Sendable {
         self.subjects = subjects
         self.prefixes = prefixes ?? (overruns > 0 || subjects.contains(.route) ? .everything : .none)
         self.noticed = noticed
+        self.author = author
     }
 
     /// Whether anything may have changed.
@@ -79,7 +81,7 @@ package struct EventBurst: Hashable, Sendable {
         foreign += other.foreign
         subjects.formUnion(other.subjects)
         prefixes.formUnion(other.prefixes)
-        if other.removedByPort != 0 { removedByPort = other.removedByPort }
+        author.formUnion(other.author)
         failure = failure ?? other.failure
         noticed = noticed ?? other.noticed
     }
@@ -87,6 +89,16 @@ package struct EventBurst: Hashable, Sendable {
 
 /// What a burst may have changed.
 extension EventBurst {
+    /// The netlink port of the process that took something away, where that is all that was heard of: nil where messages are missing,
+    /// others changed something, too, or a link or a gateway did.
+    package var remover: UInt32? {
+        guard !isIncomplete, subjects.contains(.removal),
+            subjects.isSubset(of: [.address, .route, .defaultRoute, .rule, .nextHop, .addition, .removal]),
+            case .port(let port) = author
+        else { return nil }
+        return port
+    }
+
     /// Whether nothing but routes and their gateways was heard of, so that the destinations tell whom it concerns.
     package var isOnlyRoutes: Bool {
         !isIncomplete && !subjects.isDisjoint(with: [.route, .neighbour])
@@ -145,8 +157,7 @@ extension EventBurst {
         messages += 1
         let added = kind.subjects
         subjects.formUnion(added)
-        // A route that goes with its address carries no port; the address before it does.
-        if added.contains(.removal), header.nlmsg_pid != 0 { removedByPort = header.nlmsg_pid }
+        author.formUnion(Author(port: header.nlmsg_pid))
         if added.contains(.route) { noteRoute(datagram.bytes(from: MessageHeader.size)) }
     }
 

@@ -10,6 +10,8 @@ struct ExplainedOutage {
     let evidence: [EvidenceRecord]
     /// What people wrote about it, in its order.
     var notes: [OutageNote] = []
+    /// Who began it; nil where that cannot be told.
+    var actor: ActingProcess?
 
     /// One of this run.
     init(_ outage: Outage, _ account: ServiceBooks.Account?) {
@@ -67,7 +69,11 @@ extension API {
         }
         found.sort { ($1.outage.start, $0.outage.id) < ($0.outage.start, $1.outage.id) }
         let notes = try notes(on: found.map(\.outage.id), snapshot)
-        for index in found.indices { found[index].notes = notes[found[index].outage.id] ?? [] }
+        let actors = try actors(of: found.map(\.outage.id), snapshot)
+        for index in found.indices {
+            found[index].notes = notes[found[index].outage.id] ?? []
+            found[index].actor = actors[found[index].outage.id]
+        }
         return found
     }
 

@@ -25,11 +25,12 @@ extension MonitoringService.Snapshot {
         object.add("intervals", outage.intervals.map { self.object(of: $0) })
         object.add("evidence", explained.evidence.map { self.object(of: $0, phase: $0.phase(of: outage)) })
         object.add("notes", explained.notes.map { self.object(of: $0) })
-        object.add("actor", String?.none)
+        if let actor = explained.actor { object.add("actor", actor.object) } else { object.add("actor", String?.none) }
         object.add("kind", "outage")
         let line = line(of: outage, deciding)
         let report =
-            [line] + outage.intervals.map { "  " + item(of: $0).text } + evidenceLines(explained)
+            [line] + (explained.actor.map { ["  the way was taken away by \($0.text)"] } ?? [])
+            + outage.intervals.map { "  " + item(of: $0).text } + evidenceLines(explained)
             + explained.notes.flatMap { lines(of: $0) }
         return Item(key: outage.id, object: object, text: line, report: report.joined(separator: "\n"))
     }

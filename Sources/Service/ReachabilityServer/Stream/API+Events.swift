@@ -45,6 +45,7 @@ extension MonitoringService.Snapshot {
                 "\(words(outage.deciding(at: now))) for \(outage.duration(at: now).people)"
             case .explained: nil
             case .noted(let note): "\(note.author.printable) on \(note.outage)"
+            case .actorFound(let actor): actor.process.text
             case .clockStepped(let step): "by \(step.roundedMilliseconds)ms"
             case .resumed(let sleep): "after \(sleep.people)"
             }

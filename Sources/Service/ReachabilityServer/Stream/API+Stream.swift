@@ -29,6 +29,7 @@ extension ServiceEvent.Kind {
         case .outageEnded: "outageEnded"
         case .explained: "explained"
         case .noted: "noted"
+        case .actorFound: "actorFound"
         case .clockStepped: "clockStepped"
         case .resumed: "resumed"
         }
@@ -50,11 +51,15 @@ extension MonitoringService.Snapshot {
         case .outageBegan(let outage), .outageRefined(let outage), .outageEnded(let outage):
             var explained = ExplainedOutage(outage, books.accounts[outage.target])
             explained.notes = books.notes(on: outage.id)
+            explained.actor = books.actor(of: outage.id)
             object.add("outage", item(of: explained).object)
         case .explained(let record): object.add("evidence", self.object(of: record, phase: nil))
         case .noted(let note):
             object.add("outageID", note.outage)
             object.add("note", self.object(of: note))
+        case .actorFound(let actor):
+            object.add("outageID", actor.outage)
+            object.add("actor", actor.process.object)
         case .clockStepped(let step): object.add("stepMilliseconds", step.roundedMilliseconds)
         case .resumed(let sleep): object.add("sleepMilliseconds", sleep.roundedMilliseconds)
         }

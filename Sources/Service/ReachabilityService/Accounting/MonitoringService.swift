@@ -50,22 +50,27 @@ package final class MonitoringService: Sendable {
     package let checkLog = CheckLog()
     /// Who makes the checks of a target.
     let makeProber: @Sendable (ServiceTarget, CheckSettings) -> any TargetProbing
+    /// Who began outages.
+    let actorFinder: ActorFinder
     /// Events are handed over here, so that they are heard in order and nobody waits for whoever hears them.
     let eventQueue = DispatchQueue(label: "ReachabilityService.events")
     /// Evidence is gathered here: some questions to the kernel, which nobody waits for.
-    private let evidenceQueue = DispatchQueue(label: "ReachabilityService.evidence")
+    let evidenceQueue = DispatchQueue(label: "ReachabilityService.evidence")
 
     /// - Parameters:
     ///   - resume: What a history knows of the time before.
     ///   - makeProber: Who makes the checks of a target; nil for those that send packets.
+    ///   - findProcess: Who made a change; nil to look in `/proc`.
     package init(
         clock: ServiceClock = .system,
         resume: HistoryStore.Resume = .init(),
         logger: Logger? = nil,
-        makeProber: (@Sendable (ServiceTarget, CheckSettings) -> any TargetProbing)? = nil
+        makeProber: (@Sendable (ServiceTarget, CheckSettings) -> any TargetProbing)? = nil,
+        findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil
     ) {
         self.clock = clock
         self.logger = logger
+        actorFinder = ActorFinder(findProcess ?? ProcessSearch(clock: clock.monitor).process)
         let benches = CheckBenches()
         self.makeProber = makeProber ?? { benches.prober(of: $0, $1) }
         let boot = clock.monitor.boot
@@ -106,7 +111,7 @@ package final class MonitoringService: Sendable {
             let observation = Observation(path: isPending ? .unknown(reason: "undecided") : .init(path))
             return state.books.open(name, observation, at: state.line.instant(at: boot))
         }
-        let observer = PathObserver(manager) { [weak self] change in self?.observed(change, of: name) }
+        let observer = PathObserver(manager) { [weak self] change in self?.observed(change, of: target) }
         let previous = state.withLock { $0.observers.updateValue(observer, forKey: name) }
         withExtendedLifetime(previous) {}
         explain(name)
@@ -207,18 +212,22 @@ package final class MonitoringService: Sendable {
 
     // MARK: Observing
 
-    private func observed(_ change: PathObserver.Change, of target: String) {
+    private func observed(_ change: PathObserver.Change, of watched: ServiceTarget) {
+        let target = watched.name
         checkClocks()
         let (boot, monotonic) = (clock.monitor.boot, clock.monitor.monotonic)
         // The event may have been received before this machine slept last; the books take no moment before an interval began.
         let received = change.noticed.map { boot - (monotonic - $0) } ?? boot
         let observation = Observation(path: .init(change.path))
-        record { state in
+        let events = record { state in
             let instant = state.line.instant(at: received)
             state.checks[target]?.take(change.path, at: instant)
             // Where there is a way, a check says what comes of it; until then it is as it was.
             if state.checks[target] != nil, change.path.mayBeChecked { return [] }
             return state.books.take(observation, of: target, at: instant, now: state.line.instant(at: boot))
+        }
+        if let port = change.remover, let noticed = change.noticed {
+            findActor(of: Removal(port: port, namespace: watched.namespace, noticed: noticed), target, events)
         }
         explain(target)
     }
@@ -273,12 +282,14 @@ package final class MonitoringService: Sendable {
     private static let shortestSleep: Duration = .milliseconds(100)
 
     /// Changes the state, and hands over the events that makes. Under the lock they are put in line, so their order is theirs.
-    func record(_ body: (inout State) -> [ServiceEvent]) {
+    @discardableResult
+    func record(_ body: (inout State) -> [ServiceEvent]) -> [ServiceEvent] {
         state.withLock { state in
             let events = body(&state)
-            if events.isEmpty { return }
+            if events.isEmpty { return [] }
             let listeners = Array(state.listeners.values)
             eventQueue.async { for listener in listeners { listener(events) } }
+            return events
         }
     }
 }

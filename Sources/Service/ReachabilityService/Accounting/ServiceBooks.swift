@@ -49,6 +49,8 @@ package struct ServiceBooks: Sendable {
     private var maintained: Set<String> = []
     /// What was written about outages in this run, the oldest first; at most ``ServiceBooks/noteLimit``.
     private(set) var notes: [OutageNote] = []
+    /// Who began outages of this run, the oldest first; at most ``ServiceBooks/actorLimit``.
+    private(set) var actors: [OutageActor] = []
     /// The number of the latest event that is in them.
     private(set) package var lastNumber: UInt64 = 0
 
@@ -172,6 +174,12 @@ package struct ServiceBooks: Sendable {
     mutating func add(_ note: OutageNote, on target: String) -> ServiceEvent {
         notes.append(note, keeping: Self.noteLimit)
         return self.note(.noted(note), of: target, now: note.instant)
+    }
+
+    /// It was found out who began an outage of a target.
+    mutating func add(_ actor: OutageActor, on target: String, now: LedgerInstant) -> ServiceEvent {
+        actors.append(actor, keeping: Self.actorLimit)
+        return note(.actorFound(actor), of: target, now: now)
     }
 
     private mutating func keep(_ events: [TargetLedger.Event], of target: String, now: LedgerInstant) -> [ServiceEvent]

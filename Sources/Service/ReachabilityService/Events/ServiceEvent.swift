@@ -17,6 +17,8 @@ package struct ServiceEvent: Sendable {
         case explained(EvidenceRecord)
         /// Somebody wrote about an outage.
         case noted(OutageNote)
+        /// It was found out who began an outage.
+        case actorFound(OutageActor)
         /// The wall clock was set by so much.
         case clockStepped(Duration)
         /// The machine had slept for so long.

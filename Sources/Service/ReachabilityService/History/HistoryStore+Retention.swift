@@ -27,6 +27,7 @@ extension HistoryStore {
                     sql: "DELETE FROM steps WHERE id NOT IN (SELECT steps FROM interval WHERE steps IS NOT NULL)"
                 )
                 try Self.pruneNotes(before: instant, db)
+                try Self.pruneActors(before: instant, db)
                 try db.execute(
                     sql: "DELETE FROM run WHERE \"end\" < ? AND id < (SELECT max(id) FROM run)",
                     arguments: [instant.nanoseconds]

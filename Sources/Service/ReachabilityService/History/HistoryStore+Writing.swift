@@ -47,6 +47,7 @@ extension HistoryStore {
             guard let pen = pens[target] else { return }
             try write(record, pen, db)
         case .noted(let note): try Self.write(note, db)
+        case .actorFound(let actor): try Self.write(actor, db)
         case .outageBegan, .outageRefined, .outageEnded, .clockStepped, .resumed: break
         }
     }

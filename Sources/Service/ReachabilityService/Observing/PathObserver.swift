@@ -10,6 +10,8 @@ package final class PathObserver: Sendable {
         package let path: NetworkPath
         /// When the event was received, on CLOCK_MONOTONIC; nil where none led to it.
         package let noticed: Duration?
+        /// The netlink port of whoever took something away, where nothing else can have led to it; it may be wrong.
+        package let remover: UInt32?
     }
 
     package let manager: NetworkReachabilityManager
@@ -21,7 +23,9 @@ package final class PathObserver: Sendable {
         subscription = Subscription(to: manager.record, interest: [.status, .reason, .egress], settle: .immediate) {
             change,
             subscription in
-            subscription.call(since: change.noticed) { changed(Change(path: change.path, noticed: change.noticed)) }
+            subscription.call(since: change.noticed) {
+                changed(Change(path: change.path, noticed: change.noticed, remover: change.remover))
+            }
         }
         subscription.begin()
     }

@@ -32,7 +32,7 @@ struct OutagePage {
             <div class="two"><div><h2 id="steps">Step by step</h2>
             <section class="card" data-part="steps" aria-labelledby="steps">\(Self.steps(outage, times, snapshot))</section></div>
             <div><h2 id="facts">What is known</h2>
-            <section class="card" data-part="facts" aria-labelledby="facts">\(Self.facts(outage, all, snapshot))</section></div></div>
+            <section class="card" data-part="facts" aria-labelledby="facts">\(Self.facts(explained, all, snapshot))</section></div></div>
             \(NotePart.html(explained.notes, snapshot))\(Self.evidence(explained, snapshot))
             <p class="more"><button data-copy="/v1/outages/\(Query.encoded(id))" hidden>Copy the report</button> \
             For programs: <a href="/v1/outages/\(Query.encoded(id))"><code>/v1/outages/\(id)</code></a></p>
@@ -108,7 +108,12 @@ struct OutagePage {
         return isChecked ? "What the kernel said, and what checks found" : "What the kernel said"
     }
 
-    private static func facts(_ outage: Outage, _ all: [Outage], _ snapshot: MonitoringService.Snapshot) -> HTML {
+    private static func facts(
+        _ explained: ExplainedOutage,
+        _ all: [Outage],
+        _ snapshot: MonitoringService.Snapshot
+    ) -> HTML {
+        let outage = explained.outage
         let deciding = outage.deciding(at: snapshot.now)
         let end: HTML = outage.end.map { snapshot.time($0, .exact) } ?? "it goes on"
         let precision = outage.uncertainty == .zero ? "to the millisecond" : "give or take \(outage.uncertainty.units)"
@@ -132,6 +137,7 @@ struct OutagePage {
             <dl class="facts"><dt>Target</dt><dd><a href="\(DashboardPage.target(outage.target).link)">\
             <bdi>\(outage.target)</bdi></a></dd>\
             <dt>Whose fault</dt><dd>\(Sign.pill(deciding.state.account)) <code>\(deciding.state.description)</code></dd>\
+            \(explained.actor.map { "<dt>Who did it</dt><dd><bdi>\($0.text)</bdi></dd>" as HTML })\
             <dt>Began</dt><dd>\(snapshot.time(outage.start, .exact))</dd><dt>Ended</dt><dd>\(end)</dd>\
             <dt>How long</dt><dd>\(outage.duration(at: snapshot.now).units), \(precision)</dd>\
             <dt>Known from</dt><dd>\(basis)</dd>\(ending.map { "<dt>Ended by</dt><dd>\($0)</dd>" as HTML })\
