@@ -257,8 +257,12 @@ let package = Package(
         .library("ReachabilityRetry", on: .requests, uses: ["LinuxPrimitives"], logging + netlink),
         // With the trait HTTP.
         .library("ReachabilityHTTP", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"], asyncHTTPClient),
-        // Sends nothing yet, and needs no client.
-        .library("ReachabilityRequests", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"]),
+        .library(
+            "ReachabilityRequests",
+            on: .requests,
+            uses: ["ReachabilityHTTP", "ReachabilityRetry", "LinuxPrimitives"],
+            asyncHTTPClient
+        ),
         // Without a trait of its own: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
         .library("ReachabilityURLSession", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"]),
         // With the trait Outbox.
@@ -505,7 +509,8 @@ let package = Package(
         ),
         .tests(
             "ReachabilityRequestsTests",
-            uses: ["ReachabilityRequests", "ReachabilityRetry", "LinuxPrimitives", "TestSupport"]
+            uses: ["ReachabilityRequests", "ReachabilityRetry", "LinuxPrimitives", "TestSupport"],
+            asyncHTTPClient
         ),
         .tests(
             "ReachabilityOutboxTests",

@@ -73,7 +73,7 @@ public struct RequestMetrics: Sendable {
     public var receivedBytes: Int64 = 0
     /// Each redirect, and the last answer.
     public var hops: [Hop] = []
-    /// Every attempt of the last hop.
+    /// Every attempt, of all hops.
     public var attempts: [RetryAttempt] = []
 
     /// Nothing yet.

@@ -10,14 +10,21 @@ public typealias Validation =
 /// The checks of one request, in order; the first that refuses counts.
 struct Validator: Sendable {
     private var checks: [Validation] = []
+    /// Those of them that go by the head alone.
+    private var headChecks: [Validation] = []
 
     var isEmpty: Bool { checks.isEmpty }
 
     mutating func add(_ check: @escaping Validation) { checks.append(check) }
 
+    private mutating func addHead(_ check: @escaping Validation) {
+        headChecks.append(check)
+        checks.append(check)
+    }
+
     mutating func add(statuses: some Sequence<Int>) {
         let statuses = Set(statuses)
-        checks.append { _, response, _ in
+        addHead { _, response, _ in
             if statuses.contains(response.statusCode) { return .success(()) }
             let reason = RequestError.ResponseValidationFailureReason.unacceptableStatusCode(code: response.statusCode)
             return .failure(RequestError.responseValidationFailed(reason: reason))
@@ -26,7 +33,7 @@ struct Validator: Sendable {
 
     /// An empty body has no type. Of a body that is not there to be looked at its length is asked.
     mutating func add(contentTypes: @escaping @Sendable (OutgoingRequest) -> [String]) {
-        checks.append { request, response, data in
+        addHead { request, response, data in
             if (data.map { Int64($0.count) } ?? response.expectedContentLength) == 0 { return .success(()) }
             if let reason = Self.refusal(of: response, wanted: contentTypes(request)) {
                 return .failure(RequestError.responseValidationFailed(reason: reason))
@@ -54,6 +61,13 @@ struct Validator: Sendable {
             let accepted = request.headers["Accept"]?.split(separator: ",").map { $0.trimmingBlanks }
             return accepted ?? ["*/*"]
         })
+    }
+
+    /// Whether the head alone is refused: then a closure is not asked, and little of the body is read.
+    func refusesHead(_ request: OutgoingRequest, _ response: ResponseHead) -> Bool {
+        headChecks.contains { check in
+            if case .failure = check(request, response, nil) { true } else { false }
+        }
     }
 
     /// Nil where nothing refuses.

@@ -1,0 +1,125 @@
+import LinuxPrimitives
+import ReachabilityRetry
+
+/// A request whose answer is kept in memory. It is one exchange: sent when somebody first waits for it, and what came of it is for all
+/// who do. When the last of them is cancelled, it is.
+///
+/// Checks are added before it is waited for; later ones are not asked.
+public final class DataRequest: Sendable {
+    /// The request, with the session's header fields; adapters are asked later.
+    public let request: OutgoingRequest
+
+    private let checks: Locked<Validator>
+    private let exchange: Exchange<Answer>
+    /// The handler that was added last.
+    private let lastHandler = Locked<Task<Void, Never>?>(nil)
+
+    init(
+        _ made: Result<OutgoingRequest, UnmadeRequest>,
+        in session: Session,
+        _ interceptor: (any RequestInterceptor)?
+    ) {
+        let failure: RequestError?
+        switch made {
+        case .success(let request):
+            self.request = request.adding(session.headers)
+            failure = nil
+        case .failure(let unmade):
+            request = unmade.request
+            failure = unmade.error
+        }
+        let checks = Locked(Validator())
+        self.checks = checks
+        exchange = Exchange(cancelled: Answer(error: failure ?? .explicitlyCancelled)) { [request] in
+            if let failure { return Answer(error: failure) }
+            return await session.send(request, checks.withLock { $0 }, interceptor)
+        }
+    }
+
+    /// How far it is.
+    public var state: RequestState {
+        guard exchange.hasBegun else { return .initialized }
+        guard let answer = exchange.result else { return .resumed }
+        return answer.error?.isExplicitlyCancelledError == true ? .cancelled : .finished
+    }
+
+    /// Ends it, whatever it does: a wait, an attempt, the body. Of what has ended nothing is changed.
+    @discardableResult
+    public func cancel() -> DataRequest {
+        exchange.cancel()
+        return self
+    }
+
+    /// As a command line of curl(1).
+    public func cURLDescription(showingSecrets: Bool = false) -> String {
+        request.cURLDescription(showingSecrets: showingSecrets)
+    }
+
+    func add(_ change: (inout Validator) -> Void) -> DataRequest {
+        checks.withLock { change(&$0) }
+        return self
+    }
+
+    func answer() async -> Answer { await exchange.value() }
+
+    /// Does something after everything that was given before.
+    func enqueue(_ work: @escaping @Sendable () async -> Void) {
+        lastHandler.withLock { last in
+            let before = last
+            last = Task {
+                await before?.value
+                await work()
+            }
+        }
+    }
+}
+
+/// Bytes, a file or a form are sent by the same kind of request.
+public typealias UploadRequest = DataRequest
+
+/// How far a request is.
+public enum RequestState: String, Hashable, Sendable {
+    /// Nobody has waited for it.
+    case initialized
+    /// It is under way.
+    case resumed
+    /// It was cancelled.
+    case cancelled
+    /// There is an answer, or an error.
+    case finished
+}
+
+/// A request that could not be made.
+struct UnmadeRequest: Error {
+    let error: RequestError
+    let request: OutgoingRequest
+}
+
+extension Session {
+    fileprivate func send(
+        _ request: OutgoingRequest,
+        _ validator: Validator,
+        _ interceptor: (any RequestInterceptor)?
+    ) async -> Answer {
+        let began = ContinuousClock.now
+        let number = monitors.nextNumber()
+        monitors.tell(.began(number, request))
+        let interceptors = [interceptor, self.interceptor].compactMap { $0 }
+        var options = options
+        options.adapter = Interceptor(
+            adapters: interceptors.map { $0 as any RequestAdapter } + [options.adapter].compactMap { $0 }
+        )
+        let retriers = interceptors.map { $0 as any RequestRetrier } + [options.retrier].compactMap { $0 }
+        options.retrier = retriers.isEmpty ? nil : Interceptor(retriers: retriers)
+        options.observer = { [monitors, observer = options.observer] event in
+            observer?(event)
+            monitors.tell(.retry(number, event))
+        }
+        let reader = AnswerReader(request, limits, validator, monitors, number: number, began: began)
+        let transport = ClientTransport(client: client, policy: policy, options: options)
+        var answer = await transport.send(request, reading: reader)
+        answer.metrics.duration = began.duration(to: .now)
+        monitors.tell(.finished(number, answer.metrics, answer.error))
+        return answer
+    }
+}

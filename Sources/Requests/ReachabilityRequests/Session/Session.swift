@@ -1,0 +1,133 @@
+public import AsyncHTTPClient
+public import ReachabilityRetry
+
+/// Makes requests that share a client, rules for retrying, and what is put into each of them.
+///
+/// ```swift
+/// let user = try await session.request("https://example.org/users/1").validate().decodable(User.self)
+/// ```
+///
+/// It can be used from any thread. The client stays the caller's: its proxies, certificates, timeouts and its own shutdown.
+public final class Session: Sendable {
+    /// What sends the requests.
+    public let client: HTTPClient
+    /// When they are sent again.
+    public let policy: RetryPolicy
+    /// The retrier's other settings. Its `validate` is asked before the checks of a request.
+    public let options: RequestRetryOptions
+    /// Asked before every attempt, and about failures that the policy does not retry; nil for nobody.
+    public let interceptor: (any RequestInterceptor)?
+    /// Fields that each request has, unless it has its own of that name.
+    public let headers: HTTPHeaders
+    /// How much of an answer is kept in memory.
+    public let limits: ResponseLimits
+
+    let monitors: MonitorList
+
+    /// A session.
+    ///
+    /// - Parameters:
+    ///   - client: What sends the requests.
+    ///   - policy: When they are sent again.
+    ///   - options: The retrier's other settings, with the coordinator.
+    ///   - interceptor: Asked before every attempt, and about failures that the policy does not retry.
+    ///   - headers: Fields that each request has, unless it has its own of that name.
+    ///   - limits: How much of an answer is kept in memory.
+    ///   - eventMonitors: Told what happens.
+    public init(
+        client: HTTPClient = .shared,
+        retry policy: RetryPolicy = .standard,
+        options: RequestRetryOptions,
+        interceptor: (any RequestInterceptor)? = nil,
+        headers: HTTPHeaders = HTTPHeaders(),
+        limits: ResponseLimits = ResponseLimits(),
+        eventMonitors: [any EventMonitor] = []
+    ) {
+        self.client = client
+        self.policy = policy
+        self.options = options
+        self.interceptor = interceptor
+        self.headers = headers
+        self.limits = limits
+        monitors = MonitorList(eventMonitors)
+    }
+}
+
+extension Session {
+    /// A request, which is sent when its answer is first waited for.
+    ///
+    /// - Parameter interceptor: Asked before the session's own.
+    public func request(_ request: OutgoingRequest, interceptor: (any RequestInterceptor)? = nil) -> DataRequest {
+        DataRequest(.success(request), in: self, interceptor)
+    }
+
+    /// A request, which is sent when its answer is first waited for.
+    ///
+    /// - Parameters:
+    ///   - url: The URL as text.
+    ///   - method: The method.
+    ///   - headers: Its own header fields.
+    ///   - interceptor: Asked before the session's own.
+    public func request(
+        _ url: String,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders = HTTPHeaders(),
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DataRequest {
+        request(OutgoingRequest(url: url, method: method, headers: headers), interceptor: interceptor)
+    }
+
+    /// A request with parameters, which is sent when its answer is first waited for. Parameters that cannot be encoded are its result,
+    /// and nothing is sent.
+    ///
+    /// - Parameters:
+    ///   - url: The URL as text.
+    ///   - method: The method.
+    ///   - parameters: What the encoder puts into the request.
+    ///   - encoder: Where to, and how.
+    ///   - headers: Its own header fields.
+    ///   - interceptor: Asked before the session's own.
+    public func request<Parameters: Encodable & Sendable>(
+        _ url: String,
+        method: HTTPMethod = .get,
+        parameters: Parameters?,
+        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        headers: HTTPHeaders = HTTPHeaders(),
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DataRequest {
+        let plain = OutgoingRequest(url: url, method: method, headers: headers)
+        let encoded = Result { () throws(RequestError) in try encoder.encode(parameters, into: plain) }
+        return DataRequest(encoded.mapError { UnmadeRequest(error: $0, request: plain) }, in: self, interceptor)
+    }
+
+    /// A request with a body: bytes, a file or a form, the latter two read piece by piece while they are sent.
+    ///
+    /// - Parameters:
+    ///   - body: What is sent. A form brings its own Content-Type, unless `headers` has one.
+    ///   - url: The URL as text.
+    ///   - method: The method.
+    ///   - headers: Its own header fields.
+    ///   - interceptor: Asked before the session's own.
+    public func upload(
+        _ body: RequestBody,
+        to url: String,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders = HTTPHeaders(),
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DataRequest {
+        var outgoing = OutgoingRequest(url: url, method: method, headers: headers, body: body)
+        if case .multipart(let form) = body, headers["Content-Type"] == nil {
+            outgoing.headers.add(.contentType(form.contentType))
+        }
+        return request(outgoing, interceptor: interceptor)
+    }
+}
+
+extension OutgoingRequest {
+    /// With those of these fields that it has not.
+    func adding(_ headers: HTTPHeaders) -> OutgoingRequest {
+        var request = self
+        for header in headers where self.headers[header.name] == nil { request.headers.add(header) }
+        return request
+    }
+}

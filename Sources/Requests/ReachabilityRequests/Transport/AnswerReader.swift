@@ -1,0 +1,89 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import LinuxPrimitives
+import NIOCore
+import NIOHTTP1
+import ReachabilityRetry
+
+/// Reads the answers to one request, and remembers the latest.
+final class AnswerReader: Sendable {
+    private let request: OutgoingRequest
+    private let limits: ResponseLimits
+    private let validator: Validator
+    private let monitors: MonitorList
+    private let number: UInt64
+    private let began: ContinuousClock.Instant
+    private let state = Locked<ReceivedAnswer?>(nil)
+
+    init(
+        _ request: OutgoingRequest,
+        _ limits: ResponseLimits,
+        _ validator: Validator,
+        _ monitors: MonitorList,
+        number: UInt64,
+        began: ContinuousClock.Instant
+    ) {
+        self.request = request
+        self.limits = limits
+        self.validator = validator
+        self.monitors = monitors
+        self.number = number
+        self.began = began
+    }
+
+    /// What was read last; nil where the attempt under way has read nothing yet.
+    var latest: ReceivedAnswer? { state.withLock { $0 } }
+
+    /// An attempt begins.
+    func forget() { state.withLock { $0 = nil } }
+
+    /// Reads an answer as far as it is wanted. That it is refused is said in what is returned: a redirect may yet be followed.
+    func read(_ response: HTTPClientResponse) async throws -> ReceivedAnswer {
+        let head = ResponseHead(url: request.url, response)
+        let time = began.duration(to: .now)
+        monitors.tell(.answered(number, head))
+        let isRefused = validator.refusesHead(request, head) || (300..<400).contains(head.statusCode)
+        let limit = isRefused ? limits.refusedBody : limits.body
+        if !isRefused, request.method != .head, let length = head.expectedContentLength, length > limit {
+            throw RequestError.responseSerializationFailed(reason: .inputDataTooLong(limit: limit))
+        }
+        var data = Data()
+        var isCut = false
+        for try await part in response.body {
+            let rest = limit - data.count
+            if part.readableBytes > rest, !isRefused {
+                throw RequestError.responseSerializationFailed(reason: .inputDataTooLong(limit: limit))
+            }
+            data.append(contentsOf: part.readableBytesView.prefix(rest))
+            if part.readableBytes > rest {
+                isCut = true
+                break
+            }
+        }
+        var refusal = validator.refusal(request, head, data)
+        if isCut, refusal == nil { refusal = .responseSerializationFailed(reason: .inputDataTooLong(limit: limit)) }
+        let received = ReceivedAnswer(
+            head: head,
+            data: data,
+            visits: response.history.map { ($0.request.url, Int($0.responseHead.status.code)) },
+            headTime: time,
+            refusal: refusal
+        )
+        state.withLock { $0 = received }
+        return received
+    }
+}
+
+extension ResponseHead {
+    init(url: String, _ response: HTTPClientResponse) {
+        var headers = HTTPHeaders()
+        for (name, value) in response.headers {
+            headers[name] = headers[name].map { "\($0), \(value)" } ?? value
+        }
+        self.init(
+            url: response.history.last?.request.url ?? url,
+            statusCode: Int(response.status.code),
+            headers: headers
+        )
+    }
+}

@@ -1,0 +1,89 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import ReachabilityHTTP
+import ReachabilityRetry
+
+/// Sends a request with async-http-client, until there is an answer to keep.
+struct ClientTransport: Sendable {
+    let client: HTTPClient
+    let policy: RetryPolicy
+    let options: RequestRetryOptions
+
+    /// Sends it. What the answer is refused for is known to the reader; the retrier is asked about it.
+    func send(_ request: OutgoingRequest, reading reader: AnswerReader) async -> Answer {
+        guard (try? HTTPClient.Request(url: request.url)) != nil else {
+            return Answer(error: .invalidURL(url: request.url))
+        }
+        var options = options
+        options.validate = { [validate = options.validate] head in
+            try await validate?(head)
+            // Of an answer that the policy retries nothing was read.
+            if let refusal = reader.latest?.refusal { throw refusal }
+        }
+        options.adapter = AttemptStart(reader: reader, next: options.adapter)
+        do throws(RetryError) {
+            let outcome = try await client.execute(
+                request.clientRequest,
+                retry: policy,
+                options: options,
+                body: request.body?.maker
+            ) { try await reader.read($0) }
+            return Answer(outcome.value, outcome.attempts, error: outcome.value.refusal)
+        } catch {
+            let reason = RequestError(error)
+            guard let received = reader.latest else {
+                var answer = Answer(error: reason)
+                answer.metrics.attempts = error.attempts
+                return answer
+            }
+            return Answer(received, error.attempts, error: reason)
+        }
+    }
+}
+
+/// Tells the reader that an attempt begins.
+private struct AttemptStart: RequestAdapter {
+    let reader: AnswerReader
+    let next: (any RequestAdapter)?
+
+    func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+        reader.forget()
+        return try await next?.adapt(request) ?? request
+    }
+}
+
+extension Answer {
+    fileprivate init(_ received: ReceivedAnswer, _ attempts: [RetryAttempt], error: RequestError?) {
+        var metrics = RequestMetrics()
+        metrics.attempts = attempts
+        metrics.receivedBytes = Int64(received.data.count)
+        metrics.timeToHead = received.headTime
+        // What has ended a hop is an attempt without an error.
+        var counts = Array(repeating: 0, count: received.visits.count)
+        var place = 0
+        for attempt in attempts where place < counts.count {
+            counts[place] += 1
+            if attempt.error == nil { place += 1 }
+        }
+        metrics.hops = zip(received.visits, counts).map { visit, count in
+            RequestMetrics.Hop(url: visit.url, statusCode: visit.status, attempts: count)
+        }
+        self.init(response: received.head, data: received.data, metrics: metrics, error: error)
+    }
+}
+
+extension RequestError {
+    /// Why the engine has no answer to give.
+    fileprivate init(_ error: RetryError) {
+        switch error.lastError {
+        case _ where error.ending == .cancelled: self = .explicitlyCancelled
+        case let failure as AdapterFailure:
+            self = failure.cause as? RequestError ?? .requestAdaptationFailed(error: failure.cause)
+        case let failure as ValidationFailure:
+            let reason = ResponseValidationFailureReason.customValidationFailed(error: failure.cause)
+            self = failure.cause as? RequestError ?? .responseValidationFailed(reason: reason)
+        case let failure as RequestError: self = failure
+        default: self = .sessionTaskFailed(error: error)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Dispatch
+import LinuxPrimitives
+import Testing
+
+@testable import ReachabilityRequests
+
+/// What ends a request before its answer, and who is told.
+struct CancellationTests {
+    @Test func `cancel ends a request that waits for its answer`() async throws {
+        try await withServer({ _ in .silence }) { lab in
+            let request = try lab.session().request(lab.server.url())
+            async let response = request.response(using: DataResponseSerializer())
+            for await _ in lab.server.arrivals { break }
+            #expect(request.state == .resumed)
+            request.cancel()
+            #expect(await response.error?.isExplicitlyCancelledError == true)
+            #expect(await response.error?.underlyingError is CancellationError)
+            #expect(request.state == .cancelled)
+        }
+    }
+
+    @Test func `one that was cancelled before it was sent never is`() async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let request = try lab.session().request(lab.server.url()).cancel()
+            #expect(await request.response(using: DataResponseSerializer()).error?.isExplicitlyCancelledError == true)
+            #expect(lab.server.seen.isEmpty)
+        }
+    }
+
+    @Test func `cancel after the end changes nothing`() async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let request = try lab.session().request(lab.server.url())
+            _ = try await request.string()
+            request.cancel()
+            #expect(try await request.string() == "x")
+            #expect(request.state == .finished)
+        }
+    }
+
+    @Test func `the last who leaves cancels the work, and not the first`() async {
+        let (began, start) = AsyncStream.makeStream(of: Void.self)
+        let isCancelled = Locked(false)
+        let exchange = Exchange(cancelled: "cancelled") {
+            start.yield()
+            while !Task.isCancelled { await Task.yield() }
+            isCancelled.withLock { $0 = true }
+            return "done"
+        }
+        let first = Task { await exchange.value() }
+        for await _ in began { break }
+        let second = Task { await exchange.value() }
+        while exchange.waiters < 2 { await Task.yield() }
+        first.cancel()
+        #expect(await first.value == "cancelled")
+        #expect(exchange.result == nil)
+        second.cancel()
+        #expect(await second.value == "cancelled")
+        while !isCancelled.withLock({ $0 }) { await Task.yield() }
+        #expect(await exchange.value() == "cancelled")
+    }
+
+    @Test func `one exchange serves all who wait for it`() async {
+        let count = Locked(0)
+        let exchange = Exchange(cancelled: 0) {
+            count.withLock { $0 += 1 }
+            return 1
+        }
+        await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<100 { group.addTask { await exchange.value() } }
+            for await value in group { #expect(value == 1) }
+        }
+        #expect(count.withLock { $0 } == 1)
+    }
+
+    @Test func `handlers are called on their queue in the order they were added`() async throws {
+        try await withServer({ _ in Reply("[1]") }) { lab in
+            let queue = DispatchQueue(label: "test")
+            let order = Locked<[String]>([])
+            let request = try lab.session().request(lab.server.url())
+            await withCheckedContinuation { continuation in
+                request.responseString(queue: queue) { response in
+                    dispatchPrecondition(condition: .onQueue(queue))
+                    order.withLock { $0.append(response.value ?? "") }
+                }
+                .responseData { _ in order.withLock { $0.append("data") } }
+                .responseDecodable(of: [Int].self, queue: queue) { response in
+                    order.withLock { $0.append("\(response.value ?? [])") }
+                    continuation.resume()
+                }
+            }
+            #expect(order.withLock { $0 } == ["[1]", "data", "[1]"])
+            #expect(lab.server.seen.count == 1)
+        }
+    }
+
+    @Test func `a handler is told of a cancellation`() async throws {
+        try await withServer({ _ in .silence }) { lab in
+            let request = try lab.session().request(lab.server.url())
+            let isCancelled = await withCheckedContinuation { continuation in
+                request.responseData { continuation.resume(returning: $0.error?.isExplicitlyCancelledError) }
+                request.cancel()
+            }
+            #expect(isCancelled == true)
+        }
+    }
+}

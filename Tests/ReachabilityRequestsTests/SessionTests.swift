@@ -1,0 +1,180 @@
+import FoundationEssentials
+import LinuxPrimitives
+import ReachabilityRetry
+import Testing
+
+@testable import ReachabilityRequests
+
+/// Requests that are sent to a server on the loopback address.
+struct SessionTests {
+    private struct User: Codable, Hashable, Sendable { var name: String }
+
+    @Test func `an answer is read as bytes, text and a value, and sent for once`() async throws {
+        try await withServer({ _ in Reply(#"{"name":"Ada"}"#, type: "application/json") }) { lab in
+            let request = try lab.session().request(lab.server.url()).validate()
+            #expect(request.state == .initialized && lab.server.seen.isEmpty)
+            #expect(try await request.decodable(User.self) == User(name: "Ada"))
+            #expect(try await request.string() == #"{"name":"Ada"}"#)
+            #expect(try await request.data().count == 14)
+            #expect(request.state == .finished && lab.server.seen.count == 1)
+        }
+    }
+
+    @Test func `parameters and header fields arrive`() async throws {
+        try await withServer({ _ in Reply("ok") }) { lab in
+            let session = try lab.session(headers: [.userAgent("test"), .accept("a/b")])
+            let url = lab.server.url("/search")
+            _ = try await session.request(url, parameters: ["q": "a b"], headers: [.accept("c/d")]).data()
+            _ = try await session.request(url, method: .post, parameters: ["q": "a b"], encoder: .json).data()
+            let seen = lab.server.seen
+            #expect(seen.map(\.path) == ["/search?q=a%20b", "/search"])
+            #expect(seen.map { $0.fields["accept"] } == ["c/d", "a/b"])
+            #expect(seen.map { $0.fields["user-agent"] } == ["test", "test"])
+            #expect(seen[1].fields["content-type"] == "application/json" && seen[1].body == Array(#"{"q":"a b"}"#.utf8))
+        }
+    }
+
+    @Test func `a refused answer brings the status, and at most so much of the body`() async throws {
+        try await withServer({ _ in Reply(String(repeating: "x", count: 200_000), status: 404, type: "text/html") }) {
+            lab in
+            let response = try await lab.session().request(lab.server.url()).validate()
+                .response(using: StringResponseSerializer())
+            #expect(response.error?.responseCode == 404)
+            #expect(response.data?.count == 65536 && response.response?.statusCode == 404)
+        }
+    }
+
+    @Test func `without a check every status is an answer, also the last of a retried one`() async throws {
+        try await withServer({ Reply("x", status: Int($0.path.dropFirst()) ?? 0) }) { lab in
+            let session = try lab.session()
+            let missing = await session.request(lab.server.url("/404")).response(using: StringResponseSerializer())
+            #expect(missing.value == "x" && missing.response?.statusCode == 404)
+            let down = await session.request(lab.server.url("/503")).response(using: StringResponseSerializer())
+            #expect(down.value == "x" && down.response?.statusCode == 503 && down.metrics.attempts.count == 3)
+            let refused = await session.request(lab.server.url("/503")).validate()
+                .response(using: StringResponseSerializer())
+            #expect(refused.error?.responseCode == 503 && refused.metrics.attempts.count == 3)
+        }
+    }
+
+    @Test func `a page in the place of JSON is named as what it may be`() async throws {
+        try await withServer({ _ in Reply("<html>", type: "text/html") }) { lab in
+            let error = await #expect(throws: RequestError.self) {
+                try await lab.session().request(lab.server.url()).validate().decodable(User.self)
+            }
+            #expect(error.map { "\($0)".contains("captive portal") } == true)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a body beyond the limit is refused, and by its length before it is read`(isKnown: Bool) async throws {
+        try await withServer({ _ in
+            var reply = Reply(String(repeating: "x", count: isKnown ? 1 : 101))
+            // With a coding that is not undone the length says nothing.
+            if isKnown { reply.length = 1 << 40 } else { reply.fields["Content-Encoding"] = "odd" }
+            return reply
+        }) { lab in
+            let session = try lab.session(limits: ResponseLimits(body: 100))
+            let response = await session.request(lab.server.url()).response(using: DataResponseSerializer())
+            guard case .responseSerializationFailed(.inputDataTooLong(limit: 100))? = response.error else {
+                Issue.record("\(String(describing: response.error))")
+                return
+            }
+            #expect(response.metrics.attempts.count == 1)
+            let head = await session.request(lab.server.url(), method: .head).response(using: DataResponseSerializer())
+            #expect(head.error == nil && head.value == Data())
+        }
+    }
+
+    @Test func `redirects are followed, and each hop is in the metrics`() async throws {
+        let replies = Replies([
+            Reply("no", status: 503), Reply("there", status: 302, fields: ["Location": "/b"]),
+            Reply("yes"),
+        ])
+        try await withServer({ _ in replies.next() }) { lab in
+            let response = try await lab.session().request(lab.server.url("/a")).validate()
+                .response(using: StringResponseSerializer())
+            #expect(response.value == "yes" && response.response?.url == lab.server.url("/b"))
+            #expect(
+                response.metrics.hops == [
+                    .init(url: lab.server.url("/a"), statusCode: 302, attempts: 2),
+                    .init(url: lab.server.url("/b"), statusCode: 200, attempts: 1),
+                ]
+            )
+            #expect(response.metrics.receivedBytes == 3 && response.metrics.timeToHead != nil)
+        }
+    }
+
+    @Test func `a body that breaks off is asked for again`() async throws {
+        var broken = Reply("ab")
+        (broken.length, broken.closes) = (4, true)
+        let replies = Replies([broken, Reply("abcd")])
+        try await withServer({ _ in replies.next() }) { lab in
+            let text = try await lab.session().request(lab.server.url()).string()
+            #expect(text == "abcd")
+            #expect(lab.server.seen.count == 2)
+        }
+    }
+
+    @Test func `an interceptor gives a new token where the old one is refused`() async throws {
+        struct Tokens: RequestInterceptor {
+            let isFresh = Locked(false)
+
+            func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+                var request = request
+                request["Authorization"] = isFresh.withLock { $0 } ? "new" : "old"
+                return request
+            }
+
+            func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
+                guard (error as? RequestError)?.responseCode == 401 else { return .doNotRetry }
+                isFresh.withLock { $0 = true }
+                return .retry
+            }
+        }
+        try await withServer({ Reply("x", status: $0.fields["authorization"] == "new" ? 200 : 401) }) { lab in
+            let session = try lab.session(interceptor: Tokens())
+            #expect(try await session.request(lab.server.url()).validate().string() == "x")
+            #expect(lab.server.seen.map { $0.fields["authorization"] } == ["old", "new"])
+        }
+    }
+
+    @Test(arguments: ["", "x", "ftp://h/", "http://", "/path", "http:///path"])
+    func `what is no URL is not sent`(url: String) async throws {
+        try await withServer({ _ in Reply() }) { lab in
+            let response = try await lab.session().request(url).response(using: DataResponseSerializer())
+            #expect(response.error?.isInvalidURLError == true)
+        }
+    }
+
+    @Test func `parameters that cannot be encoded are the result`() async throws {
+        struct Bad: Encodable, Sendable {
+            func encode(to encoder: any Encoder) throws { throw CancellationError() }
+        }
+        try await withServer({ _ in Reply() }) { lab in
+            let request = try lab.session().request(lab.server.url(), method: .post, parameters: Bad(), encoder: .json)
+            let error = await request.response(using: DataResponseSerializer()).error
+            guard case .parameterEncodingFailed? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(lab.server.seen.isEmpty)
+        }
+    }
+
+    @Test func `a closure checks the whole body, once`() async throws {
+        let count = Locked(0)
+        try await withServer({ _ in Reply("body") }) { lab in
+            let request = try lab.session().request(lab.server.url()).validate { _, _, data in
+                count.withLock { $0 += 1 }
+                return data == Data("body".utf8) ? .failure(CancellationError()) : .success(())
+            }
+            let response = await request.response(using: DataResponseSerializer())
+            guard case .responseValidationFailed(.customValidationFailed)? = response.error else {
+                Issue.record("\(String(describing: response.error))")
+                return
+            }
+            #expect(count.withLock { $0 } == 1)
+        }
+    }
+}

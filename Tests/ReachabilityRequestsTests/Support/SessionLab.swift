@@ -1,0 +1,61 @@
+import AsyncHTTPClient
+import LinuxPrimitives
+import ReachabilityRequests
+import ReachabilityRetry
+import TestSupport
+
+/// A server, and what a session needs that retries within milliseconds.
+struct SessionLab: Sendable {
+    let server: SmallServer
+    private let coordinator: RetryCoordinator
+
+    init(_ server: SmallServer) throws {
+        self.server = server
+        let limits = try RetryLimits(rate: 10_000, spread: .zero, budget: RetryBudget(retryCost: 0))
+        let verdicts = MonitoredVerdicts { _ in nil }
+        coordinator = RetryCoordinator(limits: limits, verdicts: verdicts, random: SeededGenerator(seed: 1))
+    }
+
+    func session(
+        interceptor: (any RequestInterceptor)? = nil,
+        headers: HTTPHeaders = HTTPHeaders(),
+        limits: ResponseLimits = ResponseLimits(),
+        monitors: [any EventMonitor] = []
+    ) throws -> Session {
+        let backoff = try Backoff(base: .milliseconds(1), cap: .milliseconds(4))
+        return Session(
+            retry: try RetryPolicy(attempts: 4, backoff: backoff),
+            options: RequestRetryOptions(connectTimeout: .seconds(60), coordinator: coordinator),
+            interceptor: interceptor,
+            headers: headers,
+            limits: limits,
+            eventMonitors: monitors
+        )
+    }
+}
+
+/// Runs `body` with a server that answers so, and closes it.
+func withServer(
+    _ answer: @escaping @Sendable (Seen) -> Reply,
+    _ body: (SessionLab) async throws -> Void
+) async throws {
+    let server = try await SmallServer(answer)
+    do {
+        try await body(SessionLab(server))
+        try await server.close()
+    } catch {
+        try await server.close()
+        throw error
+    }
+}
+
+/// Answers in turn; the last again and again.
+final class Replies: Sendable {
+    private let rest: Locked<[Reply]>
+
+    init(_ replies: [Reply]) { rest = Locked(replies) }
+
+    func next() -> Reply {
+        rest.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+    }
+}
