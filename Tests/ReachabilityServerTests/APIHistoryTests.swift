@@ -62,6 +62,7 @@ import Testing
             )
             follow(writer, service)
             for target in targets { service.insert(target, manager) }
+            service.setMaintenance([])
             run = (service, writer, API(service, history: writer, version: "1") { WebStatistics() })
         }
 
@@ -156,6 +157,44 @@ import Testing
         let paged = try world.object("/v1/targets/a/intervals?limit=2")
         let next = try #require(paged["next"] as? String)
         #expect(try world.items("/v1/targets/a/intervals?limit=3&after=\(next)").count == 3)
+    }
+
+    @Test func `maintenance that was announced goes on in later runs, until it is over`() throws {
+        let world = try World()
+        world.start(targets: ["a"])
+        #expect(try world.act(.PUT, "/v1/maintenance/w", #"{"for":"150s","targets":["a"]}"#) == .created)
+        #expect(try world.act(.PUT, "/v1/maintenance/x", #"{"for":"1h"}"#) == .created)
+        #expect(try world.act(.DELETE, "/v1/maintenance/x", "") == .noContent)
+        world.flush()
+        world.start(targets: ["a"])
+        #expect(try world.items("/v1/maintenance").compactMap { $0["id"] as? String } == ["w"])
+        #expect(try world.items("/v1/targets").first?["state"] as? String == "maintenance")
+        world.kernel.clock.advance(by: .seconds(100))
+        world.start(targets: ["a"])
+        #expect(try world.items("/v1/maintenance").isEmpty)
+        #expect(try world.items("/v1/targets").first?["state"] as? String == "up")
+    }
+
+    @Test func `a report is to be had in each form, and why it is so now, too`() throws {
+        let world = try World()
+        world.start(targets: ["a"])
+        world.lose(for: .seconds(2))
+        let id = try #require(try world.ids("/v1/outages?limit=10").first)
+        func text(_ path: String) throws -> String { String(decoding: try world.body(path), as: UTF8.self) }
+        #expect(try text("/v1/outages/\(id)/report").contains("us.link (noCarrier) for 2s"))
+        #expect(try world.object("/v1/outages/latest/report?format=json")["id"] as? String == id)
+        let rows = try text("/v1/outages/\(id)/report?format=csv").split(separator: "\r\n")
+        #expect(rows.count == 2 && rows.last?.hasSuffix(",2000,0,us,link,noCarrier") == true)
+        #expect(try text("/v1/outages/\(id)/report?format=pdf").contains("format is one of"))
+        let why = try world.object("/v1/why/a")
+        #expect(why["state"] as? String == "up" && why["broken"] is NSNull)
+        #expect((why["evidence"] as? [String: Any])?["phase"] as? String == "now")
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        #expect(try world.object("/v1/why/a")["broken"] as? String == "link")
+        let report = String(decoding: try world.body("/v1/why/a", "text/plain"), as: UTF8.self)
+        #expect(report.contains("a: us.link\n") && report.contains("!! link: "))
+        #expect(try world.object("/v1/why/b")["status"] as? Int == 404)
     }
 
     @Test func `pages and tables show what was before this run, too`() throws {

@@ -56,6 +56,8 @@ import Testing
                 case .outageRefined: "outage went on"
                 case .outageEnded(let outage): "outage ended by \(outage.ending?.rawValue ?? "-")"
                 case .explained: nil
+                case .maintenancePlanned(let planned): "planned \(planned.id)"
+                case .maintenanceCancelled(let id): "cancelled \(id)"
                 case .noted(let note): "note \(note.text)"
                 case .actorFound(let actor): "actor \(actor.process.program)"
                 case .clockStepped(let step): "clock stepped by \(step.components.seconds) s"

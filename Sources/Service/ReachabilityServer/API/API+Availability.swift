@@ -23,7 +23,7 @@ extension API {
         var settled: [String: [(account: LedgerAccount, time: Duration)]] = [:]
         for target in targets {
             intervals[target] = try self.intervals(of: target, from: from, to: to, limit: .max, snapshot)
-            settled[target] = try settledTime(of: target, from: from, to: to)
+            settled[target] = try settledTime(of: target, from: from, to: to, snapshot)
         }
         return try Page(of: targets, query, key: \.self, isAfter: >) { target in
             let intervals = intervals[target] ?? []
@@ -40,9 +40,11 @@ extension API {
     private func settledTime(
         of target: String,
         from: LedgerInstant,
-        to: LedgerInstant
+        to: LedgerInstant,
+        _ snapshot: MonitoringService.Snapshot
     ) throws(Problem) -> [(account: LedgerAccount, time: Duration)] {
-        do { return try history?.store?.settledTime(of: target, from: from, to: to) ?? [] } catch {
+        guard let store = history?.store else { return [] }
+        do { return try store.settledTime(of: target, from: from, to: to, now: snapshot.now) } catch {
             throw Self.unreadable(error)
         }
     }

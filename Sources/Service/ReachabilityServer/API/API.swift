@@ -40,7 +40,9 @@ package struct API: Sendable {
     /// Whether the answer may have to be read from the disk.
     package static func readsDisk(_ request: WebRequest) -> Bool {
         switch try? Resource(request.path) {
-        case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .sheet, .reload, .checks, .note: true
+        case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .sheet, .reload, .checks, .note,
+            .report, .why:
+            true
         default: false
         }
     }
@@ -60,18 +62,25 @@ package struct API: Sendable {
         case .POST where resource.isAction:
             try AdminRule.check(request)
             return try act(resource, request)
+        case .PUT, .DELETE:
+            guard case .maintenance(let id) = resource else { throw Self.refusal(resource, request) }
+            try AdminRule.check(request)
+            return try request.method == .PUT ? plan(id, request) : cancelMaintenance(id)
         case .GET where !resource.isAction, .HEAD where !resource.isAction: return try read(resource, request)
         case .OPTIONS:
             var answer = WebAnswer(.noContent)
             answer.headers.append(("Allow", resource.methods))
             return answer
-        default:
-            throw Problem(
-                .methodNotAllowed,
-                "/\(request.path.joined(separator: "/")) takes \(resource.methods)",
-                headers: [("Allow", resource.methods)]
-            )
+        default: throw Self.refusal(resource, request)
         }
+    }
+
+    private static func refusal(_ resource: Resource, _ request: WebRequest) -> Problem {
+        Problem(
+            .methodNotAllowed,
+            "/\(request.path.joined(separator: "/")) takes \(resource.methods)",
+            headers: [("Allow", resource.methods)]
+        )
     }
 
     private func act(_ resource: Resource, _ request: WebRequest) throws(Problem) -> WebAnswer {
@@ -98,6 +107,12 @@ package struct API: Sendable {
         case .checks(let name): return try list(checks(of: name, query), query, request)
         case .outages: return try list(outages(query), query, request)
         case .outage(let id): return try one(outage(id), request)
+        case .report(let id): return try report(id, query, request)
+        case .why(let name):
+            try query.checkNames()
+            return try fresh(why(name), request)
+        case .maintenances: return try list(maintenance(query), query, request)
+        case .maintenance(let id): return try one(maintenance(id), request)
         case .stream: return try stream(query, request)
         case .events: return try list(events(query), query, request)
         case .page(let name): return try page(name, query)
@@ -132,6 +147,13 @@ package struct API: Sendable {
         var answer = WebAnswer(type: type, bytes)
         answer.headers.append(("Vary", "Accept"))
         return answer.tagged(for: request)
+    }
+
+    /// One thing as it is at this moment.
+    private func fresh(_ item: Item, _ request: WebRequest) -> WebAnswer {
+        var answer = one(item, request)
+        answer.headers.append(("Cache-Control", "no-store"))
+        return answer
     }
 
     /// What is another thing each time.

@@ -27,4 +27,19 @@ struct RequestObject {
         default: throw Problem(.badRequest, "\(key) is a text")
         }
     }
+
+    /// Nil for a key that is not there, or is null.
+    func texts(_ key: String) throws(Problem) -> [String]? {
+        switch members[key] {
+        case nil, .null?: return nil
+        case .array(let values)?:
+            var texts: [String] = []
+            for value in values {
+                guard case .string(let text) = value else { throw Problem(.badRequest, "\(key) is a list of texts") }
+                texts.append(text)
+            }
+            return texts
+        default: throw Problem(.badRequest, "\(key) is a list of texts")
+        }
+    }
 }

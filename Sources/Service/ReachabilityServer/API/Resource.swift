@@ -19,6 +19,13 @@ enum Resource: Hashable {
     /// Writes one about an outage.
     case note(String)
     case availability
+    /// One outage, in the form that is asked for.
+    case report(String)
+    /// Why a target is as it is now.
+    case why(String)
+    /// What is announced.
+    case maintenances
+    case maintenance(String)
     case reload
     case stream
     /// The same events, page by page.
@@ -47,6 +54,10 @@ enum Resource: Hashable {
         case (3, "v1", "outages"): self = .outage(path[2])
         case (4, "v1", "outages") where path[3] == "note": self = .note(path[2])
         case (2, "v1", "availability"): self = .availability
+        case (4, "v1", "outages") where path[3] == "report": self = .report(path[2])
+        case (3, "v1", "why"): self = .why(path[2])
+        case (2, "v1", "maintenance"): self = .maintenances
+        case (3, "v1", "maintenance"): self = .maintenance(path[2])
         case (2, "v1", "reload"): self = .reload
         case (2, "v1", "stream"): self = .stream
         case (2, "v1", "events"): self = .events
@@ -69,7 +80,10 @@ enum Resource: Hashable {
     }
 
     /// The methods it takes, as `Allow` has them.
-    var methods: String { isAction ? "POST, OPTIONS" : "GET, HEAD, OPTIONS" }
+    var methods: String {
+        if case .maintenance = self { return "GET, HEAD, PUT, DELETE, OPTIONS" }
+        return isAction ? "POST, OPTIONS" : "GET, HEAD, OPTIONS"
+    }
 
     /// Whether something is done, and there is nothing to read.
     var isAction: Bool {

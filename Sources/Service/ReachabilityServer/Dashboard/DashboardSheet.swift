@@ -18,7 +18,7 @@ extension API {
             case .availability: try availabilitySheet(try BarWindow(query, snapshot, since: service.start), snapshot)
             }
         try query.checkNames()
-        var answer = WebAnswer(type: "text/csv; charset=utf-8; header=present", Array(csv.text.utf8))
+        var answer = WebAnswer(type: CSV.contentType, Array(csv.text.utf8))
         answer.headers.append(("Cache-Control", "no-store"))
         answer.headers.append(("Content-Disposition", "attachment; filename=\"\(sheet.rawValue)\""))
         return answer

@@ -68,13 +68,7 @@ extension MonitoringService.Snapshot {
 
     private func evidenceLines(_ explained: ExplainedOutage) -> [String] {
         explained.evidence.flatMap { record in
-            ["\(time(record.instant).text) \(record.phase(of: explained.outage)):"]
-                + record.steps.flatMap { step in
-                    let mark =
-                        ["ok": "ok", "broken": "!!", "notReached": "..", "informational": "--"][step.state] ?? "--"
-                    return ["  \(mark) \(step.kind): \(step.summary.printable)"]
-                        + (step.remedy.map { ["     \($0.printable)"] } ?? [])
-                }
+            ["\(time(record.instant).text) \(record.phase(of: explained.outage)):"] + record.lines
         }
     }
 
@@ -82,6 +76,15 @@ extension MonitoringService.Snapshot {
 }
 
 extension EvidenceRecord {
+    /// Its steps, as people read them.
+    var lines: [String] {
+        steps.flatMap { step in
+            let mark = ["ok": "ok", "broken": "!!", "notReached": "..", "informational": "--"][step.state] ?? "--"
+            return ["  \(mark) \(step.kind): \(step.summary.printable)"]
+                + (step.remedy.map { ["     \($0.printable)"] } ?? [])
+        }
+    }
+
     /// Whether it is of the time before, during or after an outage.
     func phase(of outage: Outage) -> String {
         if interval < outage.start { return "before" }

@@ -46,6 +46,8 @@ extension MonitoringService.Snapshot {
             case .explained: nil
             case .noted(let note): "\(note.author.printable) on \(note.outage)"
             case .actorFound(let actor): actor.process.text
+            case .maintenancePlanned(let planned): planned.id
+            case .maintenanceCancelled(let id): id
             case .clockStepped(let step): "by \(step.roundedMilliseconds)ms"
             case .resumed(let sleep): "after \(sleep.people)"
             }

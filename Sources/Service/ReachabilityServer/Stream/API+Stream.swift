@@ -30,6 +30,8 @@ extension ServiceEvent.Kind {
         case .explained: "explained"
         case .noted: "noted"
         case .actorFound: "actorFound"
+        case .maintenancePlanned: "maintenancePlanned"
+        case .maintenanceCancelled: "maintenanceCancelled"
         case .clockStepped: "clockStepped"
         case .resumed: "resumed"
         }
@@ -60,6 +62,8 @@ extension MonitoringService.Snapshot {
         case .actorFound(let actor):
             object.add("outageID", actor.outage)
             object.add("actor", actor.process.object)
+        case .maintenancePlanned(let planned): object.add("maintenance", planned.object)
+        case .maintenanceCancelled(let id): object.add("maintenanceID", id)
         case .clockStepped(let step): object.add("stepMilliseconds", step.roundedMilliseconds)
         case .resumed(let sleep): object.add("sleepMilliseconds", sleep.roundedMilliseconds)
         }

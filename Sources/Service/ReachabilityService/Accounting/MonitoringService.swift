@@ -28,6 +28,8 @@ package final class MonitoringService: Sendable {
         var lastListener: UInt64 = 0
         var sleepWatch: Cancellation?
         var maintenance: [MaintenanceWindow] = []
+        /// What is announced beside these, by name.
+        var planned: [String: PlannedMaintenance] = [:]
         /// Fires when one of them begins or ends.
         var maintenanceTimer: Cancellation?
         /// The targets that are checked.
@@ -90,6 +92,8 @@ package final class MonitoringService: Sendable {
         earlier = resume.eras.filter { $0.line.bootIdentifier != clock.bootIdentifier }
         eraStart = resume.eras.first { $0.line.bootIdentifier == clock.bootIdentifier }?.start ?? start
         state = Locked(State(line: line, slept: boot - clock.monitor.monotonic))
+        let planned = resume.maintenance.filter { $0.end > clock.real() }
+        state.withLock { $0.planned = Dictionary(planned.map { ($0.id, $0) }) { first, _ in first } }
         let watch = clock.monitor.watchForSleep(on: eventQueue) { [weak self] in
             self?.checkClocks()
             self?.followMaintenance()
@@ -245,16 +249,31 @@ package final class MonitoringService: Sendable {
             let boot = clock.monitor.boot
             record { state in
                 let check = evidence.path.mayBeChecked ? state.checks[target]?.course.told : nil
-                // The kernel's own last word is of a path; where a check was made, the check has the last word.
-                let steps = (check == nil ? evidence.steps : evidence.steps.dropLast()).map(EvidenceRecord.Step.init)
                 return state.books.explain(
                     target,
                     Observation(path: .init(evidence.path), check: check?.observation),
-                    steps + (check?.steps ?? []),
+                    Self.steps(evidence, check),
                     now: state.line.instant(at: boot)
                 )
             }
         }
+    }
+
+    /// Why a target is as it is at this moment: the kernel is asked on the calling thread. Nil for one that is not watched.
+    package func explanation(of target: String) -> EvidenceRecord? {
+        guard let evidence = state.withLock({ $0.observers[target]?.manager })?.evidence() else { return nil }
+        let boot = clock.monitor.boot
+        return state.withLock { state in
+            let check = evidence.path.mayBeChecked ? state.checks[target]?.course.told : nil
+            let now = state.line.instant(at: boot)
+            return EvidenceRecord(interval: now, instant: now, steps: Self.steps(evidence, check))
+        }
+    }
+
+    /// The kernel's own last word is of a path; where a check was made, the check has the last word.
+    private static func steps(_ evidence: NetworkEvidence, _ check: CheckFinding?) -> [EvidenceRecord.Step] {
+        let steps = check == nil ? evidence.steps : evidence.steps.dropLast()
+        return steps.map(EvidenceRecord.Step.init) + (check?.steps ?? [])
     }
 
     /// Looks whether the machine slept or its wall clock was set. Before anything else is accounted for, so that nothing of what comes

@@ -202,7 +202,8 @@ package struct ServiceBooks: Sendable {
         return events.map { note(.init($0), of: target, now: now) }
     }
 
-    private mutating func note(_ kind: ServiceEvent.Kind, of target: String?, now: LedgerInstant) -> ServiceEvent {
+    /// Numbers an event.
+    mutating func note(_ kind: ServiceEvent.Kind, of target: String?, now: LedgerInstant) -> ServiceEvent {
         lastNumber += 1
         return ServiceEvent(number: lastNumber, instant: now, target: target, kind: kind)
     }

@@ -19,6 +19,10 @@ package struct ServiceEvent: Sendable {
         case noted(OutageNote)
         /// It was found out who began an outage.
         case actorFound(OutageActor)
+        /// Work was announced.
+        case maintenancePlanned(PlannedMaintenance)
+        /// Work was called off, or ended early: its name.
+        case maintenanceCancelled(String)
         /// The wall clock was set by so much.
         case clockStepped(Duration)
         /// The machine had slept for so long.

@@ -81,6 +81,7 @@ enum HistorySchema {
         migrator.registerMigration("notes") { db in try HistoryStore.makeNotes(db) }
         migrator.registerMigration("days") { db in try HistoryStore.makeDays(db) }
         migrator.registerMigration("actors") { db in try HistoryStore.makeActors(db) }
+        migrator.registerMigration("maintenance") { db in try HistoryStore.makeMaintenance(db) }
         return migrator
     }
 }

@@ -39,14 +39,15 @@ extension HistoryStore {
         }
     }
 
-    /// How a target spent the days that lie wholly within a window, as far as their intervals are deleted.
+    /// How a target spent the days that lie wholly within a window, as far as their intervals are deleted. A window until now has all that
+    /// there is of today.
     package func settledTime(
         of target: String,
         from: LedgerInstant,
-        to: LedgerInstant
+        to: LedgerInstant,
+        now: LedgerInstant
     ) throws -> [(account: LedgerAccount, time: Duration)] {
-        // Days that end within it.
-        let last = to.nanoseconds.subtractingReportingOverflow(Self.length).partialValue
+        let last = to < now ? to.nanoseconds.subtractingReportingOverflow(Self.length).partialValue : .max
         return try database.read { db in
             let rows = try Row.fetchAll(
                 db,

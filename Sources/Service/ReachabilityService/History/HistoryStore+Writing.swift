@@ -28,11 +28,16 @@ extension HistoryStore {
 
     private func write(_ event: ServiceEvent, _ line: TimeLine, _ pens: inout [String: Pen], _ db: Database) throws {
         guard let target = event.target else {
-            if case .clockStepped = event.kind {
+            switch event.kind {
+            case .clockStepped:
                 try db.execute(
                     sql: "UPDATE boot SET label = ? WHERE identifier = ? AND offset = ?",
                     arguments: [line.labelOffset, line.bootIdentifier, line.offset]
                 )
+            case .maintenancePlanned(let planned):
+                try Self.write(planned, at: line.wall(at: event.instant), db)
+            case .maintenanceCancelled(let id): try Self.cancelMaintenance(id, db)
+            default: break
             }
             return
         }
@@ -48,7 +53,9 @@ extension HistoryStore {
             try write(record, pen, db)
         case .noted(let note): try Self.write(note, db)
         case .actorFound(let actor): try Self.write(actor, db)
-        case .outageBegan, .outageRefined, .outageEnded, .clockStepped, .resumed: break
+        case .outageBegan, .outageRefined, .outageEnded, .clockStepped, .resumed,
+            .maintenancePlanned, .maintenanceCancelled:
+            break
         }
     }
 

@@ -13,6 +13,8 @@ package final class HistoryStore: Sendable {
         package var line: TimeLine?
         /// The last moment that was written down.
         package var last: LedgerInstant?
+        /// The work that was announced.
+        package var maintenance: [PlannedMaintenance] = []
 
         package init() {}
     }
@@ -109,6 +111,7 @@ package final class HistoryStore: Sendable {
                 resume.eras.append(Calendar.Era(start: LedgerInstant(nanoseconds: row[1]), line: line))
                 if line.bootIdentifier == bootIdentifier { resume.line = line }
             }
+            resume.maintenance = try Self.maintenance(db)
             resume.last = try Int64.fetchOne(db, sql: "SELECT max(coalesce(\"end\", mark)) FROM run")
                 .map { LedgerInstant(nanoseconds: $0) }
             return resume

@@ -19,11 +19,11 @@ extension MonitoringService {
             let now = state.line.instant(at: boot)
             let late = change.map { max(.zero, real - $0) } ?? .zero
             let moment = change.map { max($0, real) } ?? real
-            let lasting = state.maintenance.filter { $0.contains(moment) }
+            let lasting = Self.windows(state).filter { $0.contains(moment) }
             let targets = state.books.targets.filter { target in lasting.contains { $0.concerns(target) } }
             return state.books.setMaintenance(of: Set(targets), at: now - late, now: now)
         }
-        let next = state.withLock(\.maintenance).compactMap { $0.change(after: max(change ?? real, real)) }.min()
+        let next = state.withLock { Self.windows($0) }.compactMap { $0.change(after: max(change ?? real, real)) }.min()
         let timer = next.map { next in
             clock.monitor.schedule(after: next - real, on: eventQueue) { [weak self] in
                 self?.followMaintenance(at: next)
@@ -35,5 +35,10 @@ extension MonitoringService {
             return previous
         }
         previous?.cancel()
+    }
+
+    /// Those of the configuration, and those that were announced.
+    private static func windows(_ state: State) -> [MaintenanceWindow] {
+        state.maintenance + state.planned.values.map(\.window)
     }
 }

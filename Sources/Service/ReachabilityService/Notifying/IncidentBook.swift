@@ -68,7 +68,8 @@ package struct IncidentBook: Sendable {
         case .intervalClosed(let interval):
             guard interval.state.account == .unknown, wantsUnknown else { return false }
             finish(target, at: interval.end ?? event.instant, nil)
-        case .intervalRefined, .explained, .noted, .actorFound, .clockStepped, .resumed:
+        case .intervalRefined, .explained, .noted, .actorFound, .clockStepped, .resumed, .maintenancePlanned,
+            .maintenanceCancelled:
             return false
         }
         return true

@@ -3,7 +3,8 @@ extension Asset {
     static let workerText = #"""
         "use strict";
         const names = ["snapshot", "gap", "intervalClosed", "intervalOpened", "intervalRefined", "outageBegan",
-          "outageRefined", "outageEnded", "explained", "noted", "clockStepped", "resumed"];
+          "outageRefined", "outageEnded", "explained", "noted", "actorFound",
+          "maintenancePlanned", "maintenanceCancelled", "clockStepped", "resumed"];
         const ports = new Set();
         let source = null, last = "", live = null;
 

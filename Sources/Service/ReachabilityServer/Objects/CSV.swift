@@ -1,5 +1,7 @@
 /// A table as RFC 4180 has it. What a spreadsheet would take for a formula is text.
 struct CSV {
+    static let contentType = "text/csv; charset=utf-8; header=present"
+
     private(set) var text: String
 
     init(_ heads: [String]) { text = Self.line(heads) }
