@@ -24,6 +24,7 @@ let logging: [Target.Dependency] = [.product(name: "Logging", package: "swift-lo
 let metrics = with("Metrics", ["CoreMetrics"], of: "swift-metrics")
 let lifecycle = with("Lifecycle", ["ServiceLifecycle"], of: "swift-service-lifecycle")
 let netlink: [Target.Dependency] = [.target(name: "NetworkReachability", condition: .when(traits: ["Netlink"]))]
+let outbox: [Target.Dependency] = [.target(name: "ReachabilityOutbox", condition: .when(traits: ["Outbox"]))]
 let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
 let history = with("Service", ["GRDB"], of: "GRDB.swift")
 let configuration = with("Service", ["TOMLKit"], of: "TOMLKit")
@@ -256,7 +257,12 @@ let package = Package(
         // Without the trait Netlink none of these needs libnl.
         .library("ReachabilityRetry", on: .requests, uses: ["LinuxPrimitives"], logging + netlink),
         // With the trait HTTP.
-        .library("ReachabilityHTTP", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"], asyncHTTPClient),
+        .library(
+            "ReachabilityHTTP",
+            on: .requests,
+            uses: ["ReachabilityRetry", "LinuxPrimitives"],
+            asyncHTTPClient + outbox
+        ),
         .library(
             "ReachabilityRequests",
             on: .requests,
@@ -501,8 +507,9 @@ let package = Package(
         .tests(
             "ReachabilityHTTPTests",
             uses: [
-                "ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRetry", "NetworkReachability",
-                "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives", "NetworkLab", "TestSupport",
+                "ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityOutbox", "ReachabilityRetry",
+                "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives", "NetworkLab",
+                "TestSupport",
                 "ReadmeClient",
             ],
             asyncHTTPClient

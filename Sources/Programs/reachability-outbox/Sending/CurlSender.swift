@@ -44,8 +44,11 @@ struct CurlSender: OutboxSender {
             // The status, a blank, and Retry-After, which may have blanks in it.
             let answer = lines.first ?? ""
             let code = answer.prefix { $0 != " " }
-            return HTTPStatus(code: Int(code) ?? 0)
-                .result(retryAfter: String(answer.dropFirst(code.count + 1)), entry)
+            return OutboxResult(
+                status: Int(code) ?? 0,
+                retryAfter: String(answer.dropFirst(code.count + 1)),
+                attempts: entry.attempts
+            )
         // The proxy has refused to let it through: the server knows nothing of it.
         case .exited where connect >= 300:
             return .held(cause: "status \(connect) of the proxy, which connects to nobody")

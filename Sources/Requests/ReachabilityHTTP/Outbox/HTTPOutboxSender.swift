@@ -1,0 +1,90 @@
+#if Outbox
+public import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+public import ReachabilityOutbox
+public import ReachabilityRetry
+
+/// Sends what is in an outbox with async-http-client: each time as one request of one attempt, in the line and with the limits of its
+/// host that all requests share. When to try again is the outbox's business.
+///
+/// ```swift
+/// let sender = HTTPOutboxSender(client: .shared, adapter: Adapter { request, completion in
+///     var request = request
+///     request["Authorization"] = "Bearer \(tokens.current)"
+///     completion(.success(request))
+/// })
+/// try await outbox.run(sender: sender)
+/// ```
+///
+/// Redirects are not followed: what leads elsewhere may be a portal (see `OutboxResult`).
+///
+/// | What happened | Then |
+/// |---|---|
+/// | an answer | as its status says |
+/// | no path within the limit, the host has asked others to wait, the adapter failed, TLS was refused, a proxy let nothing through | held: no attempt |
+/// | the client cannot send such a request at all | rejected |
+/// | anything else, for example no connection or no answer in time | tried again |
+public struct HTTPOutboxSender: OutboxSender {
+    private let client: HTTPClient
+    private let options: RequestRetryOptions
+    private let policy: RetryPolicy
+
+    /// A sender; it may be used by several outboxes.
+    ///
+    /// - Parameters:
+    ///   - client: What sends. It is not shut down.
+    ///   - adapter: Changes each request right before it is sent, and what it adds is never written to the file: credentials belong
+    ///     here. It must leave the header Idempotency-Key alone. When it throws the request waits.
+    ///   - limit: How long sending may take until the answer's head is there, a wait for the path included; at least 1 ms.
+    ///   - coordinator: What is shared with other requests.
+    public init(
+        client: HTTPClient,
+        adapter: (any RequestAdapter)? = nil,
+        limit: Duration = .seconds(60),
+        coordinator: RetryCoordinator
+    ) {
+        self.client = client
+        options = RequestRetryOptions(adapter: adapter, redirects: RedirectRule.none, coordinator: coordinator)
+        let standard = RetryPolicy.standard
+        policy = RetryPolicy(
+            checkedDeadline: max(limit, .milliseconds(1)),
+            attempts: 1,
+            attemptsAfterSending: 1,
+            attemptsUnresolved: 1,
+            backoff: standard.backoff,
+            retryAfterCap: standard.retryAfterCap,
+            statuses: standard.statuses,
+            methods: nil,
+            waitsFirst: true,
+            classify: standard.classify
+        )
+    }
+
+    /// Sends it once.
+    public func send(_ delivery: OutboxDelivery) async -> OutboxResult {
+        do {
+            let answer = try await client.execute(HTTPClientRequest(delivery.request), retry: policy, options: options)
+                .value
+            await answer.discard()
+            return OutboxResult(
+                status: Int(answer.status.code),
+                retryAfter: answer.headers.first(name: "Retry-After"),
+                attempts: delivery.entry.attempts
+            )
+        } catch {
+            return OutboxResult(error)
+        }
+    }
+}
+
+extension HTTPClientRequest {
+    /// A request of an outbox.
+    fileprivate init(_ request: OutboxRequest) {
+        self.init(url: request.url)
+        method = HTTPMethod(rawValue: request.method)
+        for header in request.headers { headers.add(name: header.name, value: header.value) }
+        if !request.body.isEmpty { body = .bytes(ByteBuffer(bytes: request.body)) }
+    }
+}
+#endif

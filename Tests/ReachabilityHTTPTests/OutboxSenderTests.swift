@@ -1,0 +1,216 @@
+import AsyncHTTPClient
+import Foundation
+import LinuxPrimitives
+import ReachabilityOutbox
+import Testing
+
+@testable import ReachabilityHTTP
+@testable import ReachabilityRetry
+
+/// An outbox whose requests async-http-client sends.
+@Suite(.timeLimit(.minutes(3))) struct OutboxSenderTests {
+    private let lab: HTTPLab
+
+    init() throws {
+        lab = try HTTPLab()
+    }
+
+    @Test func `what is done is deleted, and the adapter's credentials were never in the file`() async throws {
+        try await withFaultServer { server in
+            try await withOutbox { outbox in
+                try await outbox.enqueue(Self.post(server.url("/path?a=1"), body: "text"))
+                let events = try await flush(outbox, adapter: Token("Bearer hush"), files: true)
+                #expect(events.first?.delivered != nil, "\(events)")
+                #expect(try await outbox.entries().isEmpty)
+                let sight = try #require(server.sights.first)
+                #expect(sight.method == "POST" && sight.body == "text")
+                #expect(sight.headers["authorization"] == "Bearer hush")
+                #expect(sight.headers["idempotency-key"]?.utf8.count == 32)
+                #expect(sight.headers["content-length"] == "4")
+            }
+        }
+    }
+
+    @Test(arguments: [301, 302, 307, 401, 407, 511]) func `what others answer lets it wait, and is no attempt`(
+        status: Int
+    ) async throws {
+        try await withFaultServer { server in
+            try await withOutbox { outbox in
+                try await outbox.enqueue(Self.post(server.url(), .redirect(status, to: server.url("/elsewhere"))))
+                for _ in 0..<2 {
+                    let events = try await flush(outbox)
+                    let entry = try #require(events.first?.held, "\(events)")
+                    #expect(entry.attempts == 0 && entry.lastError?.contains("status \(status)") == true)
+                }
+                #expect(server.sights.count == 2, "a redirect was followed")
+                #expect(try await outbox.deadLetters().isEmpty)
+            }
+        }
+    }
+
+    @Test func `what is refused is a dead letter, and goes with the same key when it is put in again`() async throws {
+        try await withFaultServer { server in
+            try await withOutbox { outbox in
+                try await outbox.enqueue(Self.post(server.url(), .answer(404)))
+                let events = try await flush(outbox)
+                #expect(events.first?.rejected == "status 404", "\(events)")
+                #expect(try await outbox.deadLetters().map(\.lastError) == ["status 404"])
+                #expect(try await outbox.requeue(1))
+                try await flush(outbox, adapter: Token("new", fault: .answer(204)))
+                #expect(try await outbox.deadLetters().isEmpty)
+                #expect(try await outbox.entries().isEmpty)
+                #expect(server.sights.count == 2)
+                #expect(Set(server.sights.map { $0.headers["idempotency-key"] }).count == 1)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        Fault.refuse, .hang, .closeAfterBody, .resetAfterBody, .garbage, .answer(503), .answer(429),
+    ]) func `what may get better counts as an attempt, of which there is one at a time`(fault: Fault) async throws {
+        try await withFaultServer { server in
+            try await withOutbox { outbox in
+                try await outbox.enqueue(Self.post(server.url()))
+                let limit: Duration = fault == .hang ? .milliseconds(300) : .seconds(60)
+                let events = try await flush(outbox, adapter: Token("any", fault: fault), limit: limit)
+                let entry = try #require(events.first?.postponed, "\(events)")
+                #expect(entry.attempts == 1 && entry.lastError?.isEmpty == false)
+                #expect(server.sights.count == (fault == .refuse ? 0 : 1))
+            }
+        }
+    }
+
+    @Test func `how long the server asks to be left alone is kept`() async throws {
+        try await withFaultServer { server in
+            try await withOutbox { outbox in
+                try await outbox.enqueue(Self.post(server.url(), .answer(503, retryAfter: "90")))
+                try await flush(outbox)
+                let entry = try #require(try await outbox.entries().first)
+                let wait = try #require(entry.notBefore) - SystemClock.real
+                #expect(wait > .seconds(1) && wait <= .seconds(90))
+            }
+        }
+    }
+
+    @Test func `nothing is sent to a host that is away, and that is no attempt`() async throws {
+        let verdicts = PlayedVerdicts()
+        verdicts.set(reachable: false)
+        let lab = try HTTPLab(verdicts: verdicts)
+        try await withFaultServer { server in
+            try await withOutbox { outbox in
+                try await outbox.enqueue(Self.post(server.url()))
+                let limit = Duration.milliseconds(100)
+                let events = try await flush(outbox, limit: limit, coordinator: lab.coordinator)
+                let entry = try #require(events.first?.held, "\(events)")
+                #expect(entry.attempts == 0 && server.sights.isEmpty)
+            }
+        }
+    }
+
+    @Test func `without credentials it waits, and their secrets are not told`() async throws {
+        try await withFaultServer { server in
+            try await withOutbox { outbox in
+                try await outbox.enqueue(Self.post(server.url()))
+                let adapter = Adapter { _, completion in completion(.failure(Refused(secret: "hush"))) }
+                let events = try await flush(outbox, adapter: adapter)
+                let entry = try #require(events.first?.held, "\(events)")
+                #expect(entry.lastError == "the adapter failed: Refused")
+                #expect(entry.attempts == 0 && server.sights.isEmpty)
+            }
+        }
+    }
+
+    @Test(.enabled(if: Certificate.isPossible)) func `who is not the server gets nothing`() async throws {
+        let server = try await SecureServer([], certificate: Certificate())
+        try await withOutbox { outbox in
+            try await outbox.enqueue(Self.post(server.url))
+            let events = try await flush(outbox)
+            let entry = try #require(events.first?.held, "\(events)")
+            #expect(entry.attempts == 0 && server.streams == 0)
+        }
+        try await server.close()
+    }
+
+    /// Sends once, and says what was told.
+    @discardableResult
+    private func flush(
+        _ outbox: Outbox,
+        adapter: (any RequestAdapter)? = nil,
+        limit: Duration = .seconds(60),
+        coordinator: RetryCoordinator? = nil,
+        files: Bool = false
+    ) async throws -> [OutboxEvent] {
+        let events = Locked<[OutboxEvent]>([])
+        try await withClient { client in
+            let coordinator = coordinator ?? lab.coordinator
+            let sender = HTTPOutboxSender(client: client, adapter: adapter, limit: limit, coordinator: coordinator)
+            try await outbox.flush(sender: Watching(sender, files ? outbox.file : nil), reachability: .always) {
+                event in
+                events.withLock { $0.append(event) }
+            }
+        }
+        return events.withLock { $0 }
+    }
+
+    private static func post(_ url: String, _ fault: Fault? = nil, body: String = "body") -> OutboxRequest {
+        let headers = fault.map { [OutboxHeader("X-Fault", $0.text)] } ?? []
+        return OutboxRequest("POST", url, headers: headers, body: Array(body.utf8))
+    }
+
+    private func withOutbox(_ body: (Outbox) async throws -> Void) async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let outbox = try await Outbox(file: directory.path + "/outbox.sqlite")
+        try await body(outbox)
+        try await outbox.close()
+    }
+}
+
+/// Looks, after the answer and before the request is deleted, whether the files have a secret.
+private struct Watching: OutboxSender {
+    private let sender: any OutboxSender
+    private let file: String?
+
+    init(_ sender: any OutboxSender, _ file: String?) {
+        self.sender = sender
+        self.file = file
+    }
+
+    func send(_ delivery: OutboxDelivery) async -> OutboxResult {
+        let result = await sender.send(delivery)
+        for name in file.map({ [$0, $0 + "-wal"] }) ?? [] {
+            let bytes = FileManager.default.contents(atPath: name)
+            #expect(bytes?.isEmpty == false && bytes?.range(of: Data("hush".utf8)) == nil)
+        }
+        return result
+    }
+}
+
+/// Adds a token, and tells the server what to do.
+private struct Token: RequestAdapter {
+    private let value: String
+    private let faults: FaultAdapter
+
+    init(_ value: String, fault: Fault? = nil) {
+        self.value = value
+        faults = FaultAdapter(fault.map { [$0] } ?? [], id: "")
+    }
+
+    func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+        var request = try await faults.adapt(request)
+        request["Authorization"] = value
+        return request
+    }
+}
+
+extension OutboxEvent {
+    fileprivate var delivered: OutboxEntry? { if case .delivered(let entry) = self { entry } else { nil } }
+    fileprivate var held: OutboxEntry? { if case .held(let entry) = self { entry } else { nil } }
+    fileprivate var postponed: OutboxEntry? { if case .postponed(let entry) = self { entry } else { nil } }
+    fileprivate var rejected: String? { if case .rejected(_, let reason) = self { reason } else { nil } }
+}
+
+private struct Refused: Error {
+    let secret: String
+}
