@@ -220,6 +220,18 @@ struct DownloadTests {
         }
     }
 
+    @Test(arguments: ["", "/", "/.", "/..", "/a\0b"])
+    func `what is no name of a file is refused before anything is sent`(name: String) async throws {
+        try await withFolder { folder in
+            try await withServer({ Self.serve(Self.content, $0) }) { lab in
+                let path = name.isEmpty ? folder : "\(folder)\(name)"
+                let download = try lab.session().download(lab.server.url(), to: path, replacing: true)
+                #expect(await download.response().error != nil)
+                #expect(try names(in: folder).isEmpty && lab.server.seen.isEmpty)
+            }
+        }
+    }
+
     @Test func `a file that came meanwhile is not replaced, and nothing is lost`() async throws {
         try await withFolder { folder in
             let path = "\(folder)/file"

@@ -31,7 +31,7 @@ public final class DownloadRequest: Sendable {
         let cancelled = Answer(error: .explicitlyCancelled)
         exchange = Exchange(cancelled: cancelled, endsWithWork: true) {
             do throws(RequestError) {
-                if !replacing, FileName.isTaken(destination) { throw .fileExists(path: destination) }
+                try Self.check(destination, replacing: replacing)
                 let partial = try PartialDownload(destination, url: request.url, isResuming: isResuming) { progress in
                     for watcher in watchers.withLock({ $0 }) { watcher.yield(progress) }
                 }
@@ -41,6 +41,16 @@ public final class DownloadRequest: Sendable {
                 return Answer(error: error)
             }
         }
+    }
+
+    /// Whether a file can have this name, before anything is sent for it. A folder or a device is never replaced.
+    private static func check(_ destination: String, replacing: Bool) throws(RequestError) {
+        let name = destination.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        if ["", ".", ".."].contains(name) || destination.utf8.contains(0) {
+            throw .downloadedFileWriteFailed(error: SystemError.invalidArgument, path: destination)
+        }
+        guard FileName.isTaken(destination) else { return }
+        if !replacing || FileName.size(of: destination) == nil { throw .fileExists(path: destination) }
     }
 
     /// Waits for the end.

@@ -13,6 +13,7 @@ extension RequestError: CustomStringConvertible {
         case .fileExists(let path): "\(path.printable) is there already; remove it, or have it replaced"
         case .explicitlyCancelled: "the request was cancelled"
         case .invalidURL(let url): "\(url.printable) is no URL of http or https with a host"
+        case .invalidMethod(let method): "\(method.printable) is no method of HTTP"
         case .multipartEncodingFailed(let reason): "the form cannot be sent: \(reason)"
         case .parameterEncodingFailed(.jsonEncodingFailed(let error)):
             "the parameters cannot be written as JSON: \(String(describing: error).printable)"

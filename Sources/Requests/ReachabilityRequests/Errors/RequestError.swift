@@ -18,6 +18,8 @@ public enum RequestError: Error, Sendable {
     case explicitlyCancelled
     /// What was given is no URL of `http` or `https` with a host.
     case invalidURL(url: String)
+    /// The method is no token (RFC 9110, section 9.1).
+    case invalidMethod(String)
     /// A part of a form cannot be read, or the form does not fit in memory.
     case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
     /// The parameters cannot be written as the encoding wants.
