@@ -147,6 +147,18 @@ struct SessionTests {
         }
     }
 
+    @Test(arguments: ["", "GE T", "GET\r\nX: y", "G\u{e9}T"])
+    func `what is no method is not sent`(method: String) async throws {
+        try await withServer({ _ in Reply() }) { lab in
+            let request = try lab.session().request(lab.server.url(), method: HTTPMethod(rawValue: method))
+            guard case .invalidMethod? = await request.response(using: DataResponseSerializer()).error else {
+                Issue.record("it was sent")
+                return
+            }
+            #expect(lab.server.seen.isEmpty)
+        }
+    }
+
     @Test func `parameters that cannot be encoded are the result`() async throws {
         struct Bad: Encodable, Sendable {
             func encode(to encoder: any Encoder) throws { throw CancellationError() }

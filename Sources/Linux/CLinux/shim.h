@@ -56,6 +56,11 @@ static inline int clinux_pidfd_open(int number) { return (int)syscall(SYS_pidfd_
 /* memfd_create(2) is declared only for _GNU_SOURCE. 1 is MFD_CLOEXEC. */
 static inline int clinux_memfd_create(void) { return (int)syscall(SYS_memfd_create, "request", 1U); }
 
+/* renameat2(2) is declared only for _GNU_SOURCE. -100 is AT_FDCWD, 1 is RENAME_NOREPLACE. */
+static inline int clinux_rename_new(const char *from, const char *to) {
+    return (int)syscall(SYS_renameat2, -100, from, -100, to, 1U);
+}
+
 /* ioctl(2) is variadic. NS_GET_NSTYPE tells which kind of namespace a file of nsfs is. */
 static inline int clinux_is_network_namespace(int fd) { return ioctl(fd, NS_GET_NSTYPE) == clinux_clone_newnet; }
 

@@ -7,8 +7,13 @@ extension RequestError: CustomStringConvertible {
         case .createUploadableFailed(let error): "what is to be uploaded cannot be read: \(error)"
         case .downloadedFileMoveFailed(let error, let source, let destination):
             "\(source.printable) is whole, but could not become \(destination.printable): \(error)"
+        case .downloadedFileWriteFailed(let error, let path): "\(path.printable) cannot be written: \(error)"
+        case .downloadBusy(let path): "another download to \(path.printable) is under way"
+        case .downloadInterrupted(let error): "the download was ended: \(error)"
+        case .fileExists(let path): "\(path.printable) is there already; remove it, or have it replaced"
         case .explicitlyCancelled: "the request was cancelled"
         case .invalidURL(let url): "\(url.printable) is no URL of http or https with a host"
+        case .invalidMethod(let method): "\(method.printable) is no method of HTTP"
         case .multipartEncodingFailed(let reason): "the form cannot be sent: \(reason)"
         case .parameterEncodingFailed(.jsonEncodingFailed(let error)):
             "the parameters cannot be written as JSON: \(String(describing: error).printable)"

@@ -6,10 +6,20 @@ public enum RequestError: Error, Sendable {
     case createUploadableFailed(error: any Error)
     /// The file is whole, and could not be put in its place.
     case downloadedFileMoveFailed(error: any Error, source: String, destination: String)
+    /// The file, or what is beside it until it is whole, cannot be written: the disk is full or read-only, for example.
+    case downloadedFileWriteFailed(error: any Error, path: String)
+    /// Another download to the same place is under way.
+    case downloadBusy(path: String)
+    /// What the server sends makes no file.
+    case downloadInterrupted(error: any Error)
+    /// There is a file already, and it is not to be replaced.
+    case fileExists(path: String)
     /// It was cancelled: by `cancel()`, or because nobody waits for it any more.
     case explicitlyCancelled
     /// What was given is no URL of `http` or `https` with a host.
     case invalidURL(url: String)
+    /// The method is no token (RFC 9110, section 9.1).
+    case invalidMethod(String)
     /// A part of a form cannot be read, or the form does not fit in memory.
     case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
     /// The parameters cannot be written as the encoding wants.
@@ -106,6 +116,7 @@ extension RequestError {
     public var underlyingError: (any Error)? {
         switch self {
         case .createUploadableFailed(let error), .downloadedFileMoveFailed(let error, _, _),
+            .downloadedFileWriteFailed(let error, _), .downloadInterrupted(let error),
             .requestAdaptationFailed(let error), .sessionTaskFailed(let error),
             .responseValidationFailed(.customValidationFailed(let error)),
             .responseSerializationFailed(.decodingFailed(let error, _)),

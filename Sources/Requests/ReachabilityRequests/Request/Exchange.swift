@@ -16,6 +16,7 @@ final class Exchange<Value: Sendable>: Sendable {
         /// Who left before it had begun to wait.
         var gone: Set<Int> = []
         var lastNumber = 0
+        var isCancelled = false
     }
 
     private enum Step {
@@ -28,12 +29,16 @@ final class Exchange<Value: Sendable>: Sendable {
     private let state = Locked(State())
     private let work: @Sendable () async -> Value
     private let cancelled: Value
+    private let endsWithWork: Bool
 
     /// - Parameters:
     ///   - cancelled: What comes of it when it is cancelled.
+    ///   - endsWithWork: Whether it ends only when the work has, with what the work says, also when it is cancelled: for work that
+    ///     leaves something behind.
     ///   - work: Does it.
-    init(cancelled: Value, work: @escaping @Sendable () async -> Value) {
+    init(cancelled: Value, endsWithWork: Bool = false, work: @escaping @Sendable () async -> Value) {
         self.cancelled = cancelled
+        self.endsWithWork = endsWithWork
         self.work = work
     }
 
@@ -63,7 +68,11 @@ final class Exchange<Value: Sendable>: Sendable {
 
     /// Ends it, if it has not ended.
     func cancel() {
-        let (task, waiting) = state.withLock { end(&$0, with: cancelled) }
+        let (task, waiting) = state.withLock { state -> (Task<Void, Never>?, [CheckedContinuation<Value, Never>]) in
+            state.isCancelled = true
+            if endsWithWork, case .running(let task) = state.phase { return (task, []) }
+            return end(&state, with: cancelled)
+        }
         task?.cancel()
         for continuation in waiting { continuation.resume(returning: cancelled) }
     }
@@ -88,14 +97,15 @@ final class Exchange<Value: Sendable>: Sendable {
     }
 
     private func leave(_ number: Int) {
-        let continuation = state.withLock { state in
-            let continuation = state.waiting.removeValue(forKey: number)
-            if continuation == nil { state.gone.insert(number) }
-            return continuation
+        let (continuation, isDeserted) = state.withLock { state -> (CheckedContinuation<Value, Never>?, Bool) in
+            if state.waiting[number] == nil { state.gone.insert(number) }
+            let isDeserted = state.waiting[number] != nil && state.waiting.count == 1
+            // The last one waits until the work has ended.
+            if isDeserted, endsWithWork { return (nil, true) }
+            return (state.waiting.removeValue(forKey: number), isDeserted)
         }
-        guard let continuation else { return }
-        continuation.resume(returning: cancelled)
-        cancelIfDeserted()
+        if isDeserted { cancel() }
+        continuation?.resume(returning: cancelled)
     }
 
     private func cancelIfDeserted() {
@@ -109,9 +119,8 @@ final class Exchange<Value: Sendable>: Sendable {
             for continuation in waiting { continuation.resume(returning: value) }
         }
         let isOver = state.withLock { state in
-            if case .over = state.phase { return true }
-            state.phase = .running(task)
-            return false
+            if case .running = state.phase { state.phase = .running(task) }
+            return state.isCancelled
         }
         // It was cancelled before anybody knew the task.
         if isOver { task.cancel() }

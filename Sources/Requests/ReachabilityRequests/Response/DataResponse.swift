@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import LinuxPrimitives
 public import ReachabilityRetry
 
 /// What came of a request: the answer, its value or why there is none, and how it was come by.
@@ -49,7 +50,8 @@ extension DataResponse: CustomStringConvertible {
     public var description: String {
         let url = request.url.prefix { $0 != "?" && $0 != "#" }
         let status = response.map { "\($0.statusCode)" } ?? "no answer"
-        return "\(request.method) \(url): \(status) in \(metrics.duration)" + (error.map { "; \($0)" } ?? "")
+        return "\(request.method.rawValue.printable) \(String(url).printable): \(status) in \(metrics.duration)"
+            + (error.map { "; \($0)" } ?? "")
     }
 }
 

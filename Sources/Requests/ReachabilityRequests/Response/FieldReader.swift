@@ -28,6 +28,9 @@ struct FieldReader {
         return String(decoding: token, as: UTF8.self)
     }
 
+    /// Whether the whole text is one.
+    static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy { isToken($0) } }
+
     private static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -11,6 +11,7 @@ final class AnswerReader: Sendable {
     private let limits: ResponseLimits
     private let validator: Validator
     private let monitors: MonitorList
+    private let download: PartialDownload?
     private let number: UInt64
     private let began: ContinuousClock.Instant
     private let state = Locked<ReceivedAnswer?>(nil)
@@ -20,6 +21,7 @@ final class AnswerReader: Sendable {
         _ limits: ResponseLimits,
         _ validator: Validator,
         _ monitors: MonitorList,
+        _ download: PartialDownload?,
         number: UInt64,
         began: ContinuousClock.Instant
     ) {
@@ -27,6 +29,7 @@ final class AnswerReader: Sendable {
         self.limits = limits
         self.validator = validator
         self.monitors = monitors
+        self.download = download
         self.number = number
         self.began = began
     }
@@ -42,7 +45,12 @@ final class AnswerReader: Sendable {
         let head = ResponseHead(url: request.url, response)
         let time = began.duration(to: .now)
         monitors.tell(.answered(number, head))
-        let isRefused = validator.refusesHead(request, head) || (300..<400).contains(head.statusCode)
+        if let download, let received = try await write(response, head, to: download, time) {
+            state.withLock { $0 = received }
+            return received
+        }
+        let isRefused =
+            download != nil || validator.refusesHead(request, head) || (300..<400).contains(head.statusCode)
         let limit = isRefused ? limits.refusedBody : limits.body
         if !isRefused, request.method != .head, let length = head.expectedContentLength, length > limit {
             throw RequestError.responseSerializationFailed(reason: .inputDataTooLong(limit: limit))
@@ -60,17 +68,56 @@ final class AnswerReader: Sendable {
                 break
             }
         }
-        var refusal = validator.refusal(request, head, data)
+        var refusal = validator.refusal(request, head, download == nil ? data : nil)
+        if download != nil, refusal == nil {
+            let reason = RequestError.ResponseValidationFailureReason.unacceptableStatusCode(code: head.statusCode)
+            refusal = .responseValidationFailed(reason: reason)
+        }
         if isCut, refusal == nil { refusal = .responseSerializationFailed(reason: .inputDataTooLong(limit: limit)) }
-        let received = ReceivedAnswer(
+        let received = ReceivedAnswer(head, response, data, refusal, headTime: time)
+        state.withLock { $0 = received }
+        return received
+    }
+
+    /// Writes an answer into the file; nil for one that is none, or is refused.
+    private func write(
+        _ response: HTTPClientResponse,
+        _ head: ResponseHead,
+        to download: PartialDownload,
+        _ time: Duration
+    ) async throws -> ReceivedAnswer? {
+        switch download.decision(on: head) {
+        case .refuse: return nil
+        case .complete: break
+        case .startOver(let reason): throw RequestError.downloadInterrupted(error: DownloadFailure.startOver(reason))
+        case .unexpectedPart: throw RequestError.downloadInterrupted(error: DownloadFailure.unexpectedPart)
+        case .write(let start, let total):
+            if validator.refusal(request, head, nil) != nil { return nil }
+            do {
+                try await download.take(response.body, head, at: start, total: total)
+            } catch let error as DownloadFailure {
+                throw RequestError.downloadInterrupted(error: error)
+            }
+        }
+        return ReceivedAnswer(head, response, Data(), nil, headTime: time)
+    }
+}
+
+extension ReceivedAnswer {
+    fileprivate init(
+        _ head: ResponseHead,
+        _ response: HTTPClientResponse,
+        _ data: Data,
+        _ refusal: RequestError?,
+        headTime: Duration
+    ) {
+        self.init(
             head: head,
             data: data,
             visits: response.history.map { ($0.request.url, Int($0.responseHead.status.code)) },
-            headTime: time,
+            headTime: headTime,
             refusal: refusal
         )
-        state.withLock { $0 = received }
-        return received
     }
 }
 

@@ -14,6 +14,10 @@ struct ClientTransport: Sendable {
         guard (try? HTTPClient.Request(url: request.url)) != nil else {
             return Answer(error: .invalidURL(url: request.url))
         }
+        // The client would send any text, line breaks included.
+        guard FieldReader.isToken(request.method.rawValue) else {
+            return Answer(error: .invalidMethod(request.method.rawValue))
+        }
         var options = options
         options.validate = { [validate = options.validate] head in
             try await validate?(head)

@@ -1,0 +1,139 @@
+import LinuxPrimitives
+public import ReachabilityRetry
+
+/// A request whose answer becomes a file. Until it is whole it is `NAME.part` beside its place; so there is never a part of a file in the
+/// place. It is one exchange: begun when somebody first waits for it, and cancelled when the last of them is.
+///
+/// A download that is interrupted, or whose process ends, is gone on with by the next one to the same place from the same URL, where the
+/// server tells versions of the file apart (a strong ETag). It fails when nothing more comes, and not because it takes long.
+public final class DownloadRequest: Sendable {
+    /// The request, with the session's header fields.
+    public let request: OutgoingRequest
+    /// The path of the file.
+    public let destination: String
+
+    private let checks: Locked<Validator>
+    private let exchange: Exchange<Answer>
+    private let watchers: Locked<[AsyncStream<DownloadProgress>.Continuation]>
+
+    init(
+        _ request: OutgoingRequest,
+        to destination: String,
+        replacing: Bool,
+        isResuming: Bool,
+        in session: Session,
+        _ interceptor: (any RequestInterceptor)?
+    ) {
+        let request = request.adding(session.headers)
+        let checks = Locked(Validator())
+        let watchers = Locked<[AsyncStream<DownloadProgress>.Continuation]>([])
+        (self.request, self.destination, self.checks, self.watchers) = (request, destination, checks, watchers)
+        let cancelled = Answer(error: .explicitlyCancelled)
+        exchange = Exchange(cancelled: cancelled, endsWithWork: true) {
+            do throws(RequestError) {
+                try Self.check(destination, replacing: replacing)
+                let partial = try PartialDownload(destination, url: request.url, isResuming: isResuming) { progress in
+                    for watcher in watchers.withLock({ $0 }) { watcher.yield(progress) }
+                }
+                let validator = checks.withLock { $0 }
+                return await session.download(request, validator, interceptor, partial, replacing: replacing)
+            } catch {
+                return Answer(error: error)
+            }
+        }
+    }
+
+    /// Whether a file can have this name, before anything is sent for it. A folder or a device is never replaced.
+    private static func check(_ destination: String, replacing: Bool) throws(RequestError) {
+        let name = destination.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        if ["", ".", ".."].contains(name) || destination.utf8.contains(0) {
+            throw .downloadedFileWriteFailed(error: SystemError.invalidArgument, path: destination)
+        }
+        guard FileName.isTaken(destination) else { return }
+        if !replacing || FileName.size(of: destination) == nil { throw .fileExists(path: destination) }
+    }
+
+    /// Waits for the end.
+    public func response() async -> DownloadResponse {
+        let answer = await exchange.value()
+        endProgress()
+        return DownloadResponse(
+            request: request,
+            response: answer.response,
+            metrics: answer.metrics,
+            result: answer.error.map { .failure($0) } ?? .success(destination)
+        )
+    }
+
+    /// Waits for the file.
+    ///
+    /// - Returns: Its path.
+    @discardableResult
+    public func file() async throws(RequestError) -> String { try await response().result.get() }
+
+    /// How much is here, from now on, the newest alone for who reads slowly. It ends with the download. It begins nothing.
+    public var progress: AsyncStream<DownloadProgress> {
+        let (progress, watcher) = AsyncStream.makeStream(
+            of: DownloadProgress.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        watchers.withLock { $0.append(watcher) }
+        if exchange.result != nil { endProgress() }
+        return progress
+    }
+
+    private func endProgress() {
+        for watcher in watchers.withLock({ $0 }) { watcher.finish() }
+    }
+
+    /// Ends it, if it has not ended. What is here stays, if it can be gone on with.
+    @discardableResult
+    public func cancel() -> DownloadRequest {
+        exchange.cancel()
+        if exchange.result != nil { endProgress() }
+        return self
+    }
+
+    /// Wants a type that the request's Accept names. A status beside 200 to 299 is never a file.
+    @discardableResult
+    public func validate() -> DownloadRequest {
+        checks.withLock { $0.addUsual() }
+        return self
+    }
+
+    /// Asks the closure, without the body.
+    @discardableResult
+    public func validate(_ check: @escaping Validation) -> DownloadRequest {
+        checks.withLock { $0.add(check) }
+        return self
+    }
+}
+
+extension Session {
+    /// A download of a file, begun when it is first waited for.
+    ///
+    /// - Parameters:
+    ///   - url: The URL as text.
+    ///   - destination: The path of the file.
+    ///   - replacing: Whether a file that is there is replaced; else that is an error.
+    ///   - isResuming: Whether a part that is here is gone on with.
+    ///   - headers: Its own header fields.
+    ///   - interceptor: Asked before the session's own.
+    public func download(
+        _ url: String,
+        to destination: String,
+        replacing: Bool = false,
+        resuming isResuming: Bool = true,
+        headers: HTTPHeaders = HTTPHeaders(),
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DownloadRequest {
+        DownloadRequest(
+            OutgoingRequest(url: url, headers: headers),
+            to: destination,
+            replacing: replacing,
+            isResuming: isResuming,
+            in: self,
+            interceptor
+        )
+    }
+}

@@ -1,0 +1,179 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import LinuxPrimitives
+import NIOCore
+
+/// The file `NAME.part` beside the one that a download is to become, and `NAME.part.json` with what is known of it. Who has it has the
+/// lock on it: of two downloads to one place, in one process or in two, the second is refused.
+///
+/// It is used by one task at a time.
+final class PartialDownload: Sendable {
+    struct State {
+        /// How many bytes of the file are here.
+        var size: Int64 = 0
+        /// What is known of the file; nil where it cannot be gone on with.
+        var known: ResumeData?
+        /// How many bytes came, those included that came again.
+        var received: Int64 = 0
+        /// From where on the attempts under way ask.
+        var offset: Int64?
+    }
+
+    /// After how many bytes it is worth to ask for the rest at once.
+    private static let goodPiece: Int64 = 64 << 10
+
+    let destination: String
+    private let url: String
+    private let file: PartialFile
+    private let state = Locked(State())
+    private let tell: @Sendable (DownloadProgress) -> Void
+
+    private var path: String { Self.path(of: destination) }
+    private var notePath: String { "\(path).json" }
+
+    /// Opens what is there, if it is of this URL, else begins anew.
+    init(
+        _ destination: String,
+        url: String,
+        isResuming: Bool,
+        tell: @escaping @Sendable (DownloadProgress) -> Void
+    ) throws(RequestError) {
+        self.destination = destination
+        self.url = ResumeData.plain(url)
+        self.tell = tell
+        do throws(SystemError) {
+            file = try PartialFile(Self.path(of: destination), isNew: false)
+            try file.lock()
+        } catch {
+            throw error == .tryAgain ? .downloadBusy(path: destination) : .failed(error, at: Self.path(of: destination))
+        }
+        // Whoever had the lock may have given the file its name since.
+        guard file.isNamed(path) else { throw .downloadBusy(path: destination) }
+        if isResuming, let note = TextFile.read(notePath, limit: 1 << 16),
+            let known = try? JSONDecoder().decode(ResumeData.self, from: Data(note.utf8)), known.url == self.url
+        {
+            let size = try during { () throws(SystemError) in try file.size() }
+            if size > 0, size <= known.total ?? .max { state.withLock { ($0.size, $0.known) = (size, known) } }
+        }
+        if size == 0 { try startOver() }
+    }
+
+    private static func path(of destination: String) -> String { "\(destination).part" }
+
+    /// How many bytes of the file are here.
+    var size: Int64 { state.withLock { $0.size } }
+    /// How many bytes came.
+    var received: Int64 { state.withLock { $0.received } }
+    /// Whether it can be gone on with.
+    var isResumable: Bool { state.withLock { $0.known != nil && $0.size > 0 } }
+
+    /// Throws away what is here.
+    func startOver() throws(RequestError) {
+        OwnFile.remove(notePath)
+        state.withLock { ($0.size, $0.known) = (0, nil) }
+        try during { () throws(SystemError) in try file.setSize(0) }
+    }
+
+    /// The header fields that ask for the rest of the file, or for all of it (RFC 9110, sections 13.1.5 and 14.2).
+    func askForRest(in request: OutgoingRequest) -> OutgoingRequest {
+        var request = request
+        // Of a file that is coded as it is sent no part is a part of the file.
+        request.headers.add(.acceptEncoding("identity"))
+        request.headers.remove(name: "Range")
+        state.withLock { state in
+            state.offset = nil
+            guard let known = state.known, state.size > 0 else { return }
+            state.offset = state.size
+            request.headers.add(name: "Range", value: "bytes=\(state.size)-")
+            request.headers.add(name: "If-Range", value: known.validator)
+        }
+        return request
+    }
+
+    /// What is to be done with an answer.
+    func decision(on head: ResponseHead) -> ResumeDecision {
+        let (offset, known) = state.withLock { ($0.offset, $0.known) }
+        return ResumeDecision(head, askedFrom: offset, of: known)
+    }
+
+    /// Writes a body from a place on. Where it breaks off after a good piece, that ends the attempts: the next ask for what is missing
+    /// then. A small piece may come again.
+    func take(_ body: HTTPClientResponse.Body, _ head: ResponseHead, at start: Int64, total: Int64?) async throws {
+        if head.statusCode != 206 {
+            let known = head.contentEncoding == nil ? ResumeData(url: url, head) : nil
+            try note(known)
+        }
+        try during { () throws(SystemError) in try file.setSize(start) }
+        state.withLock { $0.size = start }
+        var place = start
+        tell(DownloadProgress(completed: place, total: total))
+        do {
+            for try await part in body {
+                try Task.checkCancellation()
+                place = try write(part, at: place, of: total)
+            }
+        } catch  where !(error is CancellationError || error is RequestError || error is DownloadFailure) {
+            throw place - start >= Self.goodPiece && isResumable ? DownloadFailure.brokenOff(error) : error
+        }
+        if let total, place < total { throw DownloadFailure.tooShort(place, of: total) }
+    }
+
+    /// Returns where the next piece goes.
+    private func write(_ part: ByteBuffer, at place: Int64, of total: Int64?) throws -> Int64 {
+        let end = place + Int64(part.readableBytes)
+        if let total, end > total {
+            try startOver()
+            throw DownloadFailure.tooLong(total)
+        }
+        try during { () throws(SystemError) in try file.write(part.readableBytesView, at: place) }
+        state.withLock { state in
+            state.size = end
+            state.received += end - place
+        }
+        tell(DownloadProgress(completed: end, total: total))
+        return end
+    }
+
+    /// Gives the whole file its name, which it has after a power cut, too.
+    func finish(replacing: Bool) throws(RequestError) {
+        do throws(SystemError) {
+            try file.setUsualMode()
+            try file.sync()
+            try FileName.move(path, to: destination, replacing: replacing)
+            OwnFile.remove(notePath)
+            try FileName.syncDirectory(of: destination)
+        } catch {
+            throw .downloadedFileMoveFailed(error: error, source: path, destination: destination)
+        }
+    }
+
+    /// What cannot be gone on with does not stay.
+    func leave() {
+        guard !isResumable, file.isNamed(path) else { return }
+        OwnFile.remove(notePath)
+        OwnFile.remove(path)
+    }
+
+    /// Written before the first byte of the file: there are no bytes of which nothing is known.
+    private func note(_ known: ResumeData?) throws(RequestError) {
+        try startOver()
+        guard let known, let text = try? JSONEncoder().encode(known) else { return }
+        OwnFile.remove(notePath)
+        try during { () throws(SystemError) in
+            let note = try PartialFile(notePath, isNew: true)
+            try note.write(text, at: 0)
+            try note.sync()
+        }
+        state.withLock { $0.known = known }
+    }
+
+    private func during<Value>(_ work: () throws(SystemError) -> Value) throws(RequestError) -> Value {
+        do throws(SystemError) { return try work() } catch { throw .failed(error, at: path) }
+    }
+}
+
+extension RequestError {
+    fileprivate static func failed(_ error: SystemError, at path: String) -> RequestError {
+        .downloadedFileWriteFailed(error: error, path: path)
+    }
+}

@@ -1,0 +1,32 @@
+import ReachabilityRetry
+
+extension Session {
+    /// Sends a request, and keeps its answer in memory, or in a file.
+    func send(
+        _ request: OutgoingRequest,
+        _ validator: Validator,
+        _ interceptor: (any RequestInterceptor)?,
+        into download: PartialDownload? = nil
+    ) async -> Answer {
+        let began = ContinuousClock.now
+        let number = monitors.nextNumber()
+        monitors.tell(.began(number, request))
+        let interceptors = [interceptor, self.interceptor].compactMap { $0 }
+        var options = options
+        options.adapter = Interceptor(
+            adapters: interceptors.map { $0 as any RequestAdapter } + [options.adapter].compactMap { $0 }
+        )
+        let retriers = interceptors.map { $0 as any RequestRetrier } + [options.retrier].compactMap { $0 }
+        options.retrier = retriers.isEmpty ? nil : Interceptor(retriers: retriers)
+        options.observer = { [monitors, observer = options.observer] event in
+            observer?(event)
+            monitors.tell(.retry(number, event))
+        }
+        let reader = AnswerReader(request, limits, validator, monitors, download, number: number, began: began)
+        let transport = ClientTransport(client: client, policy: policy, options: options)
+        var answer = await transport.send(request, reading: reader)
+        answer.metrics.duration = began.duration(to: .now)
+        monitors.tell(.finished(number, answer.metrics, answer.error))
+        return answer
+    }
+}

@@ -1,0 +1,322 @@
+import FoundationEssentials
+import LinuxPrimitives
+import Testing
+
+@testable import ReachabilityRequests
+
+/// Downloads from a server on the loopback address, which is cut, changes its mind and lies.
+struct DownloadTests {
+    private static let content = (0..<60).map { UInt8($0 + 33) }
+
+    /// Serves a file as a good server does.
+    private static func serve(_ content: [UInt8], tag: String? = #""v1""#, _ request: Seen) -> Reply {
+        var reply = Reply()
+        reply.fields["ETag"] = tag
+        guard let range = request.fields["range"], request.fields["if-range"] == tag,
+            let start = Int(range.dropFirst("bytes=".count).dropLast())
+        else {
+            reply.body = content
+            return reply
+        }
+        guard start < content.count else {
+            reply.status = 416
+            reply.fields["Content-Range"] = "bytes */\(content.count)"
+            return reply
+        }
+        reply.status = 206
+        reply.fields["Content-Range"] = "bytes \(start)-\(content.count - 1)/\(content.count)"
+        reply.body = Array(content[start...])
+        return reply
+    }
+
+    /// Of an answer only so many bytes, and then the end of the connection.
+    private static func cut(_ reply: Reply, at count: Int) -> Reply {
+        guard count < reply.body.count else { return reply }
+        var reply = reply
+        reply.length = reply.body.count
+        reply.body = Array(reply.body.prefix(count))
+        reply.closes = true
+        return reply
+    }
+
+    private func withFolder(_ body: (String) async throws -> Void) async throws {
+        let folder = "\(FileManager.default.temporaryDirectory.path)/download-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body(folder)
+    }
+
+    private func bytes(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
+
+    private func names(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    }
+
+    /// Leaves a part as an earlier process would have.
+    private func leavePart(_ part: [UInt8], at path: String, of url: String, total: Int64? = 60) throws {
+        try Data(part).write(to: URL(filePath: "\(path).part"))
+        let known = ResumeData(url: url, validator: #""v1""#, total: total)
+        try JSONEncoder().encode(known).write(to: URL(filePath: "\(path).part.json"))
+    }
+
+    @Test func `a file has its name when it is whole, and nothing stays beside it`() async throws {
+        try await withFolder { folder in
+            try await withServer({ Self.serve(Self.content, $0) }) { lab in
+                let download = try lab.session().download(lab.server.url(), to: "\(folder)/file").validate()
+                let progress = download.progress
+                #expect(try await download.file() == "\(folder)/file")
+                var last: DownloadProgress?
+                for await step in progress { last = step }
+                #expect(last == DownloadProgress(completed: 60, total: 60))
+                #expect(bytes("\(folder)/file") == Self.content)
+                #expect(try names(in: folder) == ["file"])
+                #expect(lab.server.seen.first?.fields["accept-encoding"] == "identity")
+            }
+        }
+    }
+
+    @Test func `cut at every byte, the file is right`() async throws {
+        try await withFolder { folder in
+            let count = Locked(0)
+            let place = Locked(0)
+            try await withServer({ request in
+                let reply = Self.serve(Self.content, request)
+                let isFirst = count.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                return isFirst ? Self.cut(reply, at: place.withLock { $0 }) : reply
+            }) { lab in
+                for cut in 0...Self.content.count {
+                    count.withLock { $0 = 0 }
+                    place.withLock { $0 = cut }
+                    let response = try await lab.session().download(lab.server.url(), to: "\(folder)/\(cut)").response()
+                    #expect(response.error == nil)
+                    #expect(bytes("\(folder)/\(cut)") == Self.content)
+                }
+            }
+            #expect(try names(in: folder).count == Self.content.count + 1)
+        }
+    }
+
+    @Test func `one that is cut again and again sends little twice`() async throws {
+        let content = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        try await withFolder { folder in
+            try await withServer({ Self.cut(Self.serve(content, $0), at: 400_000) }) { lab in
+                let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file").response()
+                #expect(response.error == nil)
+                #expect(bytes("\(folder)/file") == content)
+                // A piece that is shorter than 64 KiB may come again.
+                let twice = response.metrics.receivedBytes - 2_000_000
+                #expect(twice < 65536 * Int64(lab.server.seen.count))
+                #expect(lab.server.seen.last?.fields["range"] != nil)
+            }
+        }
+    }
+
+    @Test func `what an earlier process left is gone on with`() async throws {
+        try await withFolder { folder in
+            try await withServer({ Self.serve(Self.content, $0) }) { lab in
+                for count in [1, 30, 59, 60] {
+                    let path = "\(folder)/\(count)"
+                    try leavePart(Array(Self.content.prefix(count)), at: path, of: lab.server.url())
+                    let response = try await lab.session().download(lab.server.url(), to: path).validate().response()
+                    #expect(response.error == nil)
+                    #expect(bytes(path) == Self.content)
+                    #expect(response.metrics.receivedBytes == 60 - Int64(count))
+                    #expect(lab.server.seen.last?.fields["range"] == "bytes=\(count)-")
+                    #expect(lab.server.seen.last?.fields["if-range"] == #""v1""#)
+                }
+                #expect(try names(in: folder) == ["1", "30", "59", "60"])
+            }
+        }
+    }
+
+    @Test(arguments: ["other tag", "412", "416", "other length", "coding", "no range", "another URL", "damaged note"])
+    func `what cannot be gone on with is fetched anew`(kind: String) async throws {
+        try await withFolder { folder in
+            try await withServer({ request in
+                guard request.fields["range"] != nil else { return Self.serve(Self.content, request) }
+                var reply = Self.serve(Self.content, tag: kind == "other tag" ? #""v2""# : #""v1""#, request)
+                switch kind {
+                case "412", "416": (reply.status, reply.body) = (Int(kind) ?? 0, [])
+                case "other length": reply.fields["Content-Range"] = "bytes 10-59/61"
+                case "coding": reply.fields["Content-Encoding"] = "odd"
+                case "no range": reply.fields["Content-Range"] = nil
+                default: break
+                }
+                return reply
+            }) { lab in
+                let path = "\(folder)/file"
+                let url = lab.server.url(kind == "another URL" ? "/other" : "/")
+                try leavePart(Array(repeating: 0, count: 10), at: path, of: url)
+                if kind == "damaged note" { try Data("{".utf8).write(to: URL(filePath: "\(path).part.json")) }
+                let response = try await lab.session().download(lab.server.url(), to: path).response()
+                #expect(response.error == nil)
+                #expect(bytes(path) == Self.content)
+                #expect(try names(in: folder) == ["file"])
+            }
+        }
+    }
+
+    @Test func `a refused answer leaves the part as it is`() async throws {
+        try await withFolder { folder in
+            try await withServer({ _ in Reply("<html>", status: 404) }) { lab in
+                try leavePart(Array(Self.content.prefix(10)), at: "\(folder)/file", of: lab.server.url())
+                let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file").response()
+                #expect(response.error?.responseCode == 404 && response.response?.statusCode == 404)
+                #expect(try names(in: folder) == ["file.part", "file.part.json"])
+                #expect(bytes("\(folder)/file.part") == Array(Self.content.prefix(10)))
+            }
+        }
+    }
+
+    @Test func `without a strong validator it starts over, and leaves nothing`() async throws {
+        try await withFolder { folder in
+            let replies = Replies([
+                Self.cut(Self.serve(Self.content, tag: "W/\"v1\"", .get), at: 10),
+                Self.serve(Self.content, tag: nil, .get), Self.cut(Self.serve(Self.content, tag: nil, .get), at: 10),
+            ])
+            try await withServer({ _ in replies.next() }) { lab in
+                #expect(try await lab.session().download(lab.server.url(), to: "\(folder)/a").file() == "\(folder)/a")
+                #expect(bytes("\(folder)/a") == Self.content)
+                let failed = try await lab.session().download(lab.server.url(), to: "\(folder)/b").response()
+                #expect(failed.error?.isSessionTaskError == true)
+                #expect(lab.server.seen.allSatisfy { $0.fields["range"] == nil })
+                #expect(try names(in: folder) == ["a"])
+            }
+        }
+    }
+
+    @Test func `behind a redirect to another server it is gone on with`() async throws {
+        let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        try await withFolder { folder in
+            try await withServer({ Self.cut(Self.serve(content, $0), at: 100_000) }) { files in
+                let place = files.server.url("/file")
+                try await withServer({ _ in Reply("", status: 302, fields: ["Location": place]) }) { lab in
+                    let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file").response()
+                    #expect(response.error == nil)
+                    #expect(bytes("\(folder)/file") == content)
+                    #expect(files.server.seen.last?.fields["range"] != nil)
+                }
+            }
+        }
+    }
+
+    @Test func `a file that is there is replaced only where that is wanted`() async throws {
+        try await withFolder { folder in
+            try await withServer({ Self.serve(Self.content, $0) }) { lab in
+                let path = "\(folder)/file"
+                try Data("old".utf8).write(to: URL(filePath: path))
+                let refused = try await lab.session().download(lab.server.url(), to: path).response()
+                guard case .fileExists? = refused.error else {
+                    Issue.record("\(String(describing: refused.error))")
+                    return
+                }
+                #expect(lab.server.seen.isEmpty && bytes(path) == Array("old".utf8))
+                _ = try await lab.session().download(lab.server.url(), to: path, replacing: true).file()
+                #expect(bytes(path) == Self.content)
+            }
+        }
+    }
+
+    @Test(arguments: ["", "/", "/.", "/..", "/a\0b"])
+    func `what is no name of a file is refused before anything is sent`(name: String) async throws {
+        try await withFolder { folder in
+            try await withServer({ Self.serve(Self.content, $0) }) { lab in
+                let path = name.isEmpty ? folder : "\(folder)\(name)"
+                let download = try lab.session().download(lab.server.url(), to: path, replacing: true)
+                #expect(await download.response().error != nil)
+                #expect(try names(in: folder).isEmpty && lab.server.seen.isEmpty)
+            }
+        }
+    }
+
+    @Test func `a file that came meanwhile is not replaced, and nothing is lost`() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/file"
+            try await withServer({ request in
+                try? Data("new".utf8).write(to: URL(filePath: path))
+                return Self.serve(Self.content, request)
+            }) { lab in
+                let response = try await lab.session().download(lab.server.url(), to: path).response()
+                #expect(response.error?.isDownloadedFileMoveError == true)
+                #expect(bytes(path) == Array("new".utf8) && bytes("\(path).part") == Self.content)
+            }
+        }
+    }
+
+    @Test func `its mode is that of any new file`() async throws {
+        try await withFolder { folder in
+            try await withServer({ Self.serve(Self.content, $0) }) { lab in
+                try Data().write(to: URL(filePath: "\(folder)/other"))
+                _ = try await lab.session().download(lab.server.url(), to: "\(folder)/file").file()
+                let modes = try ["file", "other"].map {
+                    try FileManager.default.attributesOfItem(atPath: "\(folder)/\($0)")[.posixPermissions] as? Int
+                }
+                #expect(modes[0] == modes[1] && modes[0] != nil)
+            }
+        }
+    }
+
+    @Test func `of two downloads to one place the second is refused, and a cancelled one makes room`() async throws {
+        try await withFolder { folder in
+            let isSilent = Locked(true)
+            try await withServer({ isSilent.withLock { $0 } ? .silence : Self.serve(Self.content, $0) }) { lab in
+                let session = try lab.session()
+                let first = session.download(lab.server.url(), to: "\(folder)/file")
+                async let response = first.response()
+                for await _ in lab.server.arrivals { break }
+                let second = await session.download(lab.server.url(), to: "\(folder)/file").response()
+                guard case .downloadBusy? = second.error else {
+                    Issue.record("\(String(describing: second.error))")
+                    return
+                }
+                first.cancel()
+                #expect(await response.error?.isExplicitlyCancelledError == true)
+                isSilent.withLock { $0 = false }
+                _ = try await session.download(lab.server.url(), to: "\(folder)/file").file()
+                #expect(bytes("\(folder)/file") == Self.content)
+            }
+        }
+    }
+
+    @Test func `a link in the place of the part, and a folder that is not there, are refused before anything is sent`()
+        async throws
+    {
+        try await withFolder { folder in
+            try await withServer({ Self.serve(Self.content, $0) }) { lab in
+                try Data("keep".utf8).write(to: URL(filePath: "\(folder)/victim"))
+                try FileManager.default.createSymbolicLink(
+                    atPath: "\(folder)/file.part",
+                    withDestinationPath: "\(folder)/victim"
+                )
+                for path in ["\(folder)/file", "\(folder)/none/file"] {
+                    let response = try await lab.session().download(lab.server.url(), to: path).response()
+                    guard case .downloadedFileWriteFailed? = response.error else {
+                        Issue.record("\(String(describing: response.error))")
+                        return
+                    }
+                }
+                #expect(bytes("\(folder)/victim") == Array("keep".utf8) && lab.server.seen.isEmpty)
+            }
+        }
+    }
+
+    @Test func `a part that nobody asked for is an error`() async throws {
+        try await withFolder { folder in
+            try await withServer({ _ in Reply("x", status: 206, fields: ["Content-Range": "bytes 0-0/9"]) }) { lab in
+                let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file").response()
+                guard case .downloadInterrupted? = response.error else {
+                    Issue.record("\(String(describing: response.error))")
+                    return
+                }
+                #expect(try names(in: folder).isEmpty)
+            }
+        }
+    }
+}
+
+extension Seen {
+    fileprivate static let get = Seen(method: "GET", path: "/", fields: [:], body: [])
+}
