@@ -30,8 +30,12 @@ class Served(Listener):
             super().__init__(Program("reachability serve", command, lambda text, read: Line(read, read)))
         finally:
             del os.environ["NOTIFY_SOCKET"]
-        while b"READY=1" not in self._notify.recv(4096):
-            pass
+        try:
+            while b"READY=1" not in self._notify.recv(4096):
+                pass
+        except TimeoutError:
+            self._process.kill()
+            raise
         #: From the start of the process.
         self.ready_seconds = time.monotonic() - begun
         self._notify.settimeout(None)
