@@ -4,6 +4,7 @@ import http.client
 import os
 import socket
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -29,10 +30,21 @@ class Served(Listener):
             super().__init__(Program("reachability serve", command, lambda text, read: Line(read, read)))
         finally:
             del os.environ["NOTIFY_SOCKET"]
-        while b"READY=1" not in self._notify.recv(4096):
-            pass
+        try:
+            while b"READY=1" not in self._notify.recv(4096):
+                pass
+        except TimeoutError:
+            self._process.kill()
+            raise
         #: From the start of the process.
         self.ready_seconds = time.monotonic() - begun
+        self._notify.settimeout(None)
+        threading.Thread(target=self._read_on, daemon=True).start()
+
+    def _read_on(self) -> None:
+        """Takes what else is told, as a service manager does: few messages find room."""
+        while self._notify.recv(4096):
+            pass
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
@@ -40,6 +52,8 @@ class Served(Listener):
             self._process.wait(60)
         finally:
             super().__exit__()
+            # Wakes the thread that reads.
+            self._notify.shutdown(socket.SHUT_RDWR)
             self._notify.close()
             self._folder.cleanup()
 

@@ -57,7 +57,9 @@ package final class MonitoringService: Sendable {
     /// Events are handed over here, so that they are heard in order and nobody waits for whoever hears them.
     let eventQueue = DispatchQueue(label: "ReachabilityService.events")
     /// Evidence is gathered here: some questions to the kernel, which nobody waits for.
-    let evidenceQueue = DispatchQueue(label: "ReachabilityService.evidence")
+    private let evidenceQueue = DispatchQueue(label: "ReachabilityService.evidence")
+    /// Actors are looked for here: in all of `/proc`, which evidence need not wait for.
+    let actorQueue = DispatchQueue(label: "ReachabilityService.actors")
 
     /// - Parameters:
     ///   - resume: What a history knows of the time before.
@@ -211,6 +213,7 @@ package final class MonitoringService: Sendable {
     /// Waits until listeners have heard of all there is so far. Never call it on their queue.
     package func flush() {
         evidenceQueue.sync {}
+        actorQueue.sync {}
         eventQueue.sync {}
     }
 

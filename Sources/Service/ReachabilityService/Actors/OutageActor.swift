@@ -37,7 +37,7 @@ extension MonitoringService {
     /// Finds out who began the outage of a target that has just begun, soon: a process that has ended is told no more.
     func findActor(of removal: Removal, _ target: String, _ events: [ServiceEvent]) {
         for case .outageBegan(let outage) in events.map(\.kind) where outage.mayHaveActor {
-            evidenceQueue.async { [weak self] in
+            actorQueue.async { [weak self] in
                 guard let self, let process = actorFinder.process(behind: removal) else { return }
                 let boot = clock.monitor.boot
                 let actor = OutageActor(outage: outage.id, start: outage.start, process: process)

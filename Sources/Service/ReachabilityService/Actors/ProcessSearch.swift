@@ -8,11 +8,11 @@ import NetworkReachability
 ///
 /// 1. The port has the number of a process in its lower 22 bits: it is that number for the first socket of a process, while libnl counts
 ///    its sockets in the bits above. From 2^31 on the kernel gives ports by chance.
-/// 2. Of all processes of the network namespace, one alone has that number in its own PID namespace.
-/// 3. A routing socket (NETLINK_ROUTE) of the network namespace still has the port. While one has it, no other can.
-/// 4. The process has that socket. Where nobody may look (that takes the same user or CAP_SYS_PTRACE), it counts that no other process can
-///    have its number, which only they know who see all processes: those in the first PID namespace.
-/// 5. The process began before the change, and was the same one all the while it was looked at.
+/// 2. A routing socket (NETLINK_ROUTE) of the network namespace still has the port. While one has it, no other can.
+/// 3. Of all processes of the network namespace that have the number in their own PID namespace, one alone has that socket. Where nobody
+///    may look (that takes the same user or CAP_SYS_PTRACE), it counts that it may have it; but only those in the first PID namespace
+///    know that there is no other.
+/// 4. The process began before the change, and was the same one all the while it was looked at.
 ///
 /// It needs no privilege there, but sees nobody where `/proc` hides the processes of others (`hidepid`). It reads all of `/proc`, so it takes
 /// some milliseconds: never on a thread that hears of changes.
@@ -46,10 +46,12 @@ struct ProcessSearch: Sendable {
         let found = names.compactMap { Int32($0) }.compactMap { id in
             Candidate(id, numbered: number).flatMap { SocketTable.identity(of: id) == table ? $0 : nil }
         }
-        guard found.count == 1, let candidate = found.first, candidate.start <= instant + Self.tick,
-            let socket = SocketTable.routingSocket(at: port, of: candidate.id),
-            candidate.has(socket: socket) ?? Self.seesEverybody
-        else { return nil }
+        guard let socket = found.first.flatMap({ SocketTable.routingSocket(at: port, of: $0.id) }) else { return nil }
+        let seesEverybody = Self.seesEverybody
+        let holders = found.filter { $0.has(socket: socket) ?? seesEverybody }
+        guard holders.count == 1, let candidate = holders.first, candidate.start <= instant + Self.tick else {
+            return nil
+        }
         let groups = TextFile.read("/proc/\(candidate.id)/cgroup", limit: 1 << 16) ?? ""
         guard Candidate(candidate.id, numbered: number)?.start == candidate.start else { return nil }
         return ActingProcess(
