@@ -135,18 +135,38 @@ import Testing
         }
     }
 
-    @Test func `what another outbox puts in is found`() async throws {
+    @Test func `what another outbox puts in is told, and nobody looks in between`() async throws {
+        var options = options
+        options.defaultExpiry = nil
         let (first, second) = (try await file.open(options), try await file.open(options))
         let sender = TestSender()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await first.run(sender: sender, reachability: network.reachability) }
-            try await second.enqueue(.named("a"))
-            while sender.sent.isEmpty, !Task.isCancelled {
-                clock.advance(by: .seconds(1))
-                try? await Task.sleep(for: .milliseconds(1))
+            for number in 1...3 {
+                try await second.enqueue(.named("\(number)"))
+                await sender.untilSent(number)
             }
+            #expect(clock.sleeps == 0)
             group.cancelAll()
             try await group.waitForAll()
         }
+    }
+
+    @Test func `what expires while its host is away is told then`() async throws {
+        let outbox = try await file.open(options)
+        network.set("one.example", reachable: false)
+        try await outbox.enqueue(.named("a"), expiry: .seconds(60))
+        let (expiries, told) = AsyncStream.makeStream(of: OutboxEvent.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await outbox.run(sender: TestSender(), reachability: network.reachability) { told.yield($0) }
+            }
+            await clock.untilSleeping(for: .seconds(60))
+            clock.advance(by: .seconds(60))
+            for await case .expired in expiries { break }
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        #expect(try await outbox.entries().isEmpty)
     }
 }

@@ -16,16 +16,28 @@ extension Outbox {
         reachability: OutboxReachability,
         report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
     ) async throws(OutboxError) {
+        let lock = try store.openLock()
+        let bell = FileBell(store.lockFile)
+        defer { bell?.cancel() }
+        guard try await waitToSend(with: lock, bell) else { return }
+        defer { withExtendedLifetime(lock) {} }
+        try await store.returnClaimed()
+        let work = Dispatcher(store: store, sender: sender, reachability: reachability, report: report)
+        if let error = await work.run(signal, bell) { throw error }
+    }
+
+    /// Waits until nobody else sends. The kernel rings a moment before it takes the lock away from a process that was killed: so a second
+    /// look follows each ring. Says whether to send, which is not so in a task that was cancelled.
+    private func waitToSend(with lock: borrowing FileLock, _ bell: FileBell?) async throws(OutboxError) -> Bool {
         while !Task.isCancelled {
-            if let lock = try await store.lockForSending() {
-                defer { withExtendedLifetime(lock) {} }
-                try await store.returnClaimed()
-                let work = Dispatcher(store: store, sender: sender, reachability: reachability, report: report)
-                if let error = await work.run(signal) { throw error }
-            } else {
-                await options.clock.sleep(for: options.pollInterval)
+            if try store.tryToSend(with: lock) { return true }
+            if let bell {
+                for await _ in bell.rings { break }
+                if try store.tryToSend(with: lock) { return true }
             }
+            await options.clock.sleep(for: max(options.pollInterval, .milliseconds(1)))
         }
+        return false
     }
 
     /// Sends once what can be sent now: nothing to hosts that are not reachable, and nothing more to a host that did not take

@@ -64,6 +64,7 @@ public final class Outbox: Sendable {
         if case .added(let entry) = addition {
             options.logger?.info("stored", metadata: ["request": "\(entry)"])
             signal.send()
+            FileBell.ring(store.lockFile)
         }
         return addition
     }
@@ -105,6 +106,7 @@ public final class Outbox: Sendable {
     public func requeue(_ id: OutboxEntry.ID) async throws(OutboxError) -> Bool {
         guard try await store.requeue(id) else { return false }
         signal.send()
+        FileBell.ring(store.lockFile)
         return true
     }
 

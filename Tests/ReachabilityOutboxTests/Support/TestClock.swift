@@ -13,6 +13,9 @@ final class TestClock: OutboxClock {
 
     var now: Duration { state.withLock { $0.now } }
 
+    /// How often somebody has begun to sleep.
+    var sleeps: UInt64 { state.withLock { $0.next } }
+
     func sleep(for duration: Duration) async {
         let id = state.withLock { state in
             state.next += 1

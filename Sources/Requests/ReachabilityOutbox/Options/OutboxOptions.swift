@@ -37,8 +37,8 @@ public struct OutboxOptions: Sendable {
     public var report: (@Sendable (OutboxEvent) -> Void)?
     /// How long what is being sent may go on after the outbox was told to end.
     public var drainLimit: Duration = .seconds(10)
-    /// How often ``Outbox/run(sender:reachability:report:)`` looks for what other processes have put in, and tries to
-    /// become the one that sends. What its own process puts in is seen at once.
+    /// How often ``Outbox/run(sender:reachability:report:)`` looks for what other processes have put in where the kernel has no file watch
+    /// to spare (`/proc/sys/fs/inotify`). Otherwise it is told, and looks at nothing in between.
     public var pollInterval: Duration = .seconds(1)
     /// How many requests are sent at the same time, each to another origin.
     public var maximumConcurrentHosts = 8

@@ -15,16 +15,20 @@ struct Dispatcher: Sendable {
     }
 
     /// Works until the task is cancelled, which gives nil, or something fails.
-    func run(_ signal: WakeSignal) async -> OutboxError? {
+    func run(_ signal: WakeSignal, _ bell: FileBell?) async -> OutboxError? {
         let (signals, continuation) = signal.subscribe()
         let (clock, pause) = (store.options.clock, store.options.pollInterval)
         let places = Places(store.options.maximumConcurrentHosts)
         return await withTaskGroup(of: Event.self) { group in
-            // What other processes put in sends no signal.
+            // What other processes put in sends no signal, but rings.
             group.addTask {
-                while !Task.isCancelled {
-                    await clock.sleep(for: max(pause, .milliseconds(1)))
-                    continuation.yield()
+                if let bell {
+                    for await _ in bell.rings { continuation.yield() }
+                } else {
+                    while !Task.isCancelled {
+                        await clock.sleep(for: max(pause, .milliseconds(1)))
+                        continuation.yield()
+                    }
                 }
                 return .signalled
             }
@@ -32,6 +36,7 @@ struct Dispatcher: Sendable {
             addSignal(signals, to: &group)
             var origins: Set<String> = []
             var failure: OutboxError?
+            var expiry: Task<Void, Never>?
             while let event = await group.next() {
                 switch event {
                 case .signalled: break
@@ -40,13 +45,19 @@ struct Dispatcher: Sendable {
                     if case .failed(let error) = end { failure = failure ?? error }
                 }
                 do throws(OutboxError) {
-                    if failure == nil, !Task.isCancelled { try await start(&group, &origins, places) }
+                    if failure == nil, !Task.isCancelled {
+                        try await start(&group, &origins, places)
+                        expiry?.cancel()
+                        expiry = try await signalExpiry(continuation)
+                    }
                 } catch {
                     failure = error
                 }
                 if failure != nil { group.cancelAll() }
                 if case .signalled = event, !Task.isCancelled, failure == nil { addSignal(signals, to: &group) }
             }
+            expiry?.cancel()
+            await expiry?.value
             return failure
         }
     }
@@ -81,6 +92,18 @@ struct Dispatcher: Sendable {
         try await reportExpired()
         for queue in try await store.queues() where origins.insert(queue.origin).inserted {
             group.addTask { .ended(origin: queue.origin, await runner(queue, places).run()) }
+        }
+    }
+
+    /// Signals when the next of what waits expires, but after an hour at the latest, for the system's clock may be set meanwhile.
+    private func signalExpiry(
+        _ continuation: AsyncStream<Void>.Continuation
+    ) async throws(OutboxError) -> Task<Void, Never>? {
+        guard let time = try await store.nextExpiry() else { return nil }
+        let delay = Duration.milliseconds(min(max(time - store.now, 1), 3_600_000))
+        return Task { [clock = store.options.clock] in
+            await clock.sleep(for: delay)
+            if !Task.isCancelled { continuation.yield() }
         }
     }
 

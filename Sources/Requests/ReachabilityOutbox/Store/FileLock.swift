@@ -28,15 +28,29 @@ struct FileLock: ~Copyable, Sendable {
     ///
     /// - Throws: the error number of the system.
     static func take(_ path: String, for purpose: Purpose, waits: Bool) throws(Errno) -> FileLock? {
+        let lock = try opened(path)
+        return try lock.acquire(purpose, waits: waits) ? consume lock : nil
+    }
+
+    /// Opens the file, and takes no lock yet. Whoever tries more than once keeps it open: closing it rings (``FileBell``).
+    ///
+    /// - Throws: the error number of the system.
+    static func opened(_ path: String) throws(Errno) -> FileLock {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Errno.current }
-        let lock = FileLock(owning: descriptor)
+        return FileLock(owning: descriptor)
+    }
+
+    /// Says whether it has the lock now; waiting for it blocks the thread.
+    ///
+    /// - Throws: the error number of the system.
+    func acquire(_ purpose: Purpose, waits: Bool) throws(Errno) -> Bool {
         while true {
-            var range = range(of: F_WRLCK, purpose.rawValue, 1)
-            if unsafe fcntl(descriptor, waits ? setAndWait : set, &range) == 0 { return lock }
+            var range = Self.range(of: F_WRLCK, purpose.rawValue, 1)
+            if unsafe fcntl(descriptor, waits ? Self.setAndWait : Self.set, &range) == 0 { return true }
             let error = Errno.current
             if error.number == EINTR { continue }
-            if [EAGAIN, EACCES].contains(error.number) { return nil }
+            if [EAGAIN, EACCES].contains(error.number) { return false }
             throw error
         }
     }

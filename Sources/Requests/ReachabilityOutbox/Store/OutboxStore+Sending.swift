@@ -20,6 +20,21 @@ extension OutboxStore {
         }
     }
 
+    /// The same, without the right yet: it is kept open while it is tried again and again.
+    func openLock() throws(OutboxError) -> FileLock {
+        do { return try FileLock.opened(lockFile) } catch { throw error.error(opening: file) }
+    }
+
+    /// Takes the right to send, if nobody has it.
+    func tryToSend(with lock: borrowing FileLock) throws(OutboxError) -> Bool {
+        do { return try lock.acquire(.sending, waits: false) } catch { throw error.error(opening: file) }
+    }
+
+    /// When the next of what waits expires, in milliseconds since 1970; nil when nothing does.
+    func nextExpiry() async throws(OutboxError) -> Int64? {
+        try await read { try Int64.fetchOne($0, sql: "SELECT min(expiresAt) FROM request WHERE NOT isClaimed") }
+    }
+
     /// Gives back what a process was sending when it ended.
     func returnClaimed() async throws(OutboxError) {
         try await write { try $0.execute(sql: "UPDATE request SET isClaimed = 0 WHERE isClaimed") }
