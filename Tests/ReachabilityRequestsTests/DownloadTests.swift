@@ -188,6 +188,25 @@ struct DownloadTests {
         }
     }
 
+    @Test func `beyond the policy's deadline it goes on, as long as something comes`() async throws {
+        let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        try await withFolder { folder in
+            try await withServer({ request in
+                var reply = Self.serve(content, request)
+                guard request.fields["range"] == nil else { return reply }
+                (reply.length, reply.stalls) = (reply.body.count, true)
+                reply.body = Array(reply.body.prefix(100_000))
+                return reply
+            }) { lab in
+                let session = try lab.session(deadline: .seconds(3))
+                let response = await session.download(lab.server.url(), to: "\(folder)/file").response()
+                #expect(response.error == nil)
+                #expect(bytes("\(folder)/file") == content)
+                #expect(lab.server.seen.map { $0.fields["range"] } == [nil, "bytes=100000-"])
+            }
+        }
+    }
+
     @Test func `behind a redirect to another server it is gone on with`() async throws {
         let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         try await withFolder { folder in

@@ -17,6 +17,7 @@ struct SessionLab: Sendable {
     }
 
     func session(
+        deadline: Duration = .seconds(300),
         interceptor: (any RequestInterceptor)? = nil,
         headers: HTTPHeaders = HTTPHeaders(),
         limits: ResponseLimits = ResponseLimits(),
@@ -24,7 +25,7 @@ struct SessionLab: Sendable {
     ) throws -> Session {
         let backoff = try Backoff(base: .milliseconds(1), cap: .milliseconds(4))
         return Session(
-            retry: try RetryPolicy(attempts: 4, backoff: backoff),
+            retry: try RetryPolicy(deadline: deadline, attempts: 4, backoff: backoff),
             options: RequestRetryOptions(connectTimeout: .seconds(60), coordinator: coordinator),
             interceptor: interceptor,
             headers: headers,

@@ -20,6 +20,8 @@ struct Reply: Sendable {
     var length: Int?
     /// Whether the connection is closed behind the body.
     var closes = false
+    /// Whether nothing follows behind the body, not even the end of the connection.
+    var stalls = false
     /// Whether nothing is answered at all.
     var isSilent = false
 
@@ -109,7 +111,9 @@ private final class SmallHandler: ChannelInboundHandler {
         if request.method != .HEAD, !reply.body.isEmpty {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: reply.body)))), promise: nil)
         }
-        if reply.closes {
+        if reply.stalls {
+            context.flush()
+        } else if reply.closes {
             let channel = context.channel
             context.flush()
             channel.close(promise: nil)
