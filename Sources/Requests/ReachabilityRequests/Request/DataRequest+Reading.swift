@@ -30,7 +30,9 @@ extension DataRequest {
 
     /// The body as a value.
     ///
-    /// - Parameter decoder: Reads it.
+    /// - Parameters:
+    ///   - type: What kind of value.
+    ///   - decoder: Reads it.
     public func decodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         decoder: any DataDecoder = JSONDecoder()

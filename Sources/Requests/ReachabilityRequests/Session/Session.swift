@@ -56,7 +56,9 @@ public final class Session: Sendable {
 extension Session {
     /// A request, which is sent when its answer is first waited for.
     ///
-    /// - Parameter interceptor: Asked before the session's own.
+    /// - Parameters:
+    ///   - request: What is sent.
+    ///   - interceptor: Asked before the session's own.
     public func request(_ request: OutgoingRequest, interceptor: (any RequestInterceptor)? = nil) -> DataRequest {
         DataRequest(.success(request), in: self, interceptor)
     }
