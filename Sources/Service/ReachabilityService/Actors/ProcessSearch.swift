@@ -117,6 +117,12 @@ private enum SocketTable {
 
     /// The inode of the routing socket that has a port in the network namespace of a process.
     static func routingSocket(at port: UInt32, of process: Int32) -> UInt64? {
+        // Where sockets come and go meanwhile, the kernel may pass one over.
+        for _ in 0..<4 { if let inode = readSocket(at: port, of: process) { return inode } }
+        return nil
+    }
+
+    private static func readSocket(at port: UInt32, of process: Int32) -> UInt64? {
         let text = TextFile.read("/proc/\(process)/net/netlink", limit: 16 << 20) ?? ""
         for line in text.split(separator: "\n") {
             // sk, protocol, port, and the inode last.
