@@ -210,5 +210,7 @@ import Testing
         let bar = TimeBar(from: at(0), to: at(100)).svg(intervals, label: "x")
         #expect(bar.text.contains("<rect class=\"s-up\" x=\"50%\" width=\"40%\" height=\"100%\"/>"))
         #expect(bar.text.ranges(of: "s-us").count == 1)
+        let last = [LedgerInterval(TargetState(.us, .link), from: at(100) - .microseconds(5), to: at(100))]
+        #expect(TimeBar(from: at(0), to: at(100)).svg(last, label: "x").text.contains("s-us\" x=\"99.7%\""))
     }
 }

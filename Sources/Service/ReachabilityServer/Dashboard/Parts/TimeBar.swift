@@ -26,7 +26,9 @@ struct TimeBar {
             let (left, right) = (share(interval.start), share(interval.end ?? to))
             guard right > left, right > drawn + Self.smallest || left > drawn else { continue }
             drawn = max(right, left + Self.smallest)
-            let (x, width) = (left.percentText, (right - left).percentText)
+            // What happened a moment ago is not cut off at the end of a long time.
+            let place = account == .up ? left : min(left, 1 - Self.edge)
+            let (x, width) = (place.percentText, (right - left).percentText)
             let paint: HTML = account == .up ? "" : " fill=\"url(#p-\(account.rawValue))\""
             parts.append(
                 "<rect class=\"s-\(account.rawValue)\" x=\"\(x)%\" width=\"\(width)%\" height=\"100%\"\(paint)/>"
@@ -36,6 +38,8 @@ struct TimeBar {
     }
 
     private static let smallest = 0.0005
+    /// About two pixels, as thick as the line around an outage.
+    private static let edge = 0.003
 
     private func share(_ instant: LedgerInstant) -> Double {
         let whole = Double((to - from).nanoseconds)
