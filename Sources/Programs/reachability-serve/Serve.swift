@@ -121,6 +121,8 @@ private struct ServeFront {
         let api = Locked<API?>(nil)
         // What is on the disk is read here, so that nobody else waits for it.
         let disk = DispatchQueue(label: "reachability.disk")
+        // Here the kernel is asked, and sometimes DNS servers, for which nobody else waits either.
+        let kernel = DispatchQueue(label: "reachability.kernel")
         var limits = WebLimits()
         // The rest of its descriptors the service needs itself.
         limits.connections = max(16, min(limits.connections, ProcessUsage.raiseDescriptorLimit() - 64))
@@ -128,6 +130,7 @@ private struct ServeFront {
             guard let api = api.withLock(\.self) else {
                 return done(Problem(.serviceUnavailable, "the service is starting").answer(as: .json))
             }
+            if API.asksKernel(request) { return kernel.async { done(api.answer(to: request)) } }
             guard API.readsDisk(request) else { return done(api.answer(to: request)) }
             disk.async { done(api.answer(to: request)) }
         }
@@ -162,6 +165,7 @@ private struct ServeFront {
             reloader: reloader,
             version: version,
             interfaces: .system,
+            evidence: { EvidenceObject($0, from: $1).bytes },
             notifiers: { [weak notifying] in notifying?.status ?? [] },
             statistics: { [weak server] in server?.statistics ?? WebStatistics() }
         )

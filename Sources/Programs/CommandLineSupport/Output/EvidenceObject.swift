@@ -1,6 +1,6 @@
 package import LinuxPrimitives
 package import NetworkDiagnostics
-import NetworkReachability
+package import NetworkReachability
 
 /// The evidence as one JSON object: the keys of a path, then those that explain it.
 package struct EvidenceObject {
@@ -12,6 +12,12 @@ package struct EvidenceObject {
 
     package init(evidence: NetworkEvidence, target: String?, namespace: String?) {
         (self.evidence, self.target, self.namespace) = (evidence, target, namespace)
+    }
+
+    /// Evidence about the target it names, from a namespace.
+    package init(_ evidence: NetworkEvidence, from namespace: NetworkNamespace) {
+        let name = namespace == .current ? nil : namespace.name
+        self.init(evidence: evidence, target: evidence.target, namespace: name)
     }
 
     /// Schema 1: keys may be added, none is renamed or taken away.

@@ -23,10 +23,17 @@ extension API {
         let body = try RequestObject(request, keys: ["targets", "from", "for"])
         let now = service.clock.real()
         let targets = try body.texts("targets")
-        if let targets { for target in targets { try checkTarget(target, service.snapshot) } }
+        if let targets, targets.isEmpty {
+            throw Problem(.badRequest, "targets has a name at least; without it, all targets are meant")
+        }
+        let snapshot = service.snapshot
+        for target in targets ?? [] { try checkTarget(target, snapshot) }
         let start = try Self.start(of: body) ?? now
         let length = try Self.length(of: body)
         guard start + length > now else { throw Problem(.badRequest, "it would be over already") }
+        guard start <= now + PlannedMaintenance.farthest else {
+            throw Problem(.badRequest, "from is \(DurationText.text(PlannedMaintenance.farthest)) ahead at most")
+        }
         let maintenance = PlannedMaintenance(
             id: id,
             targets: targets.map(Set.init),

@@ -33,8 +33,8 @@ extension MonitoringService.Snapshot {
     /// A row for each interval of an outage.
     fileprivate func table(of outage: Outage) -> CSV {
         var csv = CSV([
-            "outage", "target", "start", "end", "milliseconds", "uncertainty milliseconds", "attribution", "cause",
-            "reason",
+            "outage", "target", "start", "end", "durationMilliseconds", "uncertaintyMilliseconds", "attribution",
+            "cause", "reason",
         ])
         for interval in outage.intervals {
             csv.add([

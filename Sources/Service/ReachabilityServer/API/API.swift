@@ -21,6 +21,9 @@ package struct API: Sendable {
     let notifiers: @Sendable () -> [NotifierStatus]
     /// For the page of the network.
     let interfaces: InterfaceSource?
+    /// Puts evidence into words; nil where nobody asks why.
+    let evidenceWriter: EvidenceWriter?
+    let memory = EvidenceMemory()
 
     package init(
         _ service: MonitoringService,
@@ -28,11 +31,13 @@ package struct API: Sendable {
         reloader: Reloader? = nil,
         version: String,
         interfaces: InterfaceSource? = nil,
+        evidence: EvidenceWriter? = nil,
         notifiers: @escaping @Sendable () -> [NotifierStatus] = { [] },
         statistics: @escaping @Sendable () -> WebStatistics
     ) {
         (self.service, self.history, self.version, self.statistics) = (service, history, version, statistics)
         (self.reloader, self.interfaces, self.notifiers) = (reloader, interfaces, notifiers)
+        evidenceWriter = evidence
         counters = MonotonicCounters()
         feed = EventFeed(service)
     }
@@ -41,10 +46,15 @@ package struct API: Sendable {
     package static func readsDisk(_ request: WebRequest) -> Bool {
         switch try? Resource(request.path) {
         case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .sheet, .reload, .checks, .note,
-            .report, .why:
+            .report, .maintenance:
             true
         default: false
         }
+    }
+
+    /// Whether the kernel is asked for it, and DNS servers may have to be waited for.
+    package static func asksKernel(_ request: WebRequest) -> Bool {
+        if case .why? = try? Resource(request.path) { true } else { false }
     }
 
     /// Answers a request, whatever it is.
@@ -111,6 +121,7 @@ package struct API: Sendable {
         case .why(let name):
             try query.checkNames()
             return try fresh(why(name), request)
+        case .configuration: return fresh(configuration(), request)
         case .maintenances: return try list(maintenance(query), query, request)
         case .maintenance(let id): return try one(maintenance(id), request)
         case .stream: return try stream(query, request)

@@ -28,18 +28,17 @@ struct RequestObject {
         }
     }
 
-    /// Nil for a key that is not there, or is null.
+    /// Some texts; nil for a key that is not there, or is null.
     func texts(_ key: String) throws(Problem) -> [String]? {
+        let wrong = Problem(.badRequest, "\(key) is a list of texts")
         switch members[key] {
         case nil, .null?: return nil
         case .array(let values)?:
-            var texts: [String] = []
-            for value in values {
-                guard case .string(let text) = value else { throw Problem(.badRequest, "\(key) is a list of texts") }
-                texts.append(text)
+            return try values.map { value throws(Problem) in
+                guard case .string(let text) = value else { throw wrong }
+                return text
             }
-            return texts
-        default: throw Problem(.badRequest, "\(key) is a list of texts")
+        default: throw wrong
         }
     }
 }

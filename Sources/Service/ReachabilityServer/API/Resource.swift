@@ -26,6 +26,8 @@ enum Resource: Hashable {
     /// What is announced.
     case maintenances
     case maintenance(String)
+    /// What is in force.
+    case configuration
     case reload
     case stream
     /// The same events, page by page.
@@ -58,6 +60,7 @@ enum Resource: Hashable {
         case (3, "v1", "why"): self = .why(path[2])
         case (2, "v1", "maintenance"): self = .maintenances
         case (3, "v1", "maintenance"): self = .maintenance(path[2])
+        case (2, "v1", "config"): self = .configuration
         case (2, "v1", "reload"): self = .reload
         case (2, "v1", "stream"): self = .stream
         case (2, "v1", "events"): self = .events

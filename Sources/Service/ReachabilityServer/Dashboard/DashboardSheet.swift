@@ -27,7 +27,8 @@ extension API {
     /// The latest thousand outages.
     private func outageSheet(_ snapshot: MonitoringService.Snapshot) throws(Problem) -> CSV {
         var csv = CSV([
-            "id", "target", "attribution", "cause", "start", "end", "milliseconds", "uncertainty milliseconds",
+            "id", "target", "attribution", "cause", "start", "end", "durationMilliseconds",
+            "uncertaintyMilliseconds",
         ])
         for explained in try outages(of: nil, upTo: snapshot.now, limit: 1000, snapshot).prefix(1000) {
             let outage = explained.outage

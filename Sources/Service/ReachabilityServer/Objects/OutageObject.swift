@@ -68,23 +68,22 @@ extension MonitoringService.Snapshot {
 
     private func evidenceLines(_ explained: ExplainedOutage) -> [String] {
         explained.evidence.flatMap { record in
-            ["\(time(record.instant).text) \(record.phase(of: explained.outage)):"] + record.lines
+            ["\(time(record.instant).text) \(record.phase(of: explained.outage)):"] + record.steps.flatMap(\.lines)
         }
     }
 
     func time(_ instant: LedgerInstant) -> Timestamp { Timestamp(real: calendar.wall(at: instant)) }
 }
 
-extension EvidenceRecord {
-    /// Its steps, as people read them.
+extension EvidenceRecord.Step {
+    /// For people, with what would mend it.
     var lines: [String] {
-        steps.flatMap { step in
-            let mark = ["ok": "ok", "broken": "!!", "notReached": "..", "informational": "--"][step.state] ?? "--"
-            return ["  \(mark) \(step.kind): \(step.summary.printable)"]
-                + (step.remedy.map { ["     \($0.printable)"] } ?? [])
-        }
+        let mark = ["ok": "ok", "broken": "!!", "notReached": "..", "informational": "--"][state] ?? "--"
+        return ["  \(mark) \(kind): \(summary.printable)"] + (remedy.map { ["     \($0.printable)"] } ?? [])
     }
+}
 
+extension EvidenceRecord {
     /// Whether it is of the time before, during or after an outage.
     func phase(of outage: Outage) -> String {
         if interval < outage.start { return "before" }

@@ -1,5 +1,5 @@
 import LinuxPrimitives
-import NetworkDiagnostics
+package import NetworkDiagnostics
 package import ReachabilityLedger
 
 /// Why a target was in a state, step by step, as the kernel said it when the state was new.
@@ -24,7 +24,7 @@ package struct EvidenceRecord: Hashable, Sendable {
 }
 
 extension EvidenceRecord.Step {
-    init(_ step: NetworkEvidence.Step) {
+    package init(_ step: NetworkEvidence.Step) {
         self.init(kind: step.kind.rawValue, state: step.state.rawValue, summary: step.summary, remedy: step.remedy)
     }
 }

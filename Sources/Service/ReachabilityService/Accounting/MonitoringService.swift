@@ -1,7 +1,7 @@
 import Dispatch
 package import LinuxPrimitives
 package import Logging
-import NetworkDiagnostics
+package import NetworkDiagnostics
 package import NetworkReachability
 package import ReachabilityLedger
 
@@ -262,15 +262,15 @@ package final class MonitoringService: Sendable {
         }
     }
 
-    /// Why a target is as it is at this moment: the kernel is asked on the calling thread. Nil for one that is not watched.
-    package func explanation(of target: String) -> EvidenceRecord? {
-        guard let evidence = state.withLock({ $0.observers[target]?.manager })?.evidence() else { return nil }
-        let boot = clock.monitor.boot
-        return state.withLock { state in
-            let check = evidence.path.mayBeChecked ? state.checks[target]?.course.told : nil
-            let now = state.line.instant(at: boot)
-            return EvidenceRecord(interval: now, instant: now, steps: Self.steps(evidence, check))
-        }
+    /// Why a target is as it is at this moment: the kernel is asked on the calling thread, and where it has a path to the name servers but no
+    /// name, they are, too. Nil for one that is not watched.
+    package func evidence(of target: String) -> NetworkEvidence? {
+        state.withLock { $0.observers[target]?.manager }?.evidence()
+    }
+
+    /// Where a target is watched.
+    package func namespace(of target: String) -> NetworkNamespace {
+        state.withLock { $0.targets[target]?.namespace } ?? .current
     }
 
     /// The kernel's own last word is of a path; where a check was made, the check has the last word.

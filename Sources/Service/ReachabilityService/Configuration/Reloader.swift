@@ -14,6 +14,9 @@ package final class Reloader: Sendable {
     private struct State {
         var status = Status()
         var current: ServiceConfiguration
+        /// What the file said that was applied last, and the sections of it that are used after a restart.
+        var document: [String: TOMLNode]
+        var needsRestart: [String] = []
     }
 
     /// Looks what a configuration needs, before anything is changed, and returns what puts it to use.
@@ -37,10 +40,15 @@ package final class Reloader: Sendable {
         preparations: [Preparation] = []
     ) {
         (self.file, self.service, self.preparations) = (file, service, preparations)
-        state = Locked(State(current: current))
+        state = Locked(State(current: current, document: current.document))
     }
 
     package var status: Status { state.withLock(\.status) }
+
+    /// All that the file said that is in force, in its words, and the sections of it that are only after a restart.
+    package var inForce: (document: [String: TOMLNode], needsRestart: [String]) {
+        state.withLock { ($0.document, $0.needsRestart) }
+    }
 
     /// Reads a file.
     ///
@@ -104,6 +112,7 @@ package final class Reloader: Sendable {
             // These are still as they were at the start.
             (state.current.targets, state.current.maintenance) = (configuration.targets, configuration.maintenance)
             (state.current.notifiers, state.current.heartbeat) = (configuration.notifiers, configuration.heartbeat)
+            (state.document, state.needsRestart) = (configuration.document, changed)
             return changed
         }
     }

@@ -25,6 +25,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package var notifiers: [NotifierSettings] = []
     package var heartbeat: HeartbeatSettings?
     package var maintenance: [MaintenanceWindow] = []
+    /// All that its file says, in its words.
+    package private(set) var document: [String: TOMLNode] = [:]
 
     /// What is done without a file.
     package init() {}
@@ -36,6 +38,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package init(_ text: String, in directory: String? = nil) throws(ConfigurationProblems) {
         let nodes: [String: TOMLNode]
         do { nodes = try TOMLNode.parse(text) } catch { throw ConfigurationProblems([error]) }
+        document = nodes
         let findings = TableReader.Findings()
         let root = TableReader(nodes, path: "", findings)
         if root.integer("schema", 1...1) == nil, !root.has("schema") {

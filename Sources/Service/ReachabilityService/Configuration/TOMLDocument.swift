@@ -1,7 +1,7 @@
 import TOMLKit
 
 /// A document of TOML as plain values: the parser is used here and nowhere else.
-enum TOMLNode {
+package enum TOMLNode: Hashable, Sendable {
     case string(String)
     case integer(Int)
     case number(Double)

@@ -14,9 +14,10 @@ package struct PlannedMaintenance: Hashable, Sendable {
     /// Who announced it.
     package let author: String
 
-    /// So much may be announced at a time, for so long at most.
+    /// So much may be announced at a time, for so long at most, and so long ahead.
     package static let countLimit = 100
     package static let longest = Duration.seconds(31 * 86400)
+    package static let farthest = Duration.seconds(366 * 86400)
 
     package init(id: String, targets: Set<String>?, start: Duration, length: Duration, author: String) {
         (self.id, self.targets, self.start, self.length, self.author) = (id, targets, start, length, author)
