@@ -221,19 +221,19 @@ package final class HistoryWriter: Sendable {
 
     /// Deletes the oldest days, if the file is too large, until it is not, and gives the room back. What lasts is never deleted.
     private func limit(_ store: HistoryStore, to size: Int, _ now: LedgerInstant) throws {
-        let before = try store.oldest()
+        var hasDeleted = false
         while try store.size() > size, let oldest = try store.oldest(), oldest < now {
             let end = min(now, oldest + .seconds(86400))
             while try store.pruneBuckets(before: end) {}
             while try store.prune(before: end) {}
             if try store.oldest() == oldest { break }
+            hasDeleted = true
         }
         // What is given back later is room already.
-        for _ in 0..<64 where try store.shrink() {}
-        let after = try store.oldest()
+        for _ in 0..<64 { guard try store.shrink() else { break } }
         let isFirst = state.withLock { state in
-            defer { state.isLimited = state.isLimited || after != before }
-            return after != before && !state.isLimited
+            defer { state.isLimited = state.isLimited || hasDeleted }
+            return hasDeleted && !state.isLimited
         }
         guard isFirst else { return }
         let text = "was larger than \(size) bytes: of its oldest days only the sums are kept"
