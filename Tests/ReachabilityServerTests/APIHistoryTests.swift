@@ -213,6 +213,19 @@ import Testing
         #expect(cells.reduce(0, +) == 81_080)
     }
 
+    @Test func `pages count the days of which only the sums are kept`() throws {
+        let world = try World()
+        world.start(targets: ["a"])
+        world.lose(for: .seconds(2))
+        world.start(targets: ["a"])
+        let run = try #require(world.run)
+        while try run.writer.store?.prune(before: run.service.snapshot.now) == true {}
+        #expect(try world.ids("/v1/outages?limit=10").isEmpty)
+        for path in ["/?window=7d", "/targets/a", "/availability?window=7d"] {
+            #expect(String(decoding: try world.body(path), as: UTF8.self).contains("this machine 2\u{a0}s"), "\(path)")
+        }
+    }
+
     @Test func `what is not written yet leaves no hole and no overlap`() throws {
         let world = try World()
         world.start(targets: ["a"])

@@ -37,7 +37,7 @@ extension API {
 
 extension API {
     /// The time of whole days of which only the sums are kept.
-    private func settledTime(
+    func settledTime(
         of target: String,
         from: LedgerInstant,
         to: LedgerInstant,

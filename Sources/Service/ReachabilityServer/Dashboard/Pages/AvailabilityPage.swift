@@ -8,10 +8,7 @@ struct AvailabilityPage {
 
     init(_ snapshot: MonitoringService.Snapshot, _ times: KnownTimes, _ window: BarWindow) {
         let items = snapshot.books.targets.map { name in
-            (
-                name: name,
-                value: Availability(of: times.intervals(of: name, in: window), from: window.from, to: window.to)
-            )
+            (name: name, value: times.availability(of: name, in: window))
         }
         let worst = items.compactMap(\.value.availability).min()
         let sentence =

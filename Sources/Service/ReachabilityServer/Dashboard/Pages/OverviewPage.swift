@@ -39,7 +39,7 @@ struct OverviewPage {
         _ snapshot: MonitoringService.Snapshot
     ) -> HTML {
         guard let current = snapshot.intervals(of: name).last, let window = windows.first else { return "" }
-        let availability = Availability(of: times.intervals(of: name, in: window), from: window.from, to: window.to)
+        let availability = times.availability(of: name, in: window)
         let kind = name == "internet" ? "the network at large" : ""
         let check: HTML? =
             current.state.account == .up

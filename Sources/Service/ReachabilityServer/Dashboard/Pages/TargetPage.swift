@@ -32,7 +32,7 @@ struct TargetPage {
         let spans = BarWindow.Choice.allCases.dropFirst(window.choice == .quarter ? 0 : 1).map { choice -> HTML in
             let window = BarWindow(choice, snapshot)
             let intervals = times.intervals(of: name, in: window)
-            let availability = Availability(of: intervals, from: window.from, to: window.to)
+            let availability = times.availability(of: name, in: window)
             return """
                 <div class="row"><div class="name">\("The last \(choice.name)")</div>\
                 \(window.bar(intervals, height: 40))<div class="state">\(OverviewPage.share(availability))</div></div>

@@ -17,6 +17,14 @@ struct KnownTimes {
         return known?.reversed() ?? snapshot.intervals(of: target)
     }
 
+    /// How a window was spent, with the days of which only the sums are kept.
+    func availability(of target: String, in window: BarWindow) -> Availability {
+        var availability = Availability(of: intervals(of: target, in: window), from: window.from, to: window.to)
+        let settled = try? api.settledTime(of: target, from: window.from, to: window.to, snapshot)
+        for (account, time) in settled ?? [] { availability.add(time, to: account) }
+        return availability
+    }
+
     func intervals(of target: String, in window: BarWindow) -> [LedgerInterval] {
         intervals(of: target, from: window.from, to: window.to)
     }
