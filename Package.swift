@@ -29,6 +29,7 @@ let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
 let history = with("Service", ["GRDB"], of: "GRDB.swift")
 let configuration = with("Service", ["TOMLKit"], of: "TOMLKit")
 let server = with("Service", ["NIOCore", "NIOPosix", "NIOHTTP1"], of: "swift-nio")
+let serverTLS = with("Service", ["NIOTLS"], of: "swift-nio") + with("Service", ["NIOSSL"], of: "swift-nio-ssl")
 
 /// What reads arguments, and starts programs.
 let commandLine =
@@ -316,9 +317,9 @@ let package = Package(
             on: .service,
             uses: [
                 "ReachabilityService", "ReachabilityLedger", "ReachabilityChecks", "NetworkReachability",
-                "NetworkDiagnostics", "LinuxPrimitives",
+                "NetworkDiagnostics", "ServerTrust", "ServerTrustNIO", "LinuxPrimitives",
             ],
-            logging + server,
+            logging + server + serverTLS + certificates,
             files: ["API/openapi.json"]
         ),
 
@@ -358,9 +359,9 @@ let package = Package(
             "reachability-serve",
             uses: [
                 "CommandLineSupport", "ReachabilityNotifying", "ReachabilityServer", "ReachabilityService",
-                "ReachabilityRetry", "NetworkReachability", "LinuxPrimitives",
+                "ReachabilityRetry", "NetworkReachability", "ServerTrust", "LinuxPrimitives",
             ],
-            logging
+            logging + certificates
         ),
         .program(
             "reachability-trust",
@@ -536,7 +537,7 @@ let package = Package(
             "ReachabilityServiceTests",
             uses: [
                 "ReachabilityService", "ReachabilityChecks", "ReachabilityLedger", "NetworkReachability",
-                "NetworkReachabilityTesting", "LinuxPrimitives", "TestSupport",
+                "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives", "TestSupport",
             ],
             history
         ),
@@ -554,8 +555,9 @@ let package = Package(
             uses: [
                 "ReachabilityServer", "ReachabilityService", "ReachabilityLedger", "NetworkReachability",
                 "NetworkDiagnostics", "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab", "TestSupport",
+                "TrustForge", "ServerTrust",
             ],
-            server + history
+            server + serverTLS + history
         ),
         .tests(
             "CommandTests",

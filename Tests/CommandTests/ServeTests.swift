@@ -141,7 +141,7 @@ import Testing
     @Test func `what cannot be listened at is refused`() async throws {
         try await Command.run(["serve", "--listen", "192.0.2.1:80", "--socket", "none", "--history", "none"])
             .expectRefusal(
-                "cannot listen at 192.0.2.1:80: only this machine may ask, for nobody else has to say who they are yet: name an address of the loopback"
+                "cannot listen at 192.0.2.1:80: others could ask without saying who they are: name an address of the loopback, or say listen.https in the configuration"
             )
         try await Command.run(["serve", "--listen", "none", "--socket", "none", "--history", "none"])
             .expectRefusal("there is nothing to listen at: name an address with --listen or a path with --socket")

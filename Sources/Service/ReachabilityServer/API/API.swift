@@ -9,6 +9,7 @@ package struct API: Sendable {
     let service: MonitoringService
     /// For example `0.1.0`.
     let version: String
+    let access: Access
     /// How the server is used, for the metrics.
     let statistics: @Sendable () -> WebStatistics
     let counters: MonotonicCounters
@@ -30,12 +31,14 @@ package struct API: Sendable {
         history: HistoryWriter? = nil,
         reloader: Reloader? = nil,
         version: String,
+        access: Access = Access(),
         interfaces: InterfaceSource? = nil,
         evidence: EvidenceWriter? = nil,
         notifiers: @escaping @Sendable () -> [NotifierStatus] = { [] },
         statistics: @escaping @Sendable () -> WebStatistics
     ) {
         (self.service, self.history, self.version, self.statistics) = (service, history, version, statistics)
+        self.access = access
         (self.reloader, self.interfaces, self.notifiers) = (reloader, interfaces, notifiers)
         evidenceWriter = evidence
         counters = MonotonicCounters()
@@ -60,7 +63,8 @@ package struct API: Sendable {
     /// Answers a request, whatever it is.
     package func answer(to request: WebRequest) -> WebAnswer {
         do {
-            try LoopbackRule.check(request)
+            var request = request
+            request.token = try access.rules.admit(request)
             return try answer(to: request, Resource(request.path))
         } catch {
             return error.answer(as: Representation(of: request))

@@ -2,6 +2,9 @@ import Dispatch
 import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
+import NIOSSL
+import NIOTLS
+import ServerTrust
 
 /// Reads the requests of one connection, has them answered, and ends it when a time is up. The handlers before it parse, and hand
 /// over a request only when the one before was answered.
@@ -20,7 +23,7 @@ final class RequestHandler: ChannelInboundHandler {
         case streaming(WebStream)
     }
 
-    private let way: WebRequest.Way
+    private var way: WebRequest.Way
     private let limits: WebLimits
     private let statistics: Locked<WebStatistics>
     private let underWay: DispatchGroup
@@ -132,12 +135,23 @@ final class RequestHandler: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ServerEnding, case .streaming(let stream) = state {
+        switch (event, state) {
+        case (TLSUserEvent.handshakeCompleted, _): way = .secured(certificate: Self.certificate(context))
+        case (is ServerEnding, .streaming(let stream)):
             stream.finish()
             let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
             context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+        default: break
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    /// The name in the client's certificate, which TLS has found good; nil where it has shown none.
+    private static func certificate(_ context: ChannelHandlerContext) -> String? {
+        guard let shown = try? context.channel.pipeline.syncOperations.nioSSL_peerCertificate(),
+            let bytes = try? shown.toDERBytes()
+        else { return nil }
+        return (try? TrustCertificate(derEncoded: bytes))?.description
     }
 
     private func write(
