@@ -16,6 +16,8 @@ final class RequestHandler: ChannelInboundHandler {
         /// What is left of a request that was answered already.
         case skipping
         case answering(HTTPRequestHead)
+        /// Waits for something to tell.
+        case waiting(HTTPRequestHead, WebWait, Cancellation)
         /// Sends an answer that goes on until somebody ends it.
         case streaming(WebStream)
     }
@@ -50,6 +52,7 @@ final class RequestHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
+        if case .waiting(_, _, let waiting) = state { waiting.cancel() }
         context.fireChannelInactive()
     }
 
@@ -95,6 +98,8 @@ final class RequestHandler: ChannelInboundHandler {
                 let (handler, context) = bound.value
                 if let begin = answer.stream, head.method != .HEAD {
                     handler.begin(answer, to: head, context, begin)
+                } else if let wait = answer.wait, head.method != .HEAD {
+                    handler.wait(wait, for: head, context)
                 } else {
                     handler.write(answer, to: head, closing: !head.isKeepAlive, context)
                 }
@@ -109,14 +114,7 @@ final class RequestHandler: ChannelInboundHandler {
         _ context: ChannelHandlerContext,
         _ begin: (WebStream) -> Void
     ) {
-        guard statistics.withLock({ $0.streams < limits.effectiveStreams }) else {
-            let problem = Problem(
-                .serviceUnavailable,
-                "\(limits.effectiveStreams) streams are open, as many as may be: come again later",
-                headers: [("Retry-After", "5")]
-            )
-            return write(problem.answer(as: .json), to: request, closing: !request.isKeepAlive, context)
-        }
+        guard hasPlace(for: request, context) else { return }
         timer?.cancel()
         timer = nil
         let stream = WebStream(context.channel, limits, statistics)
@@ -131,11 +129,58 @@ final class RequestHandler: ChannelInboundHandler {
         begin(stream)
     }
 
+    /// Whether there is room for one more answer that goes on; where there is none, the client is told.
+    private func hasPlace(for request: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
+        if statistics.withLock({ $0.streams < limits.effectiveStreams }) { return true }
+        let problem = Problem(
+            .serviceUnavailable,
+            "\(limits.effectiveStreams) streams are open, as many as may be: come again later",
+            headers: [("Retry-After", "5")]
+        )
+        write(problem.answer(as: .json), to: request, closing: !request.isKeepAlive, context)
+        return false
+    }
+
+    /// Waits until there is something to tell. A client that goes away ends it.
+    private func wait(_ wait: WebWait, for request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        guard hasPlace(for: request, context) else { return }
+        timer?.cancel()
+        timer = nil
+        statistics.withLock { $0.streams += 1 }
+        let loop = context.eventLoop
+        let bound = NIOLoopBound((self, context), eventLoop: loop)
+        let waiting = wait.begin {
+            loop.execute {
+                let (handler, context) = bound.value
+                handler.endWait(context, closing: !request.isKeepAlive)
+            }
+        }
+        let statistics = statistics
+        state = .waiting(
+            request,
+            wait,
+            Cancellation {
+                waiting.cancel()
+                statistics.withLock { $0.streams -= 1 }
+            }
+        )
+    }
+
+    private func endWait(_ context: ChannelHandlerContext, closing: Bool) {
+        guard case .waiting(let request, let wait, let waiting) = state, context.channel.isActive else { return }
+        waiting.cancel()
+        state = .answering(request)
+        write(wait.answer(), to: request, closing: closing, context)
+    }
+
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ServerEnding, case .streaming(let stream) = state {
-            stream.finish()
-            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-            context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+        if event is ServerEnding {
+            endWait(context, closing: true)
+            if case .streaming(let stream) = state {
+                stream.finish()
+                let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+                context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+            }
         }
         context.fireUserInboundEventTriggered(event)
     }
