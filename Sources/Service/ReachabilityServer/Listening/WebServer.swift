@@ -96,10 +96,11 @@ package final class WebServer: Sendable {
             defer { (state.listening, state.connections) = ([], [:]) }
             return state.listening + Array(state.connections.values)
         }
-        for channel in channels {
+        let ends = channels.map { channel -> EventLoopFuture<Void> in
             channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
-            try? await channel.close()
+            return channel.close()
         }
+        for end in ends { try? await end.get() }
         // Who makes an answer still hands it over, to a thread that must be there.
         await withCheckedContinuation { continuation in
             underWay.notify(queue: .global()) { continuation.resume() }
