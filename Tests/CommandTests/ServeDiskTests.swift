@@ -97,6 +97,25 @@ import Testing
         return history.state == "full" && history.pending > 0
     }
 
+    @Test func `a file that is deleted while the service runs is made anew, and nothing is lost`() async throws {
+        let first = try await start()
+        try await fail(1)
+        try await machine.sh("rm /run/disk/history.sqlite*")
+        try await fail(2)
+        #expect(try await history { $0 == .init(state: "ok", pending: 0) })
+        try await machine.sh("mv /run/disk/history.sqlite /run/disk/elsewhere")
+        try await fail(3)
+        #expect(try await history { $0 == .init(state: "ok", pending: 0) })
+        let lengths = try await ServeLab.outages(at: socket).map(\.durationNanoseconds)
+        #expect(lengths.count == 3)
+        let errors = await first.errors
+        #expect(errors.ranges(of: "was deleted or moved away").count == 2, "\(errors)")
+        try await end(first, by: SIGKILL)
+        let second = try await start()
+        #expect(try await ServeLab.outages(at: socket).map(\.durationNanoseconds) == lengths)
+        try await end(second, by: SIGTERM)
+    }
+
     @Test func `a disk that can only be read is told, and written as soon as that ends`() async throws {
         let first = try await start()
         try await fail(1)

@@ -35,8 +35,8 @@ import Testing
         let store = try #require(world.writer.store)
         let entries = try store.intervals(of: "internet", from: from, to: to, limit: .max)
         var availability = Availability(of: entries.map(\.interval), from: from, to: to)
-        for (account, time) in try store.settledTime(of: "internet", from: from, to: to, now: to) {
-            availability.add(time, to: account)
+        for day in try store.settledDays(of: "internet", from: from, to: to, now: to) {
+            for (account, time) in day.times { availability.add(time, to: account) }
         }
         return availability
     }

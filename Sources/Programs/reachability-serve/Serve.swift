@@ -151,6 +151,8 @@ private struct ServeFront {
         let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? ""
         let writer = NotificationWriter(host: host, snapshot: { service.snapshot }) { [api] id in
             api.withLock(\.self)?.outageObject(id)
+        } actors: { [api] ids in
+            api.withLock(\.self)?.actors(of: ids) ?? [:]
         }
         let environment = NotifyEnvironment(
             coordinator: RetryCoordinator(limits: NotifyEnvironment.limits),

@@ -129,7 +129,7 @@ package struct API: Sendable {
         case .maintenances: return try list(maintenance(query), query, request)
         case .maintenance(let id): return try one(maintenance(id), request)
         case .stream: return try stream(query, request)
-        case .events: return try list(events(query), query, request)
+        case .events: return try events(query, request)
         case .page(let name): return try page(name, query)
         case .sheet(let sheet): return try self.sheet(sheet, query)
         case .asset(let name): return try asset(name, request)
@@ -146,7 +146,7 @@ package struct API: Sendable {
     // MARK: Forms
 
     /// A list, in the form the client would like best.
-    private func list(_ page: Page, _ query: Query, _ request: WebRequest) throws(Problem) -> WebAnswer {
+    func list(_ page: Page, _ query: Query, _ request: WebRequest) throws(Problem) -> WebAnswer {
         try query.checkNames()
         let representation = Representation(of: request)
         var answer = WebAnswer(type: representation.contentType, page.bytes(as: representation))

@@ -111,10 +111,11 @@ package final class WebServer: Sendable {
             defer { (state.listening, state.connections) = ([], [:]) }
             return state.listening + state.connections.values.map(\.channel)
         }
-        for channel in channels {
+        let ends = channels.map { channel -> EventLoopFuture<Void> in
             channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
-            try? await channel.close()
+            return channel.close()
         }
+        for end in ends { try? await end.get() }
         // Who makes an answer still hands it over, to a thread that must be there.
         await withCheckedContinuation { continuation in
             underWay.notify(queue: .global()) { continuation.resume() }
@@ -123,13 +124,10 @@ package final class WebServer: Sendable {
         try? await group.shutdownGracefully()
     }
 
-    /// Ends the connections with TLS, and their streams: whoever is behind them shows again who they are.
+    /// Ends the connections with TLS, after the answers that are being made: whoever is behind them shows again who they are.
     package func endSecured() {
         for connection in state.withLock({ Array($0.connections.values) }) where connection.transport == .secured {
-            connection.channel.eventLoop.execute {
-                connection.channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
-                connection.channel.close(promise: nil)
-            }
+            connection.channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
         }
     }
 
