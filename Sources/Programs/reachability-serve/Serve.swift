@@ -144,7 +144,7 @@ private struct ServeFront {
             api.withLock(\.self)?.outageObject(id)
         }
         let environment = NotifyEnvironment(
-            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits),
+            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits, clock: QuietClock()),
             hooks: NotifyHooks().run
         )
         return Notifying(service, history: history, writer: writer, environment: environment) { line in
