@@ -155,7 +155,7 @@ private struct ServeFront {
             api.withLock(\.self)?.actors(of: ids) ?? [:]
         }
         let environment = NotifyEnvironment(
-            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits),
+            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits, clock: QuietClock()),
             hooks: NotifyHooks().run
         )
         return Notifying(service, history: history, writer: writer, environment: environment) { line in
