@@ -152,6 +152,7 @@ let package = Package(
         .library(name: "ServerTrustAsyncHTTPClient", targets: ["ServerTrustAsyncHTTPClient"]),
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-check", targets: ["reachability-check"]),
+        .executable(name: "reachability-download", targets: ["reachability-download"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
         .executable(name: "reachability-serve", targets: ["reachability-serve"]),
         .executable(name: "reachability-trust", targets: ["reachability-trust"]),
@@ -350,6 +351,11 @@ let package = Package(
                 "CommandLineSupport", "ReachabilityChecks", "NetworkReachability", "NetworkDiagnostics", "ServerTrust",
                 "LinuxPrimitives",
             ]
+        ),
+        .program(
+            "reachability-download",
+            uses: ["CommandLineSupport", "ReachabilityRequests", "ReachabilityRetry", "LinuxPrimitives"],
+            asyncHTTPClient + with("HTTP", ["Crypto"], of: "swift-crypto")
         ),
         .program(
             "reachability-outbox",
@@ -564,8 +570,9 @@ let package = Package(
             uses: [
                 "CommandLineSupport", "NetworkReachability", "LinuxPrimitives", "NetworkLab", "TestSupport",
                 "TrustForge", "WebLab", "ServerTrust",
-                "reachability", "reachability-check", "reachability-outbox", "reachability-serve", "reachability-trust",
-                "EmbeddingProgram",
+                "reachability", "reachability-check", "reachability-download", "reachability-outbox",
+                "reachability-serve",
+                "reachability-trust", "EmbeddingProgram",
             ],
             certificates,
             exclude: ["Help"]
@@ -577,8 +584,8 @@ let package = Package(
 // target of ours, but the target stays.
 if let sanitizer = Context.environment["SANITIZER"] {
     let programs = [
-        "reachability", "reachability-check", "reachability-outbox", "reachability-serve", "reachability-trust",
-        "CommandLineSupport",
+        "reachability", "reachability-check", "reachability-download", "reachability-outbox", "reachability-serve",
+        "reachability-trust", "CommandLineSupport",
         "EmbeddingProgram", "TrustFuzzer", "TrustBenchmark", "CommandTests", "ScenarioTests", "CheckScenarioTests",
     ]
     let tls = [

@@ -38,6 +38,8 @@ import Testing
         ["wait", "--interface", "\u{1b}c/"], ["wait", "--dns", "\u{1b}c"],
         ["run", "--hooks", "\u{1b}c"], ["retry", "--on-exit", "\u{1b}c", "--", "true"],
         ["outbox", "list", "--outbox", "/nowhere/\u{1b}c"], ["outbox", "add", "\u{1b}c", "--outbox", "/nowhere/a"],
+        ["download", "\u{1b}c"], ["download", "--output", "/nowhere/\u{1b}c", "http://127.0.0.1:1/"],
+        ["download", "--sha256", "\u{1b}c", "http://127.0.0.1:1/a"], ["download", "http://127.0.0.1:1/%1bc"],
         ["pin", "\u{1b}c"], ["trust", "--policy", "\u{1b}c", "example.org"],
     ])
     func `no message sends a control character to the terminal`(arguments: [String]) async throws {

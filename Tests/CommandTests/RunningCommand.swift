@@ -62,6 +62,9 @@ actor RunningCommand {
         return String(decoding: process.errors, as: UTF8.self)
     }
 
+    /// Whether standard output has a text so far, in a line or not.
+    func hasWritten(_ text: String) -> Bool { String(decoding: process.drain(), as: UTF8.self).contains(text) }
+
     /// Waits until standard error has a text so many times.
     func untilErrors(contain text: String, times: Int = 1, within limit: Duration = .seconds(90)) async throws {
         let isThere = try await eventually(within: limit, every: .milliseconds(5)) {

@@ -37,6 +37,8 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         Subcommand(name: "outages", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "availability", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "report", arguments: ["--socket", "/nowhere"], prints: false),
+        // It prints nothing: what it makes is tested with a server.
+        Subcommand(name: "download", arguments: ["--output", "/nowhere/a", "http://127.0.0.1:1/"], prints: false),
         Subcommand(name: "outbox", arguments: []),
         Subcommand(name: "outbox add", arguments: SharedOutbox.arguments + ["--drop-oldest", "http://127.0.0.1/"]),
         // The rest print nothing when there is nothing: their outputs are tested where there is.

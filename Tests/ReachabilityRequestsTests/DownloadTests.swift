@@ -114,6 +114,42 @@ struct DownloadTests {
         }
     }
 
+    @Test func `the whole file is looked at before it has its name, and what is refused is thrown away`() async throws {
+        struct Refusal: Error {}
+        try await withFolder { folder in
+            try await withServer({ Self.serve(Self.content, $0) }) { lab in
+                try Data([1]).write(to: URL(filePath: "\(folder)/file"))
+                let download = try lab.session().download(lab.server.url(), to: "\(folder)/file", replacing: true)
+                download.validateFile { path in
+                    #expect(FileManager.default.contents(atPath: path).map { [UInt8]($0) } == Self.content)
+                    throw Refusal()
+                }
+                let error = await download.response().error
+                #expect(error?.underlyingError is Refusal)
+                #expect(error?.isResponseValidationError == true)
+                #expect(bytes("\(folder)/file") == [1])
+                #expect(try names(in: folder) == ["file"])
+            }
+        }
+    }
+
+    @Test func `progress tells that it starts over, and why`() async throws {
+        try await withFolder { folder in
+            try await withServer({ Self.serve(Self.content, tag: #""v2""#, $0) }) { lab in
+                let path = "\(folder)/file"
+                try leavePart(Array(Self.content.prefix(20)), at: path, of: lab.server.url())
+                let download = try lab.session().download(lab.server.url(), to: path)
+                let progress = download.progress
+                try await download.file()
+                var last: DownloadProgress?
+                for await step in progress { last = step }
+                #expect(last?.restarts == 1)
+                #expect(last?.restartReason == "the server sends all of it: it has changed, or no parts of it are sent")
+                #expect(last?.isWaitingForNetwork == false)
+            }
+        }
+    }
+
     @Test func `what an earlier process left is gone on with`() async throws {
         try await withFolder { folder in
             try await withServer({ Self.serve(Self.content, $0) }) { lab in

@@ -45,10 +45,14 @@ package enum CommandProcess {
 }
 
 extension String {
-    /// Help of what has subcommands alone, without the paragraph that says that `--help` shows help: they need the room.
+    /// Help of what has subcommands alone, without the paragraph that says that `--help` shows help: they need the room. The root, which
+    /// has the most of them and shows no usage, needs one more line.
     fileprivate var shortened: String {
-        replacing("OPTIONS:\n  -h, --help              Show help information.\n\nSUBCOMMANDS:", with: "SUBCOMMANDS:")
-            .replacing("\n\n  See 'reachability help", with: "\n  See 'reachability help")
+        let text = replacing(
+            "OPTIONS:\n  -h, --help              Show help information.\n\nSUBCOMMANDS:",
+            with: "SUBCOMMANDS:"
+        ).replacing("\n\n  See 'reachability help", with: "\n  See 'reachability help")
+        return text.contains("\nUSAGE:") ? text : text.replacing("\n\nSUBCOMMANDS:", with: "\nSUBCOMMANDS:")
     }
 
     /// Help ends with an empty line that a screen of 24 lines has no room for.

@@ -17,7 +17,8 @@ struct ReachabilityCommand: ParsableCommand {
             Watch.self, Status.self, Why.self, CompanionPart<CheckArguments>.self, Wait.self, Run.self, Retry.self,
             List.self, Record.self, Replay.self,
             Serve.self, Outages.self, Availability.self, Report.self,
-            Outbox.self, CompanionPart<PinArguments>.self, CompanionPart<TrustArguments>.self,
+            CompanionPart<DownloadArguments>.self, Outbox.self, CompanionPart<PinArguments>.self,
+            CompanionPart<TrustArguments>.self,
         ]
     )
 

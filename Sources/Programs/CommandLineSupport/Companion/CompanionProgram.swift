@@ -21,6 +21,9 @@ package struct CompanionProgram: Hashable, Sendable {
     /// It brings event loops and a database.
     package static let serve = CompanionProgram(name: "reachability-serve", group: nil)
 
+    /// It brings event loops and a TLS library.
+    package static let download = CompanionProgram(name: "reachability-download", group: nil)
+
     /// What it is to be given, as it was written.
     ///
     /// - Parameter commandLine: That of `reachability`, with its name.

@@ -36,9 +36,9 @@ public struct ContentDisposition: Hashable, Sendable {
 }
 
 /// RFC 3986, section 2.1.
-enum PercentText {
+package enum PercentText {
     /// Nil for a damaged escape.
-    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {

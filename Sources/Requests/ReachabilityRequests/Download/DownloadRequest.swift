@@ -1,6 +1,9 @@
 import LinuxPrimitives
 public import ReachabilityRetry
 
+/// Looks at a whole file before it gets its name. What it throws throws the file away.
+public typealias FileValidation = @Sendable (_ path: String) async throws -> Void
+
 /// A request whose answer becomes a file. Until it is whole it is `NAME.part` beside its place; so there is never a part of a file in the
 /// place. It is one exchange: begun when somebody first waits for it, and cancelled when the last of them is.
 ///
@@ -13,6 +16,7 @@ public final class DownloadRequest: Sendable {
     public let destination: String
 
     private let checks: Locked<Validator>
+    private let fileChecks: Locked<[FileValidation]>
     private let exchange: Exchange<Answer>
     private let watchers: Locked<[AsyncStream<DownloadProgress>.Continuation]>
 
@@ -27,7 +31,9 @@ public final class DownloadRequest: Sendable {
         let request = request.adding(session.headers)
         let checks = Locked(Validator())
         let watchers = Locked<[AsyncStream<DownloadProgress>.Continuation]>([])
+        let fileChecks = Locked<[FileValidation]>([])
         (self.request, self.destination, self.checks, self.watchers) = (request, destination, checks, watchers)
+        self.fileChecks = fileChecks
         let cancelled = Answer(error: .explicitlyCancelled)
         exchange = Exchange(cancelled: cancelled, endsWithWork: true) {
             do throws(RequestError) {
@@ -35,8 +41,14 @@ public final class DownloadRequest: Sendable {
                 let partial = try PartialDownload(destination, url: request.url, isResuming: isResuming) { progress in
                     for watcher in watchers.withLock({ $0 }) { watcher.yield(progress) }
                 }
-                let validator = checks.withLock { $0 }
-                return await session.download(request, validator, interceptor, partial, replacing: replacing)
+                return await session.download(
+                    request,
+                    checks.withLock { $0 },
+                    interceptor,
+                    partial,
+                    fileChecks.withLock { $0 },
+                    replacing: replacing
+                )
             } catch {
                 return Answer(error: error)
             }
@@ -105,6 +117,14 @@ public final class DownloadRequest: Sendable {
     @discardableResult
     public func validate(_ check: @escaping Validation) -> DownloadRequest {
         checks.withLock { $0.add(check) }
+        return self
+    }
+
+    /// Has the closure look at the whole file, which has not its name yet: its digest, for example. What it throws is the error
+    /// (``RequestError/ResponseValidationFailureReason/customValidationFailed(error:)``), and throws the file away.
+    @discardableResult
+    public func validateFile(_ check: @escaping FileValidation) -> DownloadRequest {
+        fileChecks.withLock { $0.append(check) }
         return self
     }
 }

@@ -1,9 +1,15 @@
 /// How much of a file is here.
 public struct DownloadProgress: Hashable, Sendable {
     /// How many bytes are written. It becomes less where the download starts over.
-    public let completed: Int64
+    public internal(set) var completed: Int64
     /// How many the whole file has; nil where the server does not say.
-    public let total: Int64?
+    public internal(set) var total: Int64?
+    /// Whether nothing is asked for until the network is back.
+    public internal(set) var isWaitingForNetwork = false
+    /// How often what was here was thrown away, and fetched anew.
+    public internal(set) var restarts = 0
+    /// Why that was done last, in a few words of ours; nil where it was not done.
+    public internal(set) var restartReason: String?
 }
 
 /// What came of a download.

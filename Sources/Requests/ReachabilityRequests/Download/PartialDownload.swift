@@ -17,6 +17,13 @@ final class PartialDownload: Sendable {
         var received: Int64 = 0
         /// From where on the attempts under way ask.
         var offset: Int64?
+        /// How far it is, as watchers are told.
+        var progress = DownloadProgress(completed: 0, total: nil)
+
+        mutating func count(restart reason: String) {
+            progress.restarts += 1
+            progress.restartReason = reason
+        }
     }
 
     /// After how many bytes it is worth to ask for the rest at once.
@@ -55,7 +62,11 @@ final class PartialDownload: Sendable {
             let size = try during { () throws(SystemError) in try file.size() }
             if size > 0, size <= known.total ?? .max { state.withLock { ($0.size, $0.known) = (size, known) } }
         }
-        if size == 0 { try startOver() }
+        guard size == 0 else { return }
+        if isResuming, try during({ () throws(SystemError) in try file.size() }) > 0 {
+            state.withLock { $0.count(restart: "what is here is not known to be a part of it") }
+        }
+        try startOver()
     }
 
     private static func path(of destination: String) -> String { "\(destination).part" }
@@ -68,10 +79,37 @@ final class PartialDownload: Sendable {
     var isResumable: Bool { state.withLock { $0.known != nil && $0.size > 0 } }
 
     /// Throws away what is here.
-    func startOver() throws(RequestError) {
+    ///
+    /// - Parameter reason: What watchers are told, where it is fetched anew.
+    func startOver(because reason: String? = nil) throws(RequestError) {
         OwnFile.remove(notePath)
-        state.withLock { ($0.size, $0.known) = (0, nil) }
+        state.withLock { state in
+            if let reason, state.size > 0 { state.count(restart: reason) }
+            (state.size, state.known) = (0, nil)
+        }
         try during { () throws(SystemError) in try file.setSize(0) }
+    }
+
+    /// Why an answer with the whole file makes it start over; nil where it was asked for again for the sake of a small piece.
+    private var restartReason: String? {
+        state.withLock { state in
+            if state.offset != nil { return "the server sends all of it: it has changed, or no parts of it are sent" }
+            return state.known == nil ? "the server does not tell its versions apart" : nil
+        }
+    }
+
+    /// An attempt begins, or the wait for the network.
+    func wait(_ isWaiting: Bool) {
+        guard state.withLock({ $0.progress.isWaitingForNetwork }) != isWaiting else { return }
+        change { $0.progress.isWaitingForNetwork = isWaiting }
+    }
+
+    /// Tells watchers what has changed; in order, for it is told under the lock.
+    private func change(_ change: (inout State) -> Void) {
+        state.withLock { state in
+            change(&state)
+            tell(state.progress)
+        }
     }
 
     /// The header fields that ask for the rest of the file, or for all of it (RFC 9110, sections 13.1.5 and 14.2).
@@ -100,19 +138,24 @@ final class PartialDownload: Sendable {
     /// then. A small piece may come again.
     func take(_ body: HTTPClientResponse.Body, _ head: ResponseHead, at start: Int64, total: Int64?) async throws {
         if head.statusCode != 206 {
+            try startOver(because: restartReason)
             let known = head.contentEncoding == nil ? ResumeData(url: url, head) : nil
             try note(known)
         }
         try during { () throws(SystemError) in try file.setSize(start) }
         state.withLock { $0.size = start }
         var place = start
-        tell(DownloadProgress(completed: place, total: total))
+        change { state in
+            state.progress.isWaitingForNetwork = false
+            (state.progress.completed, state.progress.total) = (start, total)
+        }
         do {
             for try await part in body {
                 try Task.checkCancellation()
                 place = try write(part, at: place, of: total)
             }
-        } catch  where !(error is CancellationError || error is RequestError || error is DownloadFailure) {
+        } catch  where !(error is RequestError || error is DownloadFailure) {
+            // Of an attempt that is cut because its address is gone, too: a cancellation of the whole is known above.
             throw place - start >= Self.goodPiece && isResumable ? DownloadFailure.brokenOff(error) : error
         }
         if let total, place < total { throw DownloadFailure.tooShort(place, of: total) }
@@ -126,12 +169,23 @@ final class PartialDownload: Sendable {
             throw DownloadFailure.tooLong(total)
         }
         try during { () throws(SystemError) in try file.write(part.readableBytesView, at: place) }
-        state.withLock { state in
+        change { state in
             state.size = end
             state.received += end - place
+            state.progress.completed = end
         }
-        tell(DownloadProgress(completed: end, total: total))
         return end
+    }
+
+    /// Has the whole file looked at, before it gets its name. What is refused is thrown away.
+    func check(by check: FileValidation) async throws(RequestError) {
+        do {
+            try await check(path)
+        } catch {
+            if Task.isCancelled { throw .explicitlyCancelled }
+            try startOver()
+            throw error as? RequestError ?? .responseValidationFailed(reason: .customValidationFailed(error: error))
+        }
     }
 
     /// Gives the whole file its name, which it has after a power cut, too.
@@ -156,7 +210,6 @@ final class PartialDownload: Sendable {
 
     /// Written before the first byte of the file: there are no bytes of which nothing is known.
     private func note(_ known: ResumeData?) throws(RequestError) {
-        try startOver()
         guard let known, let text = try? JSONEncoder().encode(known) else { return }
         OwnFile.remove(notePath)
         try during { () throws(SystemError) in

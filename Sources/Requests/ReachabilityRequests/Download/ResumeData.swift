@@ -35,7 +35,7 @@ public struct ResumeData: Codable, Hashable, Sendable {
     }
 
     /// Without name, password and fragment.
-    static func plain(_ url: String) -> String {
+    package static func plain(_ url: String) -> String {
         let url = url.prefix { $0 != "#" }
         guard let start = url.firstRange(of: "://")?.upperBound else { return String(url) }
         let end = url[start...].firstIndex { $0 == "/" || $0 == "?" } ?? url.endIndex

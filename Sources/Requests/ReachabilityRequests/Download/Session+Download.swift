@@ -7,6 +7,7 @@ extension Session {
         _ validator: Validator,
         _ interceptor: (any RequestInterceptor)?,
         _ partial: PartialDownload,
+        _ fileChecks: [FileValidation],
         replacing: Bool
     ) async -> Answer {
         let began = ContinuousClock.now
@@ -21,14 +22,17 @@ extension Session {
             if Task.isCancelled { answer.error = .explicitlyCancelled }
             do throws(RequestError) {
                 guard let error = answer.error else {
+                    for check in fileChecks { try await partial.check(by: check) }
+                    if Task.isCancelled { throw .explicitlyCancelled }
                     try partial.finish(replacing: replacing)
                     break
                 }
-                if case .downloadInterrupted(let cause) = error, case .startOver = cause as? DownloadFailure,
+                if case .downloadInterrupted(let cause) = error,
+                    case .startOver(let reason) = cause as? DownloadFailure,
                     !hasStartedOver
                 {
                     hasStartedOver = true
-                    try partial.startOver()
+                    try partial.startOver(because: reason)
                 } else if !(error.mayGoOn && partial.isResumable && partial.size > size) {
                     break
                 }

@@ -20,6 +20,7 @@ extension Session {
         options.retrier = retriers.isEmpty ? nil : Interceptor(retriers: retriers)
         options.observer = { [monitors, observer = options.observer] event in
             observer?(event)
+            if case .waiting(_, let attempt, _) = event, attempt.reason == .unreachable { download?.wait(true) }
             monitors.tell(.retry(number, event))
         }
         let reader = AnswerReader(request, limits, validator, monitors, download, number: number, began: began)

@@ -38,7 +38,10 @@ final class AnswerReader: Sendable {
     var latest: ReceivedAnswer? { state.withLock { $0 } }
 
     /// An attempt begins.
-    func forget() { state.withLock { $0 = nil } }
+    func forget() {
+        state.withLock { $0 = nil }
+        download?.wait(false)
+    }
 
     /// Reads an answer as far as it is wanted. That it is refused is said in what is returned: a redirect may yet be followed.
     func read(_ response: HTTPClientResponse) async throws -> ReceivedAnswer {

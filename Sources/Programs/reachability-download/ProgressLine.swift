@@ -1,0 +1,70 @@
+import ReachabilityRequests
+
+/// How far a download is, in a line of 79 columns at most: ` 45 % [=====>      ] 123.4 MB of 270.0 MB, 12.3 MB/s, 12 s left`.
+struct ProgressLine {
+    private static let bar = 20
+    /// Over how long the rate is measured, in seconds.
+    private static let window = 5.0
+
+    /// When how many bytes were here.
+    private var samples: [(time: Double, bytes: Int64)] = []
+
+    /// - Parameters:
+    ///   - step: What is here.
+    ///   - time: Since any time.
+    mutating func text(_ step: DownloadProgress, at time: Duration) -> String {
+        if step.isWaitingForNetwork {
+            samples = []
+            return "waiting for the network; \(ByteText.text(step.completed)) are here"
+        }
+        let rate = rate(step.completed, at: time / .seconds(1))
+        var words = [ByteText.text(step.completed)]
+        var front = ""
+        if let total = step.total, total > 0 {
+            let share = Double(step.completed) / Double(total)
+            let percent = "\(Int(share * 100))"
+            let done = Int(share * Double(Self.bar))
+            let head = done < Self.bar ? ">" : ""
+            let rest = String(repeating: " ", count: Self.bar - done - head.count)
+            let padding = String(repeating: " ", count: 3 - percent.count)
+            front = "\(padding)\(percent) % [\(String(repeating: "=", count: done))\(head)\(rest)] "
+            words[0] += " of \(ByteText.text(total))"
+        }
+        if let rate {
+            words.append("\(ByteText.text(Int64(rate)))/s")
+            if let total = step.total, rate >= 1 { words.append(Self.left(Double(total - step.completed) / rate)) }
+        }
+        return front + words.joined(separator: ", ")
+    }
+
+    /// Bytes a second; nil where that is not known yet.
+    private mutating func rate(_ bytes: Int64, at time: Double) -> Double? {
+        if let last = samples.last, bytes < last.bytes { samples = [] }
+        samples.append((time, bytes))
+        // One from before the window stays, so that the rate of a stalled download falls.
+        while samples.count > 2, samples[1].time <= time - Self.window { samples.removeFirst() }
+        guard let first = samples.first, time - first.time >= 0.5 else { return nil }
+        return Double(bytes - first.bytes) / (time - first.time)
+    }
+
+    private static func left(_ seconds: Double) -> String {
+        switch seconds {
+        case ..<100: "\(Int(seconds.rounded(.up))) s left"
+        case ..<6000: "\(Int(seconds / 60)) min left"
+        case ..<360_000: "\(Int(seconds / 3600)) h left"
+        default: "days left"
+        }
+    }
+}
+
+/// Numbers of bytes for people: `999 B`, `12.3 kB`, `270.0 MB`.
+enum ByteText {
+    static func text(_ bytes: Int64) -> String {
+        guard bytes >= 1000 else { return "\(bytes) B" }
+        var (tenths, unit) = (bytes / 100, 0)
+        while tenths >= 10_000, unit < units.count - 1 { (tenths, unit) = (tenths / 1000, unit + 1) }
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    private static let units = ["kB", "MB", "GB", "TB"]
+}
