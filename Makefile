@@ -7,7 +7,7 @@ ARGS ?=
 
 BINARY := .build/release/reachability
 
-.PHONY: help watch serve build install uninstall deb test test-browser test-api test-prometheus test-systemd sanitize lint format docs examples bench soak check clean dependencies
+.PHONY: help watch serve build install uninstall deb test test-browser test-api test-prometheus test-systemd test-powercut sanitize lint format docs examples bench soak check clean dependencies
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 21
@@ -47,6 +47,9 @@ test-prometheus: dependencies ## Test metrics, alert rules and the Grafana dashb
 
 test-systemd: build ## Run the systemd units of the package in a virtual machine; needs root.
 	@Scripts/test-systemd $(BINARY)
+
+test-powercut: build ## Cut the power of a virtual machine that writes to an outbox; needs root.
+	@Scripts/test-powercut $(BINARY)
 
 sanitize: dependencies ## Run the tests under Thread Sanitizer and Address Sanitizer.
 	@Scripts/sanitize thread
