@@ -359,7 +359,10 @@ let package = Package(
         ),
         .program(
             "reachability-outbox",
-            uses: ["CommandLineSupport", "ReachabilityOutbox", "ReachabilityRetry", "LinuxPrimitives"]
+            uses: [
+                "CommandLineSupport", "ReachabilityHTTP", "ReachabilityOutbox", "ReachabilityRetry", "LinuxPrimitives",
+            ],
+            asyncHTTPClient
         ),
         .program(
             "reachability-serve",

@@ -144,7 +144,7 @@ import Testing
         try await withClient { client in
             let coordinator = coordinator ?? lab.coordinator
             let sender = HTTPOutboxSender(client: client, adapter: adapter, limit: limit, coordinator: coordinator)
-            try await outbox.flush(sender: Watching(sender, files ? outbox.file : nil), reachability: .always) {
+            try await outbox.flush(sender: Watching(sender, files ? outbox.file : nil), verdicts: NoVerdicts()) {
                 event in
                 events.withLock { $0.append(event) }
             }

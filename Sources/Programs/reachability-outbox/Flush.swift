@@ -15,10 +15,18 @@ struct Flush: AsyncParsableCommand {
         let limit = try arguments.timeout?.value ?? .seconds(60)
         var options = OutboxOptions()
         if let attempts = arguments.attempts { options.maximumAttempts = attempts }
-        let program = Program(name: arguments.with)
-        let sender: any OutboxSender =
-            program.name.split(separator: "/").last == "curl"
-            ? CurlSender(program: program, limit: limit) : ProgramSender(program: program, limit: limit)
+        if let name = arguments.with {
+            try await flush(options, ProgramSender(program: Program(name: name), limit: limit))
+        } else {
+            let sender = ClientSender(limit: limit)
+            let result: Result<Void, any Error>
+            do { result = .success(try await flush(options, sender)) } catch { result = .failure(error) }
+            await sender.close()
+            try result.get()
+        }
+    }
+
+    private func flush(_ options: OutboxOptions, _ sender: some OutboxSender) async throws {
         let (hasLost, isSilent) = (Locked(false), Locked(true))
         let left = try await arguments.outbox.withExisting(options) { outbox in
             let left = try await EndSignals.cancelling {

@@ -132,6 +132,7 @@ final class RequestHandler: ChannelInboundHandler {
         head.headers.replaceOrAdd(name: "Connection", value: "close")
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
         begin(stream)
+        if isLast { end(context) }
     }
 
     /// Whether there is room for one more answer that goes on; where there is none, the client is told.
@@ -169,6 +170,7 @@ final class RequestHandler: ChannelInboundHandler {
                 statistics.withLock { $0.streams -= 1 }
             }
         )
+        if isLast { end(context) }
     }
 
     private func endWait(_ context: ChannelHandlerContext, closing: Bool) {
