@@ -145,6 +145,7 @@ let package = Package(
         .library(name: "ReachabilityOutbox", targets: ["ReachabilityOutbox"]),
         .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
         .library(name: "ReachabilityRequests", targets: ["ReachabilityRequests"]),
+        .library(name: "ReachabilityAlamofire", targets: ["ReachabilityAlamofire"]),
         .library(name: "ReachabilityURLSession", targets: ["ReachabilityURLSession"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "ServerTrustNIO", targets: ["ServerTrustNIO"]),
@@ -270,6 +271,12 @@ let package = Package(
             on: .requests,
             uses: ["ReachabilityHTTP", "ReachabilityRetry", "LinuxPrimitives"],
             asyncHTTPClient
+        ),
+        // Alamofire's names, where the modules below use them for something else.
+        .library(
+            "ReachabilityAlamofire",
+            on: .requests,
+            uses: ["ReachabilityRequests", "ReachabilityRetry"]
         ),
         // Without a trait of its own: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
         .library("ReachabilityURLSession", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"]),
@@ -529,6 +536,8 @@ let package = Package(
             uses: ["ReachabilityRequests", "ReachabilityRetry", "LinuxPrimitives", "TestSupport"],
             asyncHTTPClient
         ),
+        // Imports what is to be shown to compile, and nothing beside it.
+        .tests("ReachabilityAlamofireTests", uses: ["ReachabilityAlamofire"]),
         .tests(
             "ReachabilityOutboxTests",
             uses: [
@@ -593,7 +602,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
     ]
     let tls = [
         "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP", "ServerTrustAsyncHTTPClient", "ReachabilityHTTP",
-        "ReachabilityRequests", "ReachabilityRequestsTests",
+        "ReachabilityRequests", "ReachabilityRequestsTests", "ReachabilityAlamofire", "ReachabilityAlamofireTests",
         "TrustForge", "ReadmeClient", "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTPTests",
         "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",

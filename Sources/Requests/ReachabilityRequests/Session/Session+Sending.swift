@@ -25,7 +25,10 @@ extension Session {
         }
         let reader = AnswerReader(request, limits, validator, monitors, download, number: number, began: began)
         let transport = ClientTransport(client: client, policy: policy, options: options)
-        var answer = await transport.send(request, reading: reader)
+        let context = SessionContext(session: self, reader: reader)
+        var answer = await SessionContext.$current.withValue(context) {
+            await transport.send(request, reading: reader)
+        }
         answer.metrics.duration = began.duration(to: .now)
         monitors.tell(.finished(number, answer.metrics, answer.error))
         return answer
