@@ -75,9 +75,9 @@ soak: build ## Random network trouble for half an hour, a million damaged inputs
 	@Benchmarks/soak
 	@CHECK_MUTATIONS=1000000 Scripts/test -- --filter 'DNSTests|PortalTests|RouterOptionsTests|ErrorQueueMessageTests|WebFuzzTests'
 	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
-	@SERVICE_TIMES=exact SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
-	@SERVICE_KILLS=200 Scripts/test -- --filter ServeHistoryTests
-	@OUTBOX_KILLS=200 Scripts/test -- --filter ReachabilityOutboxTests.KillTests
+	@SERVICE_TIMES=exact SERVICE_OUTAGES=30 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
+	@SERVICE_KILLS=200 SERVICE_FULL=60 OUTBOX_KILLS=200 Scripts/test -- --filter 'ServeHistoryTests|ServeDiskTests|ReachabilityOutboxTests.KillTests'
+	@Benchmarks/run --only service --check
 	@Scripts/test-service api 10000
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.

@@ -1,9 +1,12 @@
 import Foundation
+import LinuxPrimitives
 import NetworkLab
 import Testing
 
-/// `reachability serve` whose history lies on a small disk of its own.
+/// `reachability serve` whose history lies on a small disk of its own. SERVICE_FULL says for how many seconds more that is full.
 @Suite struct ServeDiskTests {
+    private static let full = EnvironmentVariable.value(of: "SERVICE_FULL").flatMap(Int.init) ?? 0
+
     private let directory: ScratchDirectory
     private let machine: PrivateMachine
     private var socket: String { directory.file("api.sock") }
@@ -71,6 +74,7 @@ import Testing
         try await machine.sh("! dd if=/dev/zero of=/run/disk/filler bs=4096 2> /run/why && grep -q space /run/why")
         var number = 1
         while try await !history(isFullAfter: &number) {}
+        try await Task.sleep(for: .seconds(Self.full))
         let lengths = try await ServeLab.outages(at: socket).map(\.durationNanoseconds)
         #expect(lengths.count == number)
         let metrics = try await ServeLab.get("/metrics", at: socket)

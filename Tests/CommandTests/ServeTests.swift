@@ -1,8 +1,11 @@
 import Foundation
+import LinuxPrimitives
 import NetworkLab
+import TestSupport
 import Testing
 
-/// `reachability serve` against the real kernel.
+/// `reachability serve` against the real kernel. SERVICE_OUTAGES says how many outages of each length there are, SERVICE_SEED in which
+/// order they come.
 @Suite struct ServeTests {
     /// A way to lose the network and to get it back, and what that is called.
     struct Loss: Sendable, CustomTestStringConvertible {
@@ -30,6 +33,9 @@ import Testing
         )
     }
 
+    private static let outages = EnvironmentVariable.value(of: "SERVICE_OUTAGES").flatMap(Int.init) ?? 1
+    private static let seed = EnvironmentVariable.value(of: "SERVICE_SEED").flatMap(UInt64.init) ?? 18
+
     /// SERVICE_TIMES=exact: on a machine with nothing else to do.
     private static let tolerance: Duration = getenv("SERVICE_TIMES") == nil ? .milliseconds(200) : .milliseconds(1)
 
@@ -49,7 +55,9 @@ import Testing
             }
         )
         var lengths: [Duration] = []
-        for wanted in [Duration.seconds(4), .milliseconds(400), .milliseconds(40)] {
+        var generator = SeededGenerator(seed: Self.seed)
+        let all = [[Duration]](repeating: [.seconds(4), .milliseconds(400), .milliseconds(40)], count: Self.outages)
+        for wanted in all.joined().shuffled(using: &generator) {
             _ = await monitor.restOfLines()
             try await uplink.ip(batch: loss.away)
             try await Task.sleep(for: wanted)
@@ -60,7 +68,7 @@ import Testing
         #expect(
             try await eventually(within: .seconds(60)) {
                 let outages = try await lab.outages()
-                return outages.count == 3 && outages.allSatisfy { $0.end != nil }
+                return outages.count == 3 * Self.outages && outages.allSatisfy { $0.end != nil }
             }
         )
         let outages = try await lab.outages().reversed()
