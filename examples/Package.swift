@@ -30,18 +30,15 @@ let package = Package(
         .example("AsyncStatuses", library("NetworkReachability")),
         .example("WaitForNetwork", library("NetworkReachability")),
         .example("Daemon", library("NetworkReachability"), .product(name: "Logging", package: "swift-log")),
-        .example(
-            "RetryingClient",
-            library("ReachabilityHTTP"),
-            library("ReachabilityRetry"),
-            .product(name: "AsyncHTTPClient", package: "async-http-client")
-        ),
+        .example("RetryingClient", library("ReachabilityRequests"), library("ReachabilityRetry")),
+        .example("ResumingDownload", library("ReachabilityRequests"), library("ReachabilityRetry")),
         .example(
             "OutageFollower",
             .product(name: "AsyncHTTPClient", package: "async-http-client")
         ),
         .example(
             "PinnedClient",
+            library("ReachabilityRequests"),
             library("ServerTrust"),
             library("ServerTrustAsyncHTTPClient"),
             .product(name: "AsyncHTTPClient", package: "async-http-client")

@@ -27,6 +27,24 @@ struct UploadTests {
         }
     }
 
+    @Test func `the progress of a body is told, and is over with the request`() async throws {
+        let path = "\(FileManager.default.temporaryDirectory.path)/upload-\(UUID())"
+        try Data(repeating: 7, count: 300_000).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await withServer({ _ in Reply("ok") }) { lab in
+            for body in [RequestBody.bytes(Array(repeating: 7, count: 300_000)), .file(path)] {
+                let request = try lab.session().upload(body, to: lab.server.url())
+                let progress = request.uploadProgress
+                _ = try await request.string()
+                var last: UploadProgress?
+                for await step in progress { last = step }
+                #expect(last == UploadProgress(completed: 300_000, total: 300_000))
+                for await _ in request.uploadProgress { Issue.record("it goes on after the end") }
+            }
+            for await _ in try lab.session().request(lab.server.url()).uploadProgress { Issue.record("of what?") }
+        }
+    }
+
     @Test func `a file is sent again where that does no harm`() async throws {
         let path = "\(FileManager.default.temporaryDirectory.path)/upload-\(UUID())"
         try Data("abc".utf8).write(to: URL(filePath: path))

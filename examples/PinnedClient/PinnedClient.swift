@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ReachabilityRequests
 import ServerTrust
 import ServerTrustAsyncHTTPClient
 
@@ -15,20 +16,11 @@ import ServerTrustAsyncHTTPClient
         let manager = ServerTrustManager(evaluators: [:]) { _ in PinSetTrustEvaluator(pins: pins) }
         var enforcement = ServerTrustEnforcement()
         enforcement.allowsPlainHTTP = false
-        let configuration = HTTPClient.Configuration().enforcing(manager, enforcement)
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        do {
-            let response = try await client.execute(
-                HTTPClientRequest(url: CommandLine.arguments[1]),
-                timeout: .seconds(30)
-            )
-            let body = try await response.body.collect(upTo: 16 << 20)
-            print("\(response.status), \(body.readableBytes) bytes")
-        } catch let error as ServerTrustError {
-            print(error)
-        } catch {
-            print("not fetched: \(error)")
-        }
+        let client = HTTPClient(configuration: HTTPClient.Configuration().enforcing(manager, enforcement))
+        let request = Session(client: client).request(CommandLine.arguments[1]).validate()
+        let response = await request.response(using: DataResponseSerializer())
+        print(response)
+        if let body = response.value { print(body.count, "bytes") }
         try await client.shutdown()
     }
 }

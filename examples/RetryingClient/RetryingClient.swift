@@ -1,5 +1,4 @@
-import AsyncHTTPClient
-import ReachabilityHTTP
+import ReachabilityRequests
 import ReachabilityRetry
 
 /// Fetches a URL, and waits for the network where there is none: RetryingClient https://example.org/
@@ -8,38 +7,17 @@ import ReachabilityRetry
         guard CommandLine.arguments.count == 2 else {
             fatalError("usage: RetryingClient URL")
         }
-        var configuration = HTTPClient.Configuration()
-        // The monitor knows when a connection can be made; the client would try by the clock.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.connect = .seconds(3)
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-
         let policy = try RetryPolicy(deadline: .seconds(120))
-        let adapter = Adapter { request, completion in
-            var request = request
-            request["User-Agent"] = "RetryingClient"
-            completion(.success(request))
+        let session = Session(retry: policy, headers: [.userAgent("RetryingClient")])
+        let request = session.request(CommandLine.arguments[1]).validate()
+        let response = await request.response(using: DataResponseSerializer())
+        print(response)
+        if let body = response.value { print(body.count, "bytes") }
+        for attempt in response.metrics.attempts {
+            guard let error = attempt.error else { continue }
+            let verdict = attempt.verdict.map(String.init) ?? "-"
+            let reason = attempt.reason?.rawValue ?? "nothing"
+            print("attempt \(attempt.number): \(error), \(verdict), waited \(attempt.wait) for \(reason)")
         }
-        do throws(RetryError) {
-            let request = HTTPClientRequest(url: CommandLine.arguments[1])
-            let options = RequestRetryOptions(adapter: adapter)
-            let outcome = try await client.execute(request, retry: policy, options: options) {
-                // Read here, a body that breaks off is retried too.
-                try await $0.body.collect(upTo: 16 << 20).readableBytes
-            }
-            print("\(outcome.value) bytes, attempts:", outcome.attempts.count)
-            for attempt in outcome.attempts { report(attempt) }
-        } catch {
-            print(error)
-            for attempt in error.attempts { report(attempt) }
-        }
-        try await client.shutdown()
-    }
-
-    private static func report(_ attempt: RetryAttempt) {
-        guard let error = attempt.error else { return }
-        let verdict = attempt.verdict.map(String.init) ?? "-"
-        let reason = attempt.reason?.rawValue ?? "nothing"
-        print("attempt \(attempt.number): \(error), \(verdict), waited \(attempt.wait) for \(reason)")
     }
 }

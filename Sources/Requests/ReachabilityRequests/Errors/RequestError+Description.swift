@@ -24,6 +24,7 @@ extension RequestError: CustomStringConvertible {
             "a retrier ended the request: \(error); it had failed with: \(original)"
         case .responseValidationFailed(let reason): "the answer was not accepted: \(reason)"
         case .responseSerializationFailed(let reason): "the answer could not be read: \(reason)"
+        case .streamTaken: "somebody reads this answer already, and it comes only once"
         case .sessionTaskFailed(let error): "there is no whole answer: \(error)"
         }
     }

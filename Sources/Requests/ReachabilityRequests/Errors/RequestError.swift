@@ -34,6 +34,8 @@ public enum RequestError: Error, Sendable {
     case responseValidationFailed(reason: ResponseValidationFailureReason)
     /// The answer is there, and could not be read as what was wanted.
     case responseSerializationFailed(reason: ResponseSerializationFailureReason)
+    /// What is read as it comes has one reader, and there was one before.
+    case streamTaken
     /// There is no answer, or none that is whole. The error is a `RetryError` with every attempt.
     case sessionTaskFailed(error: any Error)
 

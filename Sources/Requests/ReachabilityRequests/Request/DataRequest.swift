@@ -11,6 +11,8 @@ public final class DataRequest: Sendable {
 
     private let checks: Locked<Validator>
     private let exchange: Exchange<Answer>
+    /// Nil where there is no body.
+    private let upload: UploadWatch?
     /// The handler that was added last.
     private let lastHandler = Locked<Task<Void, Never>?>(nil)
 
@@ -29,10 +31,12 @@ public final class DataRequest: Sendable {
             failure = unmade.error
         }
         let checks = Locked(Validator())
-        self.checks = checks
+        let upload = request.body.map { UploadWatch(total: try? $0.length()) }
+        (self.checks, self.upload) = (checks, upload)
         exchange = Exchange(cancelled: Answer(error: failure ?? .explicitlyCancelled)) { [request] in
             if let failure { return Answer(error: failure) }
-            return await session.send(request, checks.withLock { $0 }, interceptor)
+            defer { upload?.finish() }
+            return await session.send(request, checks.withLock { $0 }, interceptor, watching: upload)
         }
     }
 
@@ -47,7 +51,16 @@ public final class DataRequest: Sendable {
     @discardableResult
     public func cancel() -> DataRequest {
         exchange.cancel()
+        if exchange.result != nil { upload?.finish() }
         return self
+    }
+
+    /// How much of the body was handed to the connection, from now on, the newest alone for who reads slowly; nothing where there is no
+    /// body. It ends with the request, and begins nothing.
+    public var uploadProgress: AsyncStream<UploadProgress> {
+        guard let upload else { return AsyncStream { $0.finish() } }
+        defer { if exchange.result != nil { upload.finish() } }
+        return upload.progress
     }
 
     /// As a command line of curl(1).

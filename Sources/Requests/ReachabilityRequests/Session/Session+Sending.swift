@@ -1,12 +1,14 @@
 import ReachabilityRetry
 
 extension Session {
-    /// Sends a request, and keeps its answer in memory, or in a file.
+    /// Sends a request, and keeps its answer in memory, or in a file, or leaves its body to be read.
     func send(
         _ request: OutgoingRequest,
         _ validator: Validator,
         _ interceptor: (any RequestInterceptor)?,
-        into download: PartialDownload? = nil
+        into download: PartialDownload? = nil,
+        watching upload: UploadWatch? = nil,
+        leavesBody: Bool = false
     ) async -> Answer {
         let began = ContinuousClock.now
         let number = monitors.nextNumber()
@@ -20,14 +22,27 @@ extension Session {
         options.retrier = retriers.isEmpty ? nil : Interceptor(retriers: retriers)
         options.observer = { [monitors, observer = options.observer] event in
             observer?(event)
-            if case .waiting(_, let attempt, _) = event, attempt.reason == .unreachable { download?.wait(true) }
+            if case .waiting(_, let attempt, _) = event, attempt.reason == .unreachable {
+                download?.wait(true)
+                upload?.wait()
+            }
             monitors.tell(.retry(number, event))
         }
-        let reader = AnswerReader(request, limits, validator, monitors, download, number: number, began: began)
+        let reader = AnswerReader(
+            request,
+            limits,
+            validator,
+            monitors,
+            download,
+            upload,
+            leavesBody: leavesBody,
+            number: number,
+            began: began
+        )
         let transport = ClientTransport(client: client, policy: policy, options: options)
         let context = SessionContext(session: self, reader: reader)
         var answer = await SessionContext.$current.withValue(context) {
-            await transport.send(request, reading: reader)
+            await transport.send(request, reading: reader, watching: upload)
         }
         answer.metrics.duration = began.duration(to: .now)
         monitors.tell(.finished(number, answer.metrics, answer.error))

@@ -12,6 +12,9 @@ final class AnswerReader: Sendable {
     private let validator: Validator
     private let monitors: MonitorList
     private let download: PartialDownload?
+    private let upload: UploadWatch?
+    /// Whether an answer that is accepted is left to be read as it comes.
+    private let leavesBody: Bool
     private let number: UInt64
     private let began: ContinuousClock.Instant
     private let state = Locked<ReceivedAnswer?>(nil)
@@ -22,6 +25,8 @@ final class AnswerReader: Sendable {
         _ validator: Validator,
         _ monitors: MonitorList,
         _ download: PartialDownload?,
+        _ upload: UploadWatch?,
+        leavesBody: Bool,
         number: UInt64,
         began: ContinuousClock.Instant
     ) {
@@ -30,6 +35,8 @@ final class AnswerReader: Sendable {
         self.validator = validator
         self.monitors = monitors
         self.download = download
+        self.upload = upload
+        self.leavesBody = leavesBody
         self.number = number
         self.began = began
     }
@@ -41,6 +48,7 @@ final class AnswerReader: Sendable {
     func forget() {
         state.withLock { $0 = nil }
         download?.wait(false)
+        upload?.begin()
     }
 
     /// Reads an answer as far as it is wanted. That it is refused is said in what is returned: a redirect may yet be followed.
@@ -52,8 +60,15 @@ final class AnswerReader: Sendable {
             state.withLock { $0 = received }
             return received
         }
+        upload?.end()
+        if leavesBody, !(300..<400).contains(head.statusCode), validator.refusal(request, head, nil) == nil {
+            let received = ReceivedAnswer(head, response, Data(), nil, headTime: time, body: response.body)
+            state.withLock { $0 = received }
+            return received
+        }
         let isRefused =
-            download != nil || validator.refusesHead(request, head) || (300..<400).contains(head.statusCode)
+            download != nil || leavesBody || validator.refusesHead(request, head)
+            || (300..<400).contains(head.statusCode)
         let limit = isRefused ? limits.refusedBody : limits.body
         if !isRefused, request.method != .head, let length = head.expectedContentLength, length > limit {
             throw RequestError.responseSerializationFailed(reason: .inputDataTooLong(limit: limit))
@@ -71,7 +86,7 @@ final class AnswerReader: Sendable {
                 break
             }
         }
-        var refusal = validator.refusal(request, head, download == nil ? data : nil)
+        var refusal = validator.refusal(request, head, download == nil && !leavesBody ? data : nil)
         if download != nil, refusal == nil {
             let reason = RequestError.ResponseValidationFailureReason.unacceptableStatusCode(code: head.statusCode)
             refusal = .responseValidationFailed(reason: reason)
@@ -112,11 +127,13 @@ extension ReceivedAnswer {
         _ response: HTTPClientResponse,
         _ data: Data,
         _ refusal: RequestError?,
-        headTime: Duration
+        headTime: Duration,
+        body: HTTPClientResponse.Body? = nil
     ) {
         self.init(
             head: head,
             data: data,
+            body: body,
             visits: response.history.map { ($0.request.url, Int($0.responseHead.status.code)) },
             headTime: headTime,
             refusal: refusal

@@ -10,7 +10,11 @@ struct ClientTransport: Sendable {
     let options: RequestRetryOptions
 
     /// Sends it. What the answer is refused for is known to the reader; the retrier is asked about it.
-    func send(_ request: OutgoingRequest, reading reader: AnswerReader) async -> Answer {
+    func send(
+        _ request: OutgoingRequest,
+        reading reader: AnswerReader,
+        watching upload: UploadWatch?
+    ) async -> Answer {
         guard (try? HTTPClient.Request(url: request.url)) != nil else {
             return Answer(error: .invalidURL(url: request.url))
         }
@@ -30,7 +34,7 @@ struct ClientTransport: Sendable {
                 request.clientRequest,
                 retry: policy,
                 options: options,
-                body: request.body?.maker
+                body: request.body?.maker(upload)
             ) { try await reader.read($0) }
             return Answer(outcome.value, outcome.attempts, error: outcome.value.refusal)
         } catch {
@@ -72,7 +76,7 @@ extension Answer {
         metrics.hops = zip(received.visits, counts).map { visit, count in
             RequestMetrics.Hop(url: visit.url, statusCode: visit.status, attempts: count)
         }
-        self.init(response: received.head, data: received.data, metrics: metrics, error: error)
+        self.init(response: received.head, data: received.data, body: received.body, metrics: metrics, error: error)
     }
 }
 

@@ -1,0 +1,162 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import LinuxPrimitives
+import NIOCore
+import ReachabilityRetry
+
+/// A request whose answer is read as it comes, in pieces, and is kept nowhere. It is sent when the first piece is asked for, and has one
+/// reader: a loop, or a handler.
+///
+/// ```swift
+/// for try await piece in session.streamRequest("https://example.org/events").validate() { print(piece.count) }
+/// ```
+///
+/// The next piece is read when the one before it was taken; a server that sends faster waits. It is sent again as every request is, until
+/// an answer begins; then, never: a reader would get its beginning twice. How long the answer takes does not matter.
+public final class DataStreamRequest: Sendable {
+    private enum Phase {
+        case unbegun
+        case running(Task<Void, Never>)
+        case over
+    }
+
+    private struct State {
+        var phase = Phase.unbegun
+        var validator = Validator()
+        var completion: DataStreamCompletion?
+        var isTaken = false
+    }
+
+    /// The request, with the session's header fields.
+    public let request: OutgoingRequest
+
+    private let session: Session
+    private let interceptor: (any RequestInterceptor)?
+    private let state = Locked(State())
+    private let pieces = Rendezvous<Data>()
+
+    init(_ request: OutgoingRequest, in session: Session, _ interceptor: (any RequestInterceptor)?) {
+        self.request = request.adding(session.headers)
+        self.session = session
+        self.interceptor = interceptor
+    }
+
+    /// What came of it; nil before the end.
+    public var completion: DataStreamCompletion? { state.withLock { $0.completion } }
+
+    /// Ends it, if it has not ended: a wait, an attempt, the answer.
+    @discardableResult
+    public func cancel() -> DataStreamRequest {
+        end(DataStreamCompletion(request, Answer(error: .explicitlyCancelled)))
+        return self
+    }
+
+    /// Wants a status of 200 to 299, and a type that the request's Accept names; any where it has none.
+    @discardableResult
+    public func validate() -> DataStreamRequest { add { $0.addUsual() } }
+
+    /// Wants one of these statuses.
+    @discardableResult
+    public func validate(statusCode acceptable: some Sequence<Int>) -> DataStreamRequest {
+        add { $0.add(statuses: acceptable) }
+    }
+
+    /// Wants one of these types, `text/*` for example.
+    @discardableResult
+    public func validate(contentType acceptable: [String]) -> DataStreamRequest {
+        add { $0.add(contentTypes: { _ in acceptable }) }
+    }
+
+    /// Asks the closure, without the body.
+    @discardableResult
+    public func validate(_ check: @escaping Validation) -> DataStreamRequest { add { $0.add(check) } }
+
+    private func add(_ change: (inout Validator) -> Void) -> DataStreamRequest {
+        state.withLock { change(&$0.validator) }
+        return self
+    }
+
+    /// Whether the caller is the one who reads.
+    func take() -> Bool {
+        state.withLock { state in
+            defer { state.isTaken = true }
+            return !state.isTaken
+        }
+    }
+
+    /// The next piece, for the one who reads; nil at the end. Who is cancelled while waiting cancels it.
+    func next() async throws(RequestError) -> Data? {
+        begin()
+        let piece = await withTaskCancellationHandler {
+            await pieces.take()
+        } onCancel: {
+            cancel()
+        }
+        if piece == nil, let error = completion?.error { throw error }
+        return piece
+    }
+
+    private func begin() {
+        state.withLock { state in
+            guard case .unbegun = state.phase else { return }
+            let validator = state.validator
+            state.phase = .running(Task { await read(validator) })
+        }
+    }
+
+    private func read(_ validator: Validator) async {
+        let began = ContinuousClock.now
+        var answer = await session.send(request, validator, interceptor, leavesBody: true)
+        var received: Int64 = 0
+        if answer.error == nil, let body = answer.body {
+            do {
+                for try await part in body where part.readableBytes > 0 {
+                    received += Int64(part.readableBytes)
+                    guard await pieces.give(Data(part.readableBytesView)) else { return }
+                }
+            } catch {
+                answer.error = .sessionTaskFailed(error: error)
+            }
+        }
+        answer.metrics.receivedBytes = received
+        answer.metrics.duration = began.duration(to: .now)
+        end(DataStreamCompletion(request, answer))
+    }
+
+    /// The first end counts.
+    private func end(_ completion: DataStreamCompletion) {
+        let task: Task<Void, Never>? = state.withLock { state in
+            defer { state.phase = .over }
+            switch state.phase {
+            case .over: return nil
+            case .unbegun:
+                state.completion = completion
+                return nil
+            case .running(let task):
+                state.completion = completion
+                return task
+            }
+        }
+        task?.cancel()
+        pieces.end()
+    }
+}
+
+/// What came of a request that was read as it came.
+public struct DataStreamCompletion: Sendable {
+    /// The request as the caller made it.
+    public let request: OutgoingRequest
+    /// The answer; nil where there was none, or it was cancelled.
+    public let response: ResponseHead?
+    /// How long it took, how much came, and every attempt.
+    public let metrics: RequestMetrics
+    /// Why it is not whole; nil where it is.
+    public let error: RequestError?
+
+    init(_ request: OutgoingRequest, _ answer: Answer) {
+        self.request = request
+        response = answer.response
+        metrics = answer.metrics
+        error = answer.error
+    }
+}

@@ -1,0 +1,160 @@
+import Dispatch
+import FoundationEssentials
+import LinuxPrimitives
+import ReachabilityRetry
+import Testing
+
+@testable import ReachabilityRequests
+
+/// Answers that are read as they come.
+struct DataStreamTests {
+    private static let long = Reply(String(repeating: "0123456789", count: 400_000))
+
+    private func all(_ request: DataStreamRequest) async throws -> Data {
+        var whole = Data()
+        for try await piece in request { whole.append(piece) }
+        return whole
+    }
+
+    @Test func `all of it comes, in order, and its end is told`() async throws {
+        try await withServer({ _ in Self.long }) { lab in
+            let request = try lab.session().streamRequest(lab.server.url()).validate()
+            #expect(request.completion == nil)
+            #expect(try await all(request) == Data(Self.long.body))
+            let completion = try #require(request.completion)
+            #expect(completion.error == nil)
+            #expect(completion.response?.statusCode == 200)
+            #expect(completion.metrics.receivedBytes == 4_000_000)
+            #expect(completion.metrics.attempts.count == 1)
+        }
+    }
+
+    @Test func `nothing is handed over before the one before it was taken`() async {
+        let (rendezvous, given) = (Rendezvous<Int>(), Locked(0))
+        let giver = Task {
+            for number in 1...100 {
+                guard await rendezvous.give(number) else { return number }
+                given.withLock { $0 = number }
+            }
+            return 0
+        }
+        for number in 1...10 {
+            #expect(await rendezvous.take() == number)
+            #expect(given.withLock { $0 } <= number)
+        }
+        rendezvous.end()
+        #expect(await rendezvous.take() == nil)
+        // The eleventh was offered, or the twelfth never was.
+        #expect([11, 12].contains(await giver.value))
+    }
+
+    @Test func `it is sent again until an answer begins, and not after that`() async throws {
+        var cut = Reply("begin")
+        (cut.length, cut.closes) = (10, true)
+        let replies = Replies([Reply(status: 503), cut, Reply("all of it")])
+        try await withServer({ _ in replies.next() }) { lab in
+            let retrier = Retrier { _, _, completion in completion(.retry) }
+            let request = try lab.session(interceptor: Interceptor(retriers: [retrier])).streamRequest(lab.server.url())
+            var pieces: [Data] = []
+            do {
+                for try await piece in request { pieces.append(piece) }
+                Issue.record("it ended well")
+            } catch {
+                #expect((error as? RequestError)?.isSessionTaskError == true)
+            }
+            #expect(pieces == [Data("begin".utf8)])
+            #expect(lab.server.seen.count == 2)
+            #expect(request.completion?.error?.isSessionTaskError == true)
+        }
+    }
+
+    @Test func `a refused answer has no pieces`() async throws {
+        try await withServer({ _ in Reply("no", status: 404) }) { lab in
+            let request = try lab.session().streamRequest(lab.server.url()).validate()
+            await #expect(throws: RequestError.self) { try await all(request) }
+            #expect(request.completion?.error?.responseCode == 404)
+            let any = try lab.session().streamRequest(lab.server.url())
+            #expect(try await all(any) == Data("no".utf8))
+        }
+    }
+
+    @Test func `cancel, and who leaves the loop, end it`() async throws {
+        var endless = Reply("begin")
+        (endless.length, endless.stalls) = (1000, true)
+        try await withServer({ [endless] _ in endless }) { lab in
+            let session = try lab.session()
+            let cancelled = session.streamRequest(lab.server.url())
+            do {
+                for try await _ in cancelled { cancelled.cancel() }
+                Issue.record("it ended well")
+            } catch {
+                #expect((error as? RequestError)?.isExplicitlyCancelledError == true)
+            }
+            let left = session.streamRequest(lab.server.url())
+            for try await _ in left { break }
+            #expect(left.completion?.error?.isExplicitlyCancelledError == true)
+            let deserted = session.streamRequest(lab.server.url())
+            let task = Task { try await all(deserted) }
+            for await _ in lab.server.arrivals where lab.server.seen.count == 3 { break }
+            task.cancel()
+            await #expect(throws: RequestError.self) { try await task.value }
+            #expect(deserted.completion?.error?.isExplicitlyCancelledError == true)
+        }
+    }
+
+    @Test func `one that was cancelled before it was sent never is`() async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let request = try lab.session().streamRequest(lab.server.url()).cancel()
+            await #expect(throws: RequestError.self) { try await all(request) }
+            #expect(lab.server.seen.isEmpty)
+        }
+    }
+
+    @Test func `it has one reader`() async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let request = try lab.session().streamRequest(lab.server.url())
+            var (first, second) = (request.makeAsyncIterator(), request.makeAsyncIterator())
+            await #expect(throws: RequestError.self) { try await second.next() }
+            #expect(try await first.next() == Data("x".utf8))
+            #expect(try await first.next() == nil)
+        }
+    }
+
+    @Test func `a handler is told each piece on its queue, then the end, once`() async throws {
+        try await withServer({ _ in Self.long }) { lab in
+            let queue = DispatchQueue(label: "handler")
+            let (count, ends) = (Locked(0), AsyncStream.makeStream(of: DataStreamCompletion.self))
+            let request = try lab.session().streamRequest(lab.server.url()).validate()
+            request.responseStream(on: queue) { stream in
+                dispatchPrecondition(condition: .onQueue(queue))
+                switch stream.event {
+                case .stream(.success(let piece)): count.withLock { $0 += piece.count }
+                case .complete(let completion): ends.continuation.yield(completion)
+                }
+            }
+            for await completion in ends.stream {
+                #expect(completion.error == nil)
+                break
+            }
+            #expect(count.withLock { $0 } == 4_000_000)
+        }
+    }
+
+    @Test func `a handler that cancels is told so`() async throws {
+        var endless = Reply("begin")
+        (endless.length, endless.stalls) = (1000, true)
+        try await withServer({ [endless] _ in endless }) { lab in
+            let ends = AsyncStream.makeStream(of: DataStreamCompletion.self)
+            try lab.session().streamRequest(lab.server.url()).responseStream { stream in
+                switch stream.event {
+                case .stream: stream.cancel()
+                case .complete(let completion): ends.continuation.yield(completion)
+                }
+            }
+            for await completion in ends.stream {
+                #expect(completion.error?.isExplicitlyCancelledError == true)
+                break
+            }
+        }
+    }
+}
