@@ -209,6 +209,19 @@ import Testing
         #expect(server.requests.count == 1 && proxy.requests.count == 1)
     }
 
+    @Test func `where a proxy is asked, its name service need not be ours`() async throws {
+        server.answer("403 Forbidden")
+        _ = try await outbox.run("add https://one.invalid/")
+        let direct = try await outbox.run(
+            "flush",
+            after: "no_proxy=invalid; https_proxy=\(server.url); export no_proxy https_proxy;"
+        )
+        #expect(direct.status == 75 && direct.output.hasPrefix("https://one.invalid: 1 left, not reachable: "))
+        let asked = try await outbox.run("flush", after: "https_proxy=\(server.url); export https_proxy;")
+        #expect(asked.output == "1: waits, the proxy has refused, and connects to nobody\n")
+        #expect(server.requests.map { $0.prefix(24) } == ["CONNECT one.invalid:443 "])
+    }
+
     @Test func `a server that says nothing is given up in time`() async throws {
         server.answer("")
         _ = try await outbox.run("add \(server.url)")

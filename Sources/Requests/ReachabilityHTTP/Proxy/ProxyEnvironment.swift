@@ -53,6 +53,13 @@ package struct ProxyEnvironment: Sendable {
         return way
     }
 
+    /// Whose reachability decides whether a host, in lower case, can be asked: the proxy's where either scheme has one, else the host's.
+    package func asked(for host: String) -> String {
+        guard !exceptions.contains(host) else { return host }
+        for case .proxy(let proxy)? in [ways["https"], ways["http"]] { return proxy.host }
+        return host
+    }
+
     private static func way(_ value: String, in name: String) -> Way {
         let parts = value.firstRange(of: "://").map { (value[..<$0.lowerBound].lowercased(), value[$0.upperBound...]) }
         let (scheme, rest) = parts ?? ("http", value[...])

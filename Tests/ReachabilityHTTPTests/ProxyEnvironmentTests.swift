@@ -4,7 +4,7 @@ import Testing
 @testable import ReachabilityHTTP
 
 /// Which proxy the environment names.
-@Suite struct ProxyTests {
+@Suite struct ProxyEnvironmentTests {
     private typealias Proxy = HTTPClient.Configuration.Proxy
 
     private static func way(to url: String, _ environment: [String: String]) -> ProxyEnvironment.Way {
@@ -21,6 +21,14 @@ import Testing
         #expect(Self.way(to: "http://example.org/", [:]) == .direct)
         // Whoever asks a web server sets this one by a header.
         #expect(Self.way(to: "http://example.org/", ["HTTP_PROXY": "one"]) == .direct)
+    }
+
+    @Test func `a host is as reachable as its proxy`() {
+        let proxies = ProxyEnvironment { ["http_proxy": "one", "no_proxy": "example.org"][$0] }
+        #expect(
+            proxies.asked(for: "example.net") == "one" && proxies.asked(for: "www.example.org") == "www.example.org"
+        )
+        #expect(ProxyEnvironment { ["http_proxy": "ftp://one"][$0] }.asked(for: "example.net") == "example.net")
     }
 
     @Test func `ports, addresses, users and SOCKS are read`() {
