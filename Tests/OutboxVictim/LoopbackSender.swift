@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import ReachabilityOutbox
+import ReachabilityRetry
 
 /// Sends a request over a connection of its own to a server on loopback, and knows no more of HTTP than that needs.
 struct LoopbackSender: OutboxSender {

@@ -22,7 +22,7 @@ struct OutboxVictim {
                 let request = OutboxRequest(
                     "POST",
                     url,
-                    headers: [OutboxHeader("X-Secret", "hush")],
+                    headers: [.init(name: "X-Secret", value: "hush")],
                     body: Array(key.utf8)
                 )
                 try await outbox.enqueue(request, dedupeKey: key)

@@ -155,7 +155,7 @@ import Testing
     }
 
     private static func post(_ url: String, _ fault: Fault? = nil, body: String = "body") -> OutboxRequest {
-        let headers = fault.map { [OutboxHeader("X-Fault", $0.text)] } ?? []
+        let headers = fault.map { [PlainRequest.Field(name: "X-Fault", value: $0.text)] } ?? []
         return OutboxRequest("POST", url, headers: headers, body: Array(body.utf8))
     }
 

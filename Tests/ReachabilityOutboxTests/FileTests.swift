@@ -97,7 +97,11 @@ import Testing
         let sender = TestSender()
         #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
         #expect(sender.sent.first?.request.body == [0, 1])
-        #expect(sender.sent.first?.request.headers == [OutboxHeader("A", "b"), OutboxHeader("Idempotency-Key", "key")])
+        #expect(
+            sender.sent.first?.request.headers == [
+                PlainRequest.Field(name: "A", value: "b"), PlainRequest.Field(name: "Idempotency-Key", value: "key"),
+            ]
+        )
         // What version 2 added.
         #expect(try await outbox.enqueue(.named("a"), dedupeKey: "k") == .delivered)
     }

@@ -11,7 +11,7 @@ import Testing
     private let request = OutboxRequest(
         "POST",
         "https://one.example/hush/path?token=hush#hush",
-        headers: [OutboxHeader("Authorization", "Bearer hush")],
+        headers: [.init(name: "Authorization", value: "Bearer hush")],
         body: Array("hush".utf8)
     )
 
@@ -69,7 +69,7 @@ import Testing
         let secret = OutboxRequest(
             "POST",
             "https://one.example/?token=\(token)",
-            headers: [OutboxHeader("Authorization", token)],
+            headers: [.init(name: "Authorization", value: token)],
             body: Array(String(repeating: token, count: size / token.utf8.count + 1).utf8)
         )
         try await other.enqueue(.named("before"), priority: 9)

@@ -1,4 +1,5 @@
 import ReachabilityOutbox
+import ReachabilityRetry
 import Testing
 
 /// What is stored, for how long, and what is not.
@@ -19,7 +20,9 @@ import Testing
 
     @Test func `a request comes out as it went in, with a key`() async throws {
         let outbox = try await file.open(options)
-        let headers = [OutboxHeader("Accept", "a: b"), OutboxHeader("X-Empty", ""), OutboxHeader("Accept", "c")]
+        let headers = [("Accept", "a: b"), ("X-Empty", ""), ("Accept", "c")].map {
+            PlainRequest.Field(name: $0.0, value: $0.1)
+        }
         let body = (0...255).map { UInt8($0) }
         let request = OutboxRequest("PATCH", "http://user.example:8080/a?b=c#d", headers: headers, body: body)
         let addition = try await outbox.enqueue(request)
@@ -29,7 +32,9 @@ import Testing
         let sent = try #require(sender.sent.first)
         #expect(sent.request.body == body)
         #expect(sent.request.url == request.url && sent.request.method == "PATCH")
-        #expect(sent.request.headers == headers + [OutboxHeader("Idempotency-Key", entry.idempotencyKey)])
+        #expect(
+            sent.request.headers == headers + [PlainRequest.Field(name: "Idempotency-Key", value: entry.idempotencyKey)]
+        )
         #expect(entry.idempotencyKey.utf8.count == 32)
         #expect(entry.origin == "http://user.example:8080")
     }
@@ -37,11 +42,15 @@ import Testing
     @Test func `a key that the request brings is kept`() async throws {
         let outbox = try await file.open(options)
         try await outbox.enqueue(
-            OutboxRequest("POST", "https://one.example/", headers: [OutboxHeader("idempotency-key", "\"mine\"")])
+            OutboxRequest(
+                "POST",
+                "https://one.example/",
+                headers: [.init(name: "idempotency-key", value: "\"mine\"")]
+            )
         )
         let sender = TestSender()
         try await outbox.flush(sender: sender, verdicts: network)
-        #expect(sender.sent.first?.request.headers == [OutboxHeader("idempotency-key", "\"mine\"")])
+        #expect(sender.sent.first?.request.headers == [.init(name: "idempotency-key", value: "\"mine\"")])
         #expect(sender.sent.first?.entry.idempotencyKey == "\"mine\"")
     }
 
@@ -133,7 +142,7 @@ import Testing
         let outbox = try await file.open(options)
         await #expect(throws: OutboxError.self) {
             try await outbox.enqueue(
-                OutboxRequest("POST", "https://one.example/", headers: [OutboxHeader(name, value)])
+                OutboxRequest("POST", "https://one.example/", headers: [.init(name: name, value: value)])
             )
         }
         #expect(try await outbox.entries().isEmpty)

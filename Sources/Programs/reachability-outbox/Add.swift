@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 import ReachabilityOutbox
+import ReachabilityRetry
 
 /// `reachability outbox add`: one request more.
 struct Add: AsyncParsableCommand {

@@ -1,11 +1,12 @@
 import CommandLineSupport
 import ReachabilityOutbox
+import ReachabilityRetry
 
 /// What `--header` is given: a header, or `@` and a file with one a line, for arguments can be seen by other users.
 struct HeaderArgument {
     let text: String
 
-    var headers: [OutboxHeader] {
+    var headers: [PlainRequest.Field] {
         get throws(ExitMessage) {
             guard text.hasPrefix("@") else { return [try Self.header(text)] }
             let content = String(
@@ -13,17 +14,17 @@ struct HeaderArgument {
                 as: UTF8.self
             )
             // To Swift, CR and LF together are one character.
-            var headers: [OutboxHeader] = []
+            var headers: [PlainRequest.Field] = []
             for line in content.split(whereSeparator: \.isNewline) { headers.append(try Self.header(line)) }
             return headers
         }
     }
 
-    private static func header(_ line: some StringProtocol) throws(ExitMessage) -> OutboxHeader {
+    private static func header(_ line: some StringProtocol) throws(ExitMessage) -> PlainRequest.Field {
         guard let colon = line.firstIndex(of: ":") else {
             throw ExitMessage("a header has no colon: write \"Name: value\"", .usage)
         }
         let value = line[line.index(after: colon)...].drop { $0 == " " }
-        return OutboxHeader(String(line[..<colon]), String(value))
+        return PlainRequest.Field(name: String(line[..<colon]), value: String(value))
     }
 }

@@ -1,5 +1,6 @@
 import LinuxPrimitives
 import Logging
+import ReachabilityRetry
 
 /// Requests that survive the process: they are kept in a file until their server has taken them.
 ///

@@ -1,6 +1,7 @@
 import CommandLineSupport
 import LinuxPrimitives
 import ReachabilityOutbox
+import ReachabilityRetry
 import Subprocess
 import SystemPackage
 

@@ -1,3 +1,5 @@
+import ReachabilityRetry
+
 extension OutboxRequest {
     /// Checks what would break the request's form, or let one header or line be taken for two; says nothing of the values.
     func check() throws(OutboxError) -> OutboxOrigin {

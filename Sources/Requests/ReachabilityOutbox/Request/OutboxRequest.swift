@@ -1,3 +1,5 @@
+public import ReachabilityRetry
+
 /// An HTTP request to be kept until it is delivered.
 ///
 /// Descriptions, reflections and logs show its method, its origin, and how many headers and bytes it has; never a path, a
@@ -10,13 +12,13 @@ public struct OutboxRequest: Hashable, Sendable {
     public var url: String
 
     /// The headers, in order. One named `Idempotency-Key` is taken for the key; otherwise one is made and added.
-    public var headers: [OutboxHeader]
+    public var headers: [PlainRequest.Field]
 
     /// The content, as it is to be sent.
     public var body: [UInt8]
 
     /// A request; it is checked when it is put in.
-    public init(_ method: String, _ url: String, headers: [OutboxHeader] = [], body: [UInt8] = []) {
+    public init(_ method: String, _ url: String, headers: [PlainRequest.Field] = [], body: [UInt8] = []) {
         self.method = method
         self.url = url
         self.headers = headers
@@ -46,4 +48,9 @@ extension OutboxRequest: CustomStringConvertible, CustomDebugStringConvertible, 
 
     /// The same as ``description``, for `dump(_:)` too.
     public var customMirror: Mirror { Mirror(self, children: ["summary": description]) }
+}
+
+extension [PlainRequest.Field] {
+    /// The value of the first header of a name, in lower case.
+    func value(of name: String) -> String? { first { $0.name.lowercased() == name }?.value }
 }

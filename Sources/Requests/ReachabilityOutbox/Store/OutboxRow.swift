@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import ReachabilityRetry
 
 /// Rows of the table `request` as values.
 extension OutboxEntry {
@@ -49,10 +50,10 @@ extension OutboxRequest {
     /// Headers as one text: a line for each. No value has a line's end in it, and no name a colon.
     var storedHeaders: String { headers.map { "\($0.name):\($0.value)" }.joined(separator: "\n") }
 
-    private static func headers(stored text: String) -> [OutboxHeader] {
+    private static func headers(stored text: String) -> [PlainRequest.Field] {
         text.split(separator: "\n").map { line in
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            return OutboxHeader(String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+            return PlainRequest.Field(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
         }
     }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import ReachabilityRetry
 
 /// What a sender does. Only who holds the lock for sending may call these.
 extension OutboxStore {
@@ -65,7 +66,7 @@ extension OutboxStore {
             request.headers.removeAll { OutboxRequest.framing.contains($0.name.lowercased()) }
             let header = OutboxRequest.idempotencyKeyHeader
             if request.headers.value(of: header.lowercased()) == nil {
-                request.headers.append(OutboxHeader(header, entry.idempotencyKey))
+                request.headers.append(PlainRequest.Field(name: header, value: entry.idempotencyKey))
             }
             return .delivery(OutboxDelivery(request: request, entry: entry))
         }

@@ -44,6 +44,18 @@ public struct PlainRequest: Hashable, Sendable {
     public var idempotencyKey: String? { self["Idempotency-Key"].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
+/// The value is kept out of descriptions: it may be a secret.
+extension PlainRequest.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The name alone.
+    public var description: String { "\(name): (redacted)" }
+
+    /// The name alone.
+    public var debugDescription: String { description }
+
+    /// The name alone, for `dump(_:)` too.
+    public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}
+
 extension PlainRequest.Field {
     fileprivate func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 }
