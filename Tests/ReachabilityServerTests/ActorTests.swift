@@ -50,6 +50,30 @@ import Testing
         #expect((event["actor"] as? [String: Any])?["pid"] as? Int == 812)
     }
 
+    @Test func `who goes on with an outage is told of that interval alone`() throws {
+        let (world, _) = try world()
+        // Nobody is named for the first, which leaves what refuses to send anything.
+        world.kernel.addRoute("0.0.0.0/0", metric: 9, kind: .prohibit)
+        world.kernel.removeRoute("default")
+        world.flush()
+        world.kernel.clock.advance(by: .seconds(1))
+        world.kernel.acting(from: 812) { world.kernel.removeRoute("0.0.0.0/0", kind: .prohibit) }
+        world.flush()
+        let outage = try #require(try world.items("/v1/outages").first)
+        #expect(outage["actor"] is NSNull)
+        let intervals = try #require(outage["intervals"] as? [[String: Any]])
+        #expect(intervals.count == 2 && intervals[0]["actor"] == nil)
+        #expect((intervals[1]["actor"] as? [String: Any])?["pid"] as? Int == 812)
+        let id = try #require(outage["id"] as? String)
+        let report = try world.text("/v1/outages/latest", [("Accept", "text/plain")])
+        #expect(report.ranges(of: ", by openvpn, pid 812, of openvpn@site.service\n").count == 1)
+        #expect(!report.contains("the way was taken away by"))
+        #expect(try world.text("/outages/\(id)").contains("by <bdi>openvpn, pid 812, of openvpn@site.service</bdi>"))
+        let event = try #require(try world.items("/v1/events").first { $0["event"] as? String == "actorFound" })
+        #expect(event["outageID"] as? String == id)
+        #expect(event["intervalStart"] as? String == intervals[1]["start"] as? String)
+    }
+
     @Test func `a program cannot steer a page or a terminal by its name`() throws {
         let (world, _) = try world(ActingProcess(id: 7, program: "<b>\u{1b}[2J\u{202e}", unit: nil))
         world.kernel.acting(from: 7) { world.kernel.removeRoute("default") }

@@ -179,9 +179,25 @@ import Testing
         let world = try world()
         let outage = try #require(world.service.snapshot.books.outages().first)
         world.service.note("the plug", by: "root", on: outage)
+        let process = ActingProcess(id: 812, program: "openvpn", unit: nil)
+        // Of the outage, and of a later interval inside.
+        let actors = [Duration.zero, .seconds(1)].map { later in
+            OutageActor(outage: outage.id, start: outage.start, interval: outage.start + later, process: process)
+        }
+        for actor in actors {
+            world.service.record { [$0.books.add(actor, on: outage.target, now: actor.start)] }
+        }
+        let day = Duration.seconds(86400)
+        let wall = world.service.clock.real() + day
+        let work = PlannedMaintenance(id: "switch", targets: nil, start: wall, length: day, author: "root")
+        #expect(world.service.plan(work) == true)
         world.flush()
         try delete()
         world.writer.mark()
+        let keys = actors.map(\.key)
+        #expect(Set(keys).count == 2)
+        #expect(try world.writer.store?.actors(of: keys) == [keys[0]: process, keys[1]: process])
+        #expect(try world.writer.store?.resume(bootIdentifier: "boot-1").maintenance == [work])
         #expect(try world.writer.store?.notes(on: [outage.id])[outage.id]?.map(\.text) == ["the plug"])
         #expect(try world.writer.store?.outageStarts(of: nil, upTo: outage.start, limit: 10).count == 1)
     }

@@ -2,14 +2,15 @@ import LinuxPrimitives
 package import ReachabilityService
 
 extension API {
-    /// Who began outages, in this run and before, where that can be told.
+    /// Who is known by these keys, in this run and before: ids of outages, and of intervals inside.
     func actors(
-        of outages: [String],
+        of keys: [String],
         _ snapshot: MonitoringService.Snapshot
     ) throws(Problem) -> [String: ActingProcess] {
         var found: [String: ActingProcess] = [:]
-        do { found = try history?.store?.actors(of: outages) ?? [:] } catch { throw Self.unreadable(error) }
-        for id in outages { found[id] = snapshot.books.actor(of: id) ?? found[id] }
+        do { found = try history?.store?.actors(of: keys) ?? [:] } catch { throw Self.unreadable(error) }
+        let memory = snapshot.books.actorsByKey
+        for key in keys { found[key] = memory[key] ?? found[key] }
         return found
     }
 

@@ -10,8 +10,10 @@ struct ExplainedOutage {
     let evidence: [EvidenceRecord]
     /// What people wrote about it, in its order.
     var notes: [OutageNote] = []
-    /// Who began it; nil where that cannot be told.
-    var actor: ActingProcess?
+    /// Who began it, and intervals inside, by their beginnings; none where that cannot be told.
+    var actors: [LedgerInstant: ActingProcess] = [:]
+    /// Who began it.
+    var actor: ActingProcess? { actors[outage.start] }
 
     /// One of this run.
     init(_ outage: Outage, _ account: ServiceBooks.Account?) {
@@ -69,10 +71,10 @@ extension API {
         }
         found.sort { ($1.outage.start, $0.outage.id) < ($0.outage.start, $1.outage.id) }
         let notes = try notes(on: found.map(\.outage.id), snapshot)
-        let actors = try actors(of: found.map(\.outage.id), snapshot)
+        let actors = try actors(of: found.flatMap(\.outage.actorKeys).map(\.key), snapshot)
         for index in found.indices {
             found[index].notes = notes[found[index].outage.id] ?? []
-            found[index].actor = actors[found[index].outage.id]
+            for (interval, key) in found[index].outage.actorKeys { found[index].actors[interval] = actors[key] }
         }
         return found
     }

@@ -22,7 +22,14 @@ extension MonitoringService.Snapshot {
         object.add("durationNanoseconds", outage.duration(at: now).nanoseconds)
         object.add("uncertaintyMilliseconds", outage.uncertainty.nanoseconds / 1_000_000)
         object.add("boot", calendar.line(at: outage.start).bootIdentifier)
-        object.add("intervals", outage.intervals.map { self.object(of: $0) })
+        object.add(
+            "intervals",
+            outage.intervals.map { interval in
+                var object = self.object(of: interval)
+                if let actor = explained.actors[interval.start] { object.add("actor", actor.object) }
+                return object
+            }
+        )
         object.add("evidence", explained.evidence.map { self.object(of: $0, phase: $0.phase(of: outage)) })
         object.add("notes", explained.notes.map { self.object(of: $0) })
         if let actor = explained.actor { object.add("actor", actor.object) } else { object.add("actor", String?.none) }
@@ -30,7 +37,10 @@ extension MonitoringService.Snapshot {
         let line = line(of: outage, deciding)
         let report =
             [line] + (explained.actor.map { ["  the way was taken away by \($0.text)"] } ?? [])
-            + outage.intervals.map { "  " + item(of: $0).text } + evidenceLines(explained)
+            + outage.intervals.map { interval in
+                let actor = interval.start == outage.start ? nil : explained.actors[interval.start]
+                return "  " + item(of: interval).text + (actor.map { ", by \($0.text)" } ?? "")
+            } + evidenceLines(explained)
             + explained.notes.flatMap { lines(of: $0) }
         return Item(key: outage.id, object: object, text: line, report: report.joined(separator: "\n"))
     }

@@ -53,7 +53,7 @@ extension MonitoringService.Snapshot {
         case .outageBegan(let outage), .outageRefined(let outage), .outageEnded(let outage):
             var explained = ExplainedOutage(outage, books.accounts[outage.target])
             explained.notes = books.notes(on: outage.id)
-            explained.actor = books.actor(of: outage.id)
+            explained.actors = books.actors(of: outage.id)
             object.add("outage", item(of: explained).object)
         case .explained(let record): object.add("evidence", self.object(of: record, phase: nil))
         case .noted(let note):
@@ -61,6 +61,7 @@ extension MonitoringService.Snapshot {
             object.add("note", self.object(of: note))
         case .actorFound(let actor):
             object.add("outageID", actor.outage)
+            object.add("intervalStart", time(actor.interval))
             object.add("actor", actor.process.object)
         case .maintenancePlanned(let planned): object.add("maintenance", planned.object)
         case .maintenanceCancelled(let id): object.add("maintenanceID", id)

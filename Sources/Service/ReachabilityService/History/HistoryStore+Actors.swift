@@ -24,18 +24,18 @@ extension HistoryStore {
             sql: """
                 INSERT INTO actor (outage, start, process, program, unit) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """,
-            arguments: [actor.outage, actor.start.nanoseconds, process.id, process.program, process.unit]
+            arguments: [actor.key, actor.start.nanoseconds, process.id, process.program, process.unit]
         )
     }
 
-    /// Who began these outages, by their ids, where that is known.
-    package func actors(of outages: [String]) throws -> [String: ActingProcess] {
+    /// Who is known by these keys: ids of outages, and of intervals inside.
+    package func actors(of keys: [String]) throws -> [String: ActingProcess] {
         try database.read { db in
             var found: [String: ActingProcess] = [:]
-            for id in outages {
+            for key in keys {
                 let sql = "SELECT process, program, unit FROM actor WHERE outage = ?"
-                guard let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else { continue }
-                found[id] = ActingProcess(id: row[0], program: row[1], unit: row[2])
+                guard let row = try Row.fetchOne(db, sql: sql, arguments: [key]) else { continue }
+                found[key] = ActingProcess(id: row[0], program: row[1], unit: row[2])
             }
             return found
         }

@@ -30,7 +30,7 @@ struct OutagePage {
             <section class="card" data-part="scale" aria-labelledby="scale"><div class="inside">\
             \(Self.picture(outage, times, snapshot))</div></section>\(BarWindow.legend)
             <div class="two"><div><h2 id="steps">Step by step</h2>
-            <section class="card" data-part="steps" aria-labelledby="steps">\(Self.steps(outage, times, snapshot))</section></div>
+            <section class="card" data-part="steps" aria-labelledby="steps">\(Self.steps(explained, times, snapshot))</section></div>
             <div><h2 id="facts">What is known</h2>
             <section class="card" data-part="facts" aria-labelledby="facts">\(Self.facts(explained, all, snapshot))</section></div></div>
             \(NotePart.html(explained.notes, snapshot))\(Self.evidence(explained, snapshot))
@@ -57,10 +57,11 @@ struct OutagePage {
     }
 
     private static func steps(
-        _ outage: Outage,
+        _ explained: ExplainedOutage,
         _ times: KnownTimes,
         _ snapshot: MonitoringService.Snapshot
     ) -> HTML {
+        let outage = explained.outage
         let moment = Duration.nanoseconds(1)
         let (from, to) = (outage.start - moment, (outage.end ?? snapshot.now) + moment)
         let intervals = times.intervals(of: outage.target, from: from, to: to)
@@ -77,10 +78,13 @@ struct OutagePage {
             let words =
                 interval.end == nil
                 ? Words.sentence(interval.state, of: outage.target) : Words.past(interval.state, of: outage.target)
+            let actor: HTML? =
+                interval.start == outage.start
+                ? nil : explained.actors[interval.start].map { "<span class=\"soft\">by <bdi>\($0.text)</bdi></span>" }
             let state: HTML = inside ? "<b>\(words)</b>" : "<span>\(words)</span>"
             return """
                 <li>\(Sign.svg(interval.state.account))\(snapshot.time(interval.start, .exact))\
-                \(state)<span class="long">\(length)</span>\(evidence)</li>
+                \(state)<span class="long">\(length)</span>\(evidence)\(actor)</li>
                 """
         }
         return "<ol class=\"steps\">\(items)</ol>"
