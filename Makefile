@@ -7,7 +7,7 @@ ARGS ?=
 
 BINARY := .build/release/reachability
 
-.PHONY: help watch serve build install uninstall deb test test-browser test-api test-prometheus test-systemd sanitize lint format docs examples bench soak check clean dependencies
+.PHONY: help watch serve build install uninstall deb test test-browser test-api test-prometheus test-systemd test-powercut sanitize lint format docs examples bench soak check clean dependencies
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 21
@@ -48,6 +48,9 @@ test-prometheus: dependencies ## Test metrics, alert rules and the Grafana dashb
 test-systemd: build ## Run the systemd units of the package in a virtual machine; needs root.
 	@Scripts/test-systemd $(BINARY)
 
+test-powercut: build ## Cut the power of a virtual machine that writes to an outbox; needs root.
+	@Scripts/test-powercut $(BINARY)
+
 sanitize: dependencies ## Run the tests under Thread Sanitizer and Address Sanitizer.
 	@Scripts/sanitize thread
 	@Scripts/sanitize address
@@ -72,8 +75,9 @@ soak: build ## Random network trouble for half an hour, a million damaged inputs
 	@Benchmarks/soak
 	@CHECK_MUTATIONS=1000000 Scripts/test -- --filter 'DNSTests|PortalTests|RouterOptionsTests|ErrorQueueMessageTests|WebFuzzTests'
 	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
-	@SERVICE_TIMES=exact SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
-	@SERVICE_KILLS=200 Scripts/test -- --filter ServeHistoryTests
+	@SERVICE_TIMES=exact SERVICE_OUTAGES=30 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
+	@SERVICE_KILLS=200 SERVICE_FULL=60 OUTBOX_KILLS=200 Scripts/test -- --filter 'ServeHistoryTests|ServeDiskTests|ReachabilityOutboxTests.KillTests'
+	@Benchmarks/run --only service --check
 	@Scripts/test-service api 10000
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.

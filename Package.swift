@@ -29,6 +29,7 @@ let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
 let history = with("Service", ["GRDB"], of: "GRDB.swift")
 let configuration = with("Service", ["TOMLKit"], of: "TOMLKit")
 let server = with("Service", ["NIOCore", "NIOPosix", "NIOHTTP1"], of: "swift-nio")
+let serverTLS = with("Service", ["NIOTLS"], of: "swift-nio") + with("Service", ["NIOSSL"], of: "swift-nio-ssl")
 
 /// What reads arguments, and starts programs.
 let commandLine =
@@ -144,6 +145,7 @@ let package = Package(
         .library(name: "ReachabilityOutbox", targets: ["ReachabilityOutbox"]),
         .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
         .library(name: "ReachabilityRequests", targets: ["ReachabilityRequests"]),
+        .library(name: "ReachabilityAlamofire", targets: ["ReachabilityAlamofire"]),
         .library(name: "ReachabilityURLSession", targets: ["ReachabilityURLSession"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "ServerTrustNIO", targets: ["ServerTrustNIO"]),
@@ -270,6 +272,12 @@ let package = Package(
             uses: ["ReachabilityHTTP", "ReachabilityRetry", "LinuxPrimitives"],
             asyncHTTPClient
         ),
+        // Alamofire's names, where the modules below use them for something else.
+        .library(
+            "ReachabilityAlamofire",
+            on: .requests,
+            uses: ["ReachabilityRequests", "ReachabilityRetry"]
+        ),
         // Without a trait of its own: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
         .library("ReachabilityURLSession", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"]),
         // With the trait Outbox.
@@ -317,9 +325,9 @@ let package = Package(
             on: .service,
             uses: [
                 "ReachabilityService", "ReachabilityLedger", "ReachabilityChecks", "NetworkReachability",
-                "NetworkDiagnostics", "LinuxPrimitives",
+                "NetworkDiagnostics", "ServerTrust", "ServerTrustNIO", "LinuxPrimitives",
             ],
-            logging + server,
+            logging + server + serverTLS + certificates,
             files: ["API/openapi.json"]
         ),
 
@@ -358,15 +366,18 @@ let package = Package(
         ),
         .program(
             "reachability-outbox",
-            uses: ["CommandLineSupport", "ReachabilityOutbox", "ReachabilityRetry", "LinuxPrimitives"]
+            uses: [
+                "CommandLineSupport", "ReachabilityHTTP", "ReachabilityOutbox", "ReachabilityRetry", "LinuxPrimitives",
+            ],
+            asyncHTTPClient
         ),
         .program(
             "reachability-serve",
             uses: [
                 "CommandLineSupport", "ReachabilityNotifying", "ReachabilityServer", "ReachabilityService",
-                "ReachabilityRetry", "NetworkReachability", "LinuxPrimitives",
+                "ReachabilityRetry", "NetworkReachability", "ServerTrust", "LinuxPrimitives",
             ],
-            logging
+            logging + certificates
         ),
         .program(
             "reachability-trust",
@@ -525,6 +536,8 @@ let package = Package(
             uses: ["ReachabilityRequests", "ReachabilityRetry", "LinuxPrimitives", "TestSupport"],
             asyncHTTPClient
         ),
+        // Imports what is to be shown to compile, and nothing beside it.
+        .tests("ReachabilityAlamofireTests", uses: ["ReachabilityAlamofire"]),
         .tests(
             "ReachabilityOutboxTests",
             uses: [
@@ -542,7 +555,7 @@ let package = Package(
             "ReachabilityServiceTests",
             uses: [
                 "ReachabilityService", "ReachabilityChecks", "ReachabilityLedger", "NetworkReachability",
-                "NetworkReachabilityTesting", "LinuxPrimitives", "TestSupport",
+                "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives", "TestSupport",
             ],
             history
         ),
@@ -560,8 +573,9 @@ let package = Package(
             uses: [
                 "ReachabilityServer", "ReachabilityService", "ReachabilityLedger", "NetworkReachability",
                 "NetworkDiagnostics", "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab", "TestSupport",
+                "TrustForge", "ServerTrust",
             ],
-            server + history
+            server + serverTLS + history
         ),
         .tests(
             "CommandTests",
@@ -588,7 +602,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
     ]
     let tls = [
         "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP", "ServerTrustAsyncHTTPClient", "ReachabilityHTTP",
-        "ReachabilityRequests", "ReachabilityRequestsTests",
+        "ReachabilityRequests", "ReachabilityRequestsTests", "ReachabilityAlamofire", "ReachabilityAlamofireTests",
         "TrustForge", "ReadmeClient", "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTPTests",
         "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",

@@ -13,7 +13,6 @@ func silent(_ target: RetryTarget, _ request: HTTPClientRequest, _ url: URLReque
     _ = RequestRetryOptions()
     _ = try OfflineRetrier()
     _ = MonitoredVerdicts()
-    _ = OutboxReachability.system()
     _ = try await withRetry(target: target) { $0 }
     _ = try await HTTPClient.shared.execute(request, retry: .standard)
     _ = try await HTTPClient.shared.execute(request: .init(url: ""), retry: .standard)

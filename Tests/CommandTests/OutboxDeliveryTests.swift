@@ -1,8 +1,8 @@
 import NetworkLab
 import Testing
 
-/// What `reachability outbox flush` makes of real answers, with curl as users have it.
-@Suite(.enabled(if: Tools.has("curl"))) struct OutboxDeliveryTests {
+/// What `reachability outbox flush` sends, and makes of real answers.
+@Suite struct OutboxDeliveryTests {
     private let outbox: OutboxScratch
     private let server: AnswerServer
 
@@ -93,25 +93,37 @@ import Testing
         #expect(try await outbox.run("flush").output == "nothing to send\n")
     }
 
-    @Test func `a curl that is not there is no attempt, and it is said what is missing`() async throws {
-        _ = try await outbox.run("add \(server.url)")
-        for _ in 0..<3 {
-            let result = try await outbox.run("flush --attempts 1", after: "PATH=/nowhere;")
-            let cause = "cannot run curl: PATH has no such command; install it, or name another program with --with"
+    @Test func `what was put in is sent, and nothing is added but what frames it`() async throws {
+        _ = try await outbox.run(
+            #"add --method PUT --header 'Idempotency-Key: k' --header 'A: "q\' --header 'B:' --body - "$URL""#,
+            after: "URL='\(server.url)a/../b?c=%20d&e'; printf 'a\\0b' |"
+        )
+        _ = try await outbox.run("add --header 'Idempotency-Key: l' \(server.url)")
+        #expect(try await outbox.run("flush").output == "1: delivered\n2: delivered\n")
+        let lines = server.requests.map { $0.split(separator: "\r\n", omittingEmptySubsequences: false) }
+        #expect(lines.map(\.first) == ["PUT /a/../b?c=%20d&e HTTP/1.1", "POST / HTTP/1.1"])
+        #expect(lines.map(\.last) == ["a\0b", ""])
+        let fields = lines.map { Set($0.dropFirst().dropLast(2).map { $0.lowercased() }) }
+        let host = "host: 127.0.0.1:\(server.port)"
+        #expect(fields.first == [host, "idempotency-key: k", #"a: "q\"#, "b: ", "content-length: 3"])
+        #expect(fields.last == [host, "idempotency-key: l", "content-length: 0"])
+    }
+
+    @Test func `a server of TLS is sent to where its root is known, and is a portal where it is not`() async throws {
+        let server = try await TLSServer.start()
+        _ = try await outbox.run("add --method GET https://127.0.0.1:\(server.port)/")
+        let portal = "the server's certificate does not verify: a portal, or a root that is not known here"
+        let none = "TLS cannot begin: the roots that are trusted cannot be read"
+        for (file, cause) in [("stranger.pem", portal), ("none.pem", none), ("../../../../dev/null", none)] {
+            let result = try await outbox.run("flush --attempts 1", after: Self.trusting(server.directory.file(file)))
             #expect(result == CommandResult(status: 75, output: "1: waits, \(cause)\n", errors: ""))
         }
         #expect(try await outbox.run("list").output.contains("attempts 0, waiting"))
-        #expect(try await outbox.run("flush").output == "1: delivered\n")
+        let known = Self.trusting(server.directory.file("root.pem"))
+        #expect(try await outbox.run("flush", after: known).output == "1: delivered\n")
     }
 
-    @Test func `a portal that answers for a TLS server is no attempt`() async throws {
-        let portal = try await TLSServer.start()
-        _ = try await outbox.run("add https://127.0.0.1:\(portal.port)/")
-        let result = try await outbox.run("flush --attempts 1")
-        #expect(result.status == 75 && result.errors == "")
-        #expect(result.output.hasPrefix("1: waits, curl: (60) ") && result.lines.count == 1)
-        #expect(try await outbox.run("list").output.contains("attempts 0, waiting"))
-    }
+    private static func trusting(_ file: String) -> String { "SSL_CERT_FILE=\(file); export SSL_CERT_FILE;" }
 
     @Test func `a service that is dead does not hold up another on the same host`() async throws {
         _ = try await outbox.run("add http://127.0.0.1:1/")
@@ -121,7 +133,7 @@ import Testing
         #expect(result.status == 75 && result.lines.count == 3)
         #expect(result.lines.contains("3: delivered"))
         #expect(result.lines.contains("http://127.0.0.1:1: 1 left behind 1"))
-        #expect(result.output.contains("1: not delivered, attempt 1: curl: (7) "))
+        #expect(result.output.contains("1: not delivered, attempt 1: cannot connect"))
     }
 
     @Test func `flush says why it sends nothing`() async throws {
@@ -171,9 +183,52 @@ import Testing
         server.answer(answer)
         _ = try await outbox.run("add https://127.0.0.1:1/")
         let result = try await outbox.run("flush", after: "https_proxy=\(server.url); export https_proxy;")
-        let line = "1: waits, status \(answer.prefix(3)) of the proxy, which connects to nobody\n"
+        let words = answer.hasPrefix("407") ? "status 407 of the proxy, which" : "the proxy has refused, and"
+        let line = "1: waits, \(words) connects to nobody\n"
         #expect(result == CommandResult(status: 75, output: line, errors: ""))
         #expect(server.requests.first?.hasPrefix("CONNECT 127.0.0.1:1 ") == true)
+    }
+
+    @Test func `a proxy of the environment is asked, but for what no_proxy lists, and its password is not told`()
+        async throws
+    {
+        let proxy = try AnswerServer("403 Forbidden")
+        let environment = "http_proxy=http://me:hu%73h@127.0.0.1:\(proxy.port); export http_proxy;"
+        _ = try await outbox.run("add \(server.url)")
+        let refused = try await outbox.run("flush", after: environment)
+        let line = "1: waits, the proxy has refused, and connects to nobody\n"
+        #expect(refused == CommandResult(status: 75, output: line, errors: ""))
+        let asked = try #require(proxy.requests.first).lowercased()
+        #expect(asked.hasPrefix("connect 127.0.0.1:\(server.port) http/1.1\r\n"))
+        #expect(asked.contains("\r\nproxy-authorization: basic bwu6ahvzaa==\r\n") && server.requests.isEmpty)
+        let secure = try await outbox.run("flush", after: "http_proxy=https://me:hush@127.0.0.1; export http_proxy;")
+        let cause = "http_proxy names a proxy that is neither http:// nor socks5://: name such a one"
+        #expect(secure == CommandResult(status: 75, output: "1: waits, \(cause)\n", errors: ""))
+        let excepted = "\(environment) no_proxy=example.org,127.0.0.0/8; export no_proxy;"
+        #expect(try await outbox.run("flush", after: excepted).output == "1: delivered\n")
+        #expect(server.requests.count == 1 && proxy.requests.count == 1)
+    }
+
+    @Test func `where a proxy is asked, its name service need not be ours`() async throws {
+        server.answer("403 Forbidden")
+        _ = try await outbox.run("add https://one.invalid/")
+        let direct = try await outbox.run(
+            "flush",
+            after: "no_proxy=invalid; https_proxy=\(server.url); export no_proxy https_proxy;"
+        )
+        #expect(direct.status == 75 && direct.output.hasPrefix("https://one.invalid: 1 left, not reachable: "))
+        let asked = try await outbox.run("flush", after: "https_proxy=\(server.url); export https_proxy;")
+        #expect(asked.output == "1: waits, the proxy has refused, and connects to nobody\n")
+        #expect(server.requests.map { $0.prefix(24) } == ["CONNECT one.invalid:443 "])
+    }
+
+    @Test func `a server that says nothing is given up in time`() async throws {
+        server.answer("")
+        _ = try await outbox.run("add \(server.url)")
+        let result = try await outbox.run("flush --timeout 300ms")
+        #expect(
+            result == CommandResult(status: 75, output: "1: not delivered, attempt 1: no answer in time\n", errors: "")
+        )
     }
 
     @Test(arguments: [
@@ -197,7 +252,7 @@ import Testing
         let list = try await outbox.run("list")
         #expect(list.output.split(separator: "\n").allSatisfy { $0.utf8.count <= 80 }, "\(list.output)")
         #expect(list.output.contains(#"key a\u{1b}c\u{a}b"#))
-        #expect(list.output.contains("last error: curl: (7) Failed to connect"))
+        #expect(list.output.contains("last error: cannot connect"))
         #expect(!list.output.contains("\u{1b}"))
     }
 

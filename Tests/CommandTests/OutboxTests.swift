@@ -2,16 +2,6 @@ import Testing
 
 /// `reachability outbox`: every line it writes.
 @Suite struct OutboxTests {
-    /// curl's stand-in: says how it was called and with what settings, and answers as the file `answer` says.
-    private static let curl = """
-        #!/bin/sh
-        { echo "arguments: $*"; cat >settings; grep -v '^[a-z-]*$' settings; } >>called
-        body=$(sed -n 's/^data-binary = "@\\(.*\\)"$/\\1/p' settings)
-        [ -z "$body" ] || cat "$body" >body
-        cat answer
-
-        """
-
     @Test func `requests go in, are listed, and are dropped`() async throws {
         let outbox = try OutboxScratch()
         let add = try await outbox.run("add --key a --header 'Authorization: hush' https://one.example/hush?token=hush")
@@ -47,65 +37,6 @@ import Testing
         #expect(try await outbox.run("list") == CommandResult(status: 0, output: "", errors: ""))
     }
 
-    @Test func `curl gets settings and body where nobody sees them`() async throws {
-        let outbox = try OutboxScratch()
-        try outbox.directory.write("curl", Self.curl)
-        try outbox.directory.write("answer", "200 ")
-        _ = try await outbox.run(
-            #"add --header 'Idempotency-Key: k' --header 'A: "q\' --header 'B:' --body - http://127.0.0.1/x?hush"#,
-            after: "printf 'a\\0b' |"
-        )
-        let result = try await outbox.run("flush --with ./curl")
-        #expect(result == CommandResult(status: 0, output: "1: delivered\n", errors: ""))
-        let called = try await Command.run(
-            script: "cd \(outbox.directory.path); sed 's|/proc/.*\"|FILE\"|' called; od -c body"
-        )
-        let expected = #"""
-            arguments: --disable --config -
-            proto = "=http,https"
-            output = "/dev/null"
-            write-out = "%{http_code} %header{retry-after}\n%{http_connect}\n%{errormsg}"
-            max-time = 60.000
-            url = "http://127.0.0.1/x?hush"
-            request = "POST"
-            data-binary = "@FILE"
-            header = "accept:"
-            header = "content-type:"
-            header = "expect:"
-            header = "user-agent:"
-            header = "Idempotency-Key: k"
-            header = "A: \"q\\"
-            header = "B;"
-            0000000   a  \0   b
-            0000003
-
-            """#
-        #expect(called.output == expected)
-    }
-
-    @Test(arguments: [
-        ("204 ", 0, "1: delivered"), ("503 7", 75, "1: not delivered, attempt 1: status 503"),
-        ("429 ", 75, "1: not delivered, attempt 1: status 429"),
-        ("429 Fri, 31 Dec 2066 23:59:59 GMT", 75, "1: not delivered, attempt 1: status 429"),
-        ("404 ", 65, "1: dead letter, status 404"), ("410 ", 65, "1: dead letter, status 410"),
-        ("409 ", 65, "1: dead letter, status 409"), ("501 ", 65, "1: dead letter, status 501"),
-        ("301 ", 75, "1: waits, status 301, a redirect: a portal, or the URL has moved"),
-        ("302 ", 75, "1: waits, status 302, a redirect: a portal, or the URL has moved"),
-        ("307 ", 75, "1: waits, status 307, a redirect: a portal, or the URL has moved"),
-        ("401 ", 75, "1: waits, status 401, the server refuses the credentials"),
-        ("407 ", 75, "1: waits, status 407, the proxy asks for credentials"),
-        ("511 ", 75, "1: waits, status 511, a portal asks to log in"),
-        ("000 ", 75, "1: not delivered, attempt 1: no answer"), ("", 75, "1: not delivered, attempt 1: no answer"),
-    ])
-    func `answers are told apart`(answer: String, status: CInt, line: String) async throws {
-        let outbox = try OutboxScratch()
-        try outbox.directory.write("curl", Self.curl)
-        try outbox.directory.write("answer", answer)
-        _ = try await outbox.run("add http://127.0.0.1/")
-        let result = try await outbox.run("flush --with ./curl")
-        #expect(result == CommandResult(status: status, output: line + "\n", errors: ""))
-    }
-
     @Test(arguments: [
         (0, 0, "1: delivered"), (65, 65, "1: dead letter, exit status 65"),
         (1, 75, "1: not delivered, attempt 1: exit status 1"),
@@ -128,15 +59,6 @@ import Testing
             got.output
                 == "POST http://127.0.0.1/x HTTP/1.1\r\nIdempotency-Key: k\r\nContent-Length: 5\r\n\r\nhello"
         )
-    }
-
-    @Test(.enabled(if: Tools.has("curl")))
-    func `the real curl finds nobody there`() async throws {
-        let outbox = try OutboxScratch()
-        _ = try await outbox.run("add http://127.0.0.1:1/")
-        let result = try await outbox.run("flush")
-        #expect(result.status == 75 && result.errors == "")
-        #expect(result.output.hasPrefix("1: not delivered, attempt 1: curl: (7) Failed to connect to 127.0.0.1 port 1"))
     }
 
     @Test func `what cannot be run is no fault of the request`() async throws {
@@ -217,6 +139,14 @@ import Testing
             try await outbox.run("\(arguments) \(output)")
                 .expectRefusal("cannot write to standard output: \(cause)", status: 74)
         }
+    }
+
+    @Test(arguments: ["curl", "/usr/bin/curl"])
+    func `curl, which sent before, is not taken for a program that reads requests`(
+        name: String
+    ) async throws {
+        let result = try await OutboxScratch().run("flush --with \(name)")
+        #expect(result.status == 64 && result.errors.hasPrefix("Error: curl is not needed any more: leave --with out"))
     }
 
     @Test(arguments: ["--max-count 0", "--max-count -1"])

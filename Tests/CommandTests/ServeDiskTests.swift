@@ -1,9 +1,12 @@
 import Foundation
+import LinuxPrimitives
 import NetworkLab
 import Testing
 
-/// `reachability serve` whose history lies on a small disk of its own.
+/// `reachability serve` whose history lies on a small disk of its own. SERVICE_FULL says for how many seconds more that is full.
 @Suite struct ServeDiskTests {
+    private static let full = EnvironmentVariable.value(of: "SERVICE_FULL").flatMap(Int.init) ?? 0
+
     private let directory: ScratchDirectory
     private let machine: PrivateMachine
     private var socket: String { directory.file("api.sock") }
@@ -71,6 +74,7 @@ import Testing
         try await machine.sh("! dd if=/dev/zero of=/run/disk/filler bs=4096 2> /run/why && grep -q space /run/why")
         var number = 1
         while try await !history(isFullAfter: &number) {}
+        try await Task.sleep(for: .seconds(Self.full))
         let lengths = try await ServeLab.outages(at: socket).map(\.durationNanoseconds)
         #expect(lengths.count == number)
         let metrics = try await ServeLab.get("/metrics", at: socket)
@@ -95,6 +99,25 @@ import Testing
         let history = try JSONDecoder().decode(Readiness.self, from: Data(text.utf8)).history
         if history.state == "ok", number > 500 { throw LabError("the disk never filled") }
         return history.state == "full" && history.pending > 0
+    }
+
+    @Test func `a file that is deleted while the service runs is made anew, and nothing is lost`() async throws {
+        let first = try await start()
+        try await fail(1)
+        try await machine.sh("rm /run/disk/history.sqlite*")
+        try await fail(2)
+        #expect(try await history { $0 == .init(state: "ok", pending: 0) })
+        try await machine.sh("mv /run/disk/history.sqlite /run/disk/elsewhere")
+        try await fail(3)
+        #expect(try await history { $0 == .init(state: "ok", pending: 0) })
+        let lengths = try await ServeLab.outages(at: socket).map(\.durationNanoseconds)
+        #expect(lengths.count == 3)
+        let errors = await first.errors
+        #expect(errors.ranges(of: "was deleted or moved away").count == 2, "\(errors)")
+        try await end(first, by: SIGKILL)
+        let second = try await start()
+        #expect(try await ServeLab.outages(at: socket).map(\.durationNanoseconds) == lengths)
+        try await end(second, by: SIGTERM)
     }
 
     @Test func `a disk that can only be read is told, and written as soon as that ends`() async throws {

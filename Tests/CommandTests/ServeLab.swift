@@ -8,10 +8,12 @@ final class ServeLab: Sendable {
     let directory: ScratchDirectory
     let uplink: Uplink
     let command: RunningCommand
+    /// Where it says it listens.
+    let places: String
     var socket: String { directory.file("api.sock") }
 
-    private init(_ directory: ScratchDirectory, _ uplink: Uplink, _ command: RunningCommand) {
-        (self.directory, self.uplink, self.command) = (directory, uplink, command)
+    private init(_ directory: ScratchDirectory, _ uplink: Uplink, _ command: RunningCommand, _ places: String) {
+        (self.directory, self.uplink, self.command, self.places) = (directory, uplink, command, places)
     }
 
     /// Starts it, and waits until it listens.
@@ -29,9 +31,9 @@ final class ServeLab: Sendable {
         let command = try await RunningCommand.start(in: uplink.namespace) {
             try Command.start(words, environment: environment)
         }
-        let lab = ServeLab(directory, uplink, command)
-        #expect(try await command.line() == "listening at \(socket)")
-        return lab
+        let places = try await command.line()
+        #expect(places.hasPrefix("listening at ") && places.hasSuffix(socket))
+        return ServeLab(directory, uplink, command, places)
     }
 
     /// Asks for a path, and returns the body.

@@ -60,6 +60,33 @@ import Testing
         #expect(try await lab.end() == 0)
     }
 
+    @Test func `who was told is told nothing more, and the service sleeps`() async throws {
+        let uplink = try await Uplink.make()
+        let server = try await server(in: uplink, "200 OK")
+        let lab = try await start(
+            on: uplink,
+            "name = \"chat\"\nwebhook = \"\(server.url)\"",
+            "name = \"by name\"\nwebhook = \"http://localhost:\(server.port)/\"\n"
+                + "[heartbeat]\nurl = \"\(server.url)beat\"\ninterval = \"1h\""
+        )
+        for (number, isConnected) in [(1, false), (2, true)] {
+            try await uplink.setConnected(isConnected)
+            #expect(
+                try await eventually(within: .seconds(60)) {
+                    let metrics = try await lab.get("/metrics")
+                    return ["chat", "by name"].allSatisfy {
+                        let delivered = "reachability_notifications_total{name=\"\($0)\",result=\"delivered\"}"
+                        return metrics.contains("\(delivered) \(number)\n")
+                    }
+                }
+            )
+        }
+        #expect(server.requests.contains { $0.hasPrefix("GET /beat ") })
+        // A timer of a second would never let it.
+        try await ThreadActivity(of: lab.command.identifier).waitForRest()
+        #expect(try await lab.end() == 0)
+    }
+
     @Test func `what was not told when the service was killed is told by the next, under the same id`() async throws {
         let uplink = try await Uplink.make()
         let server = try await server(in: uplink, "503 Later")

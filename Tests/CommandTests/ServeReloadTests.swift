@@ -104,7 +104,7 @@ import Testing
             #expect(result.status == 78)
             #expect(
                 result.errors == """
-                    \(file):3: listen.port: there is no such key; there are http, socket
+                    \(file):3: listen.port: there is no such key; there are http, https, socket
                     \(file):5: history.keep: it is a text, not a whole number
 
                     """

@@ -1,8 +1,11 @@
 import Foundation
+import LinuxPrimitives
 import NetworkLab
+import TestSupport
 import Testing
 
-/// `reachability serve` against the real kernel.
+/// `reachability serve` against the real kernel. SERVICE_OUTAGES says how many outages of each length there are, SERVICE_SEED in which
+/// order they come.
 @Suite struct ServeTests {
     /// A way to lose the network and to get it back, and what that is called.
     struct Loss: Sendable, CustomTestStringConvertible {
@@ -30,6 +33,9 @@ import Testing
         )
     }
 
+    private static let outages = EnvironmentVariable.value(of: "SERVICE_OUTAGES").flatMap(Int.init) ?? 1
+    private static let seed = EnvironmentVariable.value(of: "SERVICE_SEED").flatMap(UInt64.init) ?? 18
+
     /// SERVICE_TIMES=exact: on a machine with nothing else to do.
     private static let tolerance: Duration = getenv("SERVICE_TIMES") == nil ? .milliseconds(200) : .milliseconds(1)
 
@@ -49,7 +55,9 @@ import Testing
             }
         )
         var lengths: [Duration] = []
-        for wanted in [Duration.seconds(4), .milliseconds(400), .milliseconds(40)] {
+        var generator = SeededGenerator(seed: Self.seed)
+        let all = [[Duration]](repeating: [.seconds(4), .milliseconds(400), .milliseconds(40)], count: Self.outages)
+        for wanted in all.joined().shuffled(using: &generator) {
             _ = await monitor.restOfLines()
             try await uplink.ip(batch: loss.away)
             try await Task.sleep(for: wanted)
@@ -60,7 +68,7 @@ import Testing
         #expect(
             try await eventually(within: .seconds(60)) {
                 let outages = try await lab.outages()
-                return outages.count == 3 && outages.allSatisfy { $0.end != nil }
+                return outages.count == 3 * Self.outages && outages.allSatisfy { $0.end != nil }
             }
         )
         let outages = try await lab.outages().reversed()
@@ -141,7 +149,7 @@ import Testing
     @Test func `what cannot be listened at is refused`() async throws {
         try await Command.run(["serve", "--listen", "192.0.2.1:80", "--socket", "none", "--history", "none"])
             .expectRefusal(
-                "cannot listen at 192.0.2.1:80: only this machine may ask, for nobody else has to say who they are yet: name an address of the loopback"
+                "cannot listen at 192.0.2.1:80: others could ask without saying who they are: name an address of the loopback, or say listen.https in the configuration"
             )
         try await Command.run(["serve", "--listen", "none", "--socket", "none", "--history", "none"])
             .expectRefusal("there is nothing to listen at: name an address with --listen or a path with --socket")

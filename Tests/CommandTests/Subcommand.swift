@@ -32,6 +32,7 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
             prints: false,
             stays: true
         ),
+        Subcommand(name: "serve token", arguments: []),
         // They need a service: their outputs are tested with one.
         Subcommand(name: "outages", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "availability", arguments: ["--socket", "/nowhere"], prints: false),

@@ -75,7 +75,9 @@ import Testing
                 let events = try await flush(outbox, adapter: Token("any", fault: fault), limit: limit)
                 let entry = try #require(events.first?.postponed, "\(events)")
                 #expect(entry.attempts == 1 && entry.lastError?.isEmpty == false)
-                #expect(server.sights.count == (fault == .refuse ? 0 : 1))
+                // On a busy machine the time may be up before the server has seen it.
+                let counts = fault == .refuse ? 0...0 : fault == .hang ? 0...1 : 1...1
+                #expect(counts.contains(server.sights.count))
             }
         }
     }
@@ -144,7 +146,7 @@ import Testing
         try await withClient { client in
             let coordinator = coordinator ?? lab.coordinator
             let sender = HTTPOutboxSender(client: client, adapter: adapter, limit: limit, coordinator: coordinator)
-            try await outbox.flush(sender: Watching(sender, files ? outbox.file : nil), reachability: .always) {
+            try await outbox.flush(sender: Watching(sender, files ? outbox.file : nil), verdicts: NoVerdicts()) {
                 event in
                 events.withLock { $0.append(event) }
             }

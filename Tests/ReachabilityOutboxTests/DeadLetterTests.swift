@@ -15,7 +15,7 @@ import Testing
 
     private var options: OutboxOptions {
         var options = OutboxOptions()
-        options.clock = clock
+        options.use(clock)
         options.random = { 1 }
         return options
     }
@@ -29,7 +29,7 @@ import Testing
         let seen = Locked<[String]>([])
         let sender = TestSender(.rejected(reason: "status 404"))
         let query = "SELECT (SELECT group_concat(id) FROM request), (SELECT count(*) FROM dead);"
-        try await outbox.flush(sender: sender, reachability: network.reachability) { [file] event in
+        try await outbox.flush(sender: sender, verdicts: network) { [file] event in
             let rows = (try? file.sqlite(query)) ?? ""
             seen.withLock { $0.append(rows) }
         }
@@ -48,19 +48,21 @@ import Testing
             )
         else { return }
         let sender = TestSender(.retry(after: nil, cause: "status 500"), .rejected(reason: "status 404"))
-        try await outbox.flush(sender: sender, reachability: network.reachability)
+        try await outbox.flush(sender: sender, verdicts: network)
         #expect(try await outbox.entries().first?.lastError == "status 500")
-        try await outbox.flush(sender: sender, reachability: network.reachability)
+        try await outbox.flush(sender: sender, verdicts: network)
         let dead = try #require(try await outbox.deadLetters().first)
-        #expect(dead.state == .dead && dead.lastError == "status 404" && dead.attempts == 2 && dead.diedAt == clock.now)
+        #expect(
+            dead.state == .dead && dead.lastError == "status 404" && dead.attempts == 2 && dead.diedAt == clock.time
+        )
         #expect(try await outbox.entries().isEmpty)
         clock.advance(by: .seconds(1000))
         #expect(try await outbox.requeue(dead.id))
         #expect(try await !outbox.requeue(dead.id))
         let again = try #require(try await outbox.entries().first)
         #expect(again.id == first.id && again.priority == 3 && again.dedupeKey == "k" && again.attempts == 0)
-        #expect(again.idempotencyKey == first.idempotencyKey && again.expiresAt == clock.now + .seconds(60))
-        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(again.idempotencyKey == first.idempotencyKey && again.expiresAt == clock.time + .seconds(60))
+        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
         #expect(Set(sender.sent.map(\.entry.idempotencyKey)).count == 1)
         #expect(try await outbox.deadLetters().isEmpty)
     }
@@ -68,7 +70,7 @@ import Testing
     @Test func `a dead letter is not put in again beside another with its dedupe key`() async throws {
         let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"), dedupeKey: "k")
-        try await outbox.flush(sender: TestSender(.rejected(reason: "no")), reachability: network.reachability)
+        try await outbox.flush(sender: TestSender(.rejected(reason: "no")), verdicts: network)
         try await outbox.enqueue(.named("b"), dedupeKey: "k")
         await #expect(throws: OutboxError.self) { try await outbox.requeue(1) }
         #expect(try await outbox.drop(2))
@@ -82,7 +84,7 @@ import Testing
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         try await outbox.flush(
             sender: TestSender(.rejected(reason: "no"), .retry(after: nil)),
-            reachability: network.reachability
+            verdicts: network
         )
         let limit = "2 of 2 requests, 1 of them dead letters"
         await #expect(throws: OutboxError.full(file: file.path, limit: limit)) { try await outbox.enqueue(.named("c")) }
@@ -103,12 +105,12 @@ import Testing
         let events = Events()
         let sender = TestSender(.held(cause: "a portal"), .held(cause: "a portal"), .held(cause: "a portal"))
         for _ in 0..<3 {
-            try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add)
+            try await outbox.flush(sender: sender, verdicts: network, report: events.add)
         }
         #expect(events.texts == ["held a portal", "held a portal", "held a portal"])
         #expect(try await outbox.entries().map(\.attempts) == [0])
         clock.advance(by: .seconds(7 * 86_400))
-        #expect(try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add) == 0)
+        #expect(try await outbox.flush(sender: sender, verdicts: network, report: events.add) == 0)
         #expect(events.texts.last == "expired")
         #expect(sender.sent.count == 3)
     }
@@ -119,13 +121,13 @@ import Testing
         let sender = TestSender()
         _ = try file.sqlite("UPDATE request SET attempts = 998;")
         sender.answer(.retry(after: nil), .retry(after: nil))
-        for _ in 0..<2 { try await outbox.flush(sender: sender, reachability: network.reachability) }
+        for _ in 0..<2 { try await outbox.flush(sender: sender, verdicts: network) }
         #expect(try await outbox.deadLetters().map(\.lastError) == ["gave up after 1000 attempts"])
         try await outbox.enqueue(.named("b"))
         network.set("one.example", reachable: false)
-        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 1)
+        #expect(try await outbox.flush(sender: sender, verdicts: network) == 1)
         clock.advance(by: .seconds(7 * 86_400))
-        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
     }
 
     @Test func `each port is a queue of its own, and flush says what it leaves`() async throws {
@@ -139,7 +141,7 @@ import Testing
         let events = Events()
         let sender = TestSender()
         sender.answer(to: "one.example:8081", .retry(after: nil, cause: "refused"))
-        #expect(try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add) == 3)
+        #expect(try await outbox.flush(sender: sender, verdicts: network, report: events.add) == 3)
         #expect(sender.bodies.filter { $0 == "one.example:8081" }.count == 1)
         #expect(Set(sender.bodies) == ["one.example:8081", "one.example:8080", "one.example", "one.example:443"])
         #expect(events.texts.contains("https://one.example:8081 1 behind 1"))
@@ -153,11 +155,11 @@ import Testing
         sender.answer(to: "dead", .retry(after: nil, cause: "refused"))
         try await outbox.enqueue(.named("dead", to: "one.example:8081"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
             // It waits for its turn after the failure.
             await clock.untilSleeping(for: .milliseconds(500))
             let entry = try #require(try await outbox.entries().first)
-            #expect(entry.nextTry == clock.now + .milliseconds(500) && entry.lastError == "refused")
+            #expect(entry.nextTry == clock.time + .milliseconds(500) && entry.lastError == "refused")
             try await outbox.enqueue(.named("b", to: "one.example:8080"))
             await sender.untilSent(2)
             #expect(sender.bodies == ["dead", "b"])

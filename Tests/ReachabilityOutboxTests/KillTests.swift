@@ -6,7 +6,7 @@ import Testing
 /// What a kill at any moment leaves. OUTBOX_KILLS says how many there are, OUTBOX_SEED which.
 @Suite struct KillTests {
     private let file: ScratchFile
-    private static let kills = Int(environment("OUTBOX_KILLS") ?? "") ?? 40
+    private static let kills = Int(environment("OUTBOX_KILLS") ?? "") ?? 10
     private static let seed = UInt64(environment("OUTBOX_SEED") ?? "") ?? 5
 
     init() throws {

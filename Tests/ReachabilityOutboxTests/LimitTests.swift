@@ -45,7 +45,7 @@ import Testing
         }
         try await outbox.enqueue(.named("d"))
         let sender = TestSender()
-        try await outbox.flush(sender: sender, reachability: network.reachability)
+        try await outbox.flush(sender: sender, verdicts: network)
         #expect(sender.bodies == ["a", "c", "d"])
     }
 
@@ -59,7 +59,7 @@ import Testing
     @Test func `what has expired takes no room`() async throws {
         var options = options(count: 1, .refuse)
         let clock = TestClock()
-        options.clock = clock
+        options.use(clock)
         let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"), expiry: .seconds(1))
         clock.advance(by: .seconds(1))

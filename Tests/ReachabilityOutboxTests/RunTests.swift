@@ -13,7 +13,7 @@ import Testing
 
     private var options: OutboxOptions {
         var options = OutboxOptions()
-        options.clock = clock
+        options.use(clock)
         options.random = { 1 }
         return options
     }
@@ -24,7 +24,7 @@ import Testing
         network.set("one.example", reachable: false)
         try await outbox.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
             while network.listenerCount("one.example") == 0, !Task.isCancelled {
                 try? await Task.sleep(for: .milliseconds(1))
             }
@@ -44,7 +44,7 @@ import Testing
         let sender = TestSender(.retry(after: nil), .retry(after: nil))
         try await outbox.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
             await clock.untilSleeping(for: .milliseconds(500))
             #expect(sender.sent.count == 1)
             clock.advance(by: .milliseconds(500))
@@ -63,11 +63,8 @@ import Testing
         let sender = TestSender(.retry(after: nil))
         try await outbox.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
             await clock.untilSleeping(for: .milliseconds(500))
-            while network.listenerCount("one.example") < 2, !Task.isCancelled {
-                try? await Task.sleep(for: .milliseconds(1))
-            }
             network.set("one.example", reachable: false)
             network.set("one.example", reachable: true)
             await sender.untilSent(2)
@@ -82,7 +79,7 @@ import Testing
         sender.hold()
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
             await sender.untilSent(1)
             #expect(try await outbox.entries().map(\.state) == [.sending, .waiting])
             group.cancelAll()
@@ -99,7 +96,7 @@ import Testing
         try await outbox.enqueue(.named("a"))
         let sender = StubbornSender()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, reachability: network.reachability) }
+            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
             while !sender.hasBegun, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
             group.cancelAll()
             await clock.untilSleeping(for: .seconds(10))
@@ -115,12 +112,12 @@ import Testing
         one.hold()
         try await first.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            let running = Task { try await first.run(sender: one, reachability: network.reachability) }
+            let running = Task { try await first.run(sender: one, verdicts: network) }
             await one.untilSent(1)
             await #expect(throws: OutboxError.alreadySending(file: file.path)) {
-                try await second.flush(sender: two, reachability: network.reachability)
+                try await second.flush(sender: two, verdicts: network)
             }
-            group.addTask { try await second.run(sender: two, reachability: network.reachability) }
+            group.addTask { try await second.run(sender: two, verdicts: network) }
             running.cancel()
             one.release()
             _ = await running.result
@@ -141,7 +138,7 @@ import Testing
         let (first, second) = (try await file.open(options), try await file.open(options))
         let sender = TestSender()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await first.run(sender: sender, reachability: network.reachability) }
+            group.addTask { try await first.run(sender: sender, verdicts: network) }
             for number in 1...3 {
                 try await second.enqueue(.named("\(number)"))
                 await sender.untilSent(number)
@@ -159,7 +156,7 @@ import Testing
         let (expiries, told) = AsyncStream.makeStream(of: OutboxEvent.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await outbox.run(sender: TestSender(), reachability: network.reachability) { told.yield($0) }
+                try await outbox.run(sender: TestSender(), verdicts: network) { told.yield($0) }
             }
             await clock.untilSleeping(for: .seconds(60))
             clock.advance(by: .seconds(60))

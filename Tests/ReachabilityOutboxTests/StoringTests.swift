@@ -13,7 +13,7 @@ import Testing
 
     private var options: OutboxOptions {
         var options = OutboxOptions()
-        options.clock = clock
+        options.use(clock)
         return options
     }
 
@@ -25,7 +25,7 @@ import Testing
         let addition = try await outbox.enqueue(request)
         guard case .added(let entry) = addition else { throw Unexpected() }
         let sender = TestSender()
-        try await outbox.flush(sender: sender, reachability: network.reachability)
+        try await outbox.flush(sender: sender, verdicts: network)
         let sent = try #require(sender.sent.first)
         #expect(sent.request.body == body)
         #expect(sent.request.url == request.url && sent.request.method == "PATCH")
@@ -40,7 +40,7 @@ import Testing
             OutboxRequest("POST", "https://one.example/", headers: [OutboxHeader("idempotency-key", "\"mine\"")])
         )
         let sender = TestSender()
-        try await outbox.flush(sender: sender, reachability: network.reachability)
+        try await outbox.flush(sender: sender, verdicts: network)
         #expect(sender.sent.first?.request.headers == [OutboxHeader("idempotency-key", "\"mine\"")])
         #expect(sender.sent.first?.entry.idempotencyKey == "\"mine\"")
     }
@@ -53,7 +53,7 @@ import Testing
         #expect(try await outbox.entries().count == 1)
         let sender = TestSender()
         let events = Events()
-        #expect(try await outbox.flush(sender: sender, reachability: network.reachability, report: events.add) == 0)
+        #expect(try await outbox.flush(sender: sender, verdicts: network, report: events.add) == 0)
         #expect(sender.bodies == ["b"])
         #expect(events.texts == ["expired", "delivered"])
     }
@@ -64,7 +64,7 @@ import Testing
         guard case .added(let entry) = try await outbox.enqueue(.named("a"), dedupeKey: "k") else { throw Unexpected() }
         #expect(try await outbox.enqueue(.named("b"), dedupeKey: "k") == .waiting(entry))
         let sender = TestSender()
-        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
         #expect(try await outbox.enqueue(.named("c"), dedupeKey: "k") == .delivered)
         clock.advance(by: options.dedupeWindow + .seconds(1))
         guard case .added = try await outbox.enqueue(.named("d"), dedupeKey: "k") else { throw Unexpected() }
@@ -79,7 +79,7 @@ import Testing
         clock.advance(by: .seconds(2))
         guard case .added = try await outbox.enqueue(.named("b"), dedupeKey: "k") else { throw Unexpected() }
         let sender = TestSender(.rejected(reason: "status 400"))
-        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
         guard case .added(let entry) = try await outbox.enqueue(.named("c"), dedupeKey: "k") else { throw Unexpected() }
         #expect(try await outbox.drop(entry.id))
         #expect(try await !outbox.drop(entry.id))
@@ -94,9 +94,9 @@ import Testing
         clock.advance(by: .seconds(2))
         let again = try await outbox.enqueue(.named("b"), dedupeKey: "k", expiry: .seconds(10))
         guard case .waiting(let entry) = again else { throw Unexpected() }
-        #expect(entry.expiresAt == clock.now + .seconds(10))
+        #expect(entry.expiresAt == clock.time + .seconds(10))
         let sender = TestSender()
-        #expect(try await outbox.flush(sender: sender, reachability: network.reachability) == 0)
+        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
         #expect(sender.bodies == ["a"])
     }
 

@@ -162,6 +162,23 @@ import Testing
         #expect(counted.probes == 3 && counted.disagreements == 1 && counted.attempts == 4 && counted.successes == 1)
     }
 
+    @Test func `without probes nothing is tried before the network is back, however long that takes`() throws {
+        network.set(reachable: false)
+        let end = try retry(
+            policy: RetryPolicy(deadline: .seconds(200_000)),
+            probeInterval: nil,
+            meanwhile: { [world, network] in
+                try? await world.sleep(for: .seconds(86_400))
+                network.set(reachable: true)
+            },
+            failing: { $0 == 1 ? Self.unresolved : nil }
+        )
+        #expect(end.ending == nil && end.begun.count == 2 && end.begun[0] == .zero)
+        #expect(end.begun[1] >= .seconds(86_400) && end.begun[1] < .seconds(86_401))
+        let counted = statistics.withLock { $0 }
+        #expect(counted.probes == 0 && counted.attempts == 2)
+    }
+
     @Test func `503 may have been done, unless the server says when to come again`() throws {
         let bare = try retry(.post) { $0 == 1 ? StatusFailure(status: 503) : nil }
         #expect(bare.ending == .unsafeToRepeat && bare.begun.count == 1)

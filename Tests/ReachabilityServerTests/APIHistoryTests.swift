@@ -224,6 +224,15 @@ import Testing
         for path in ["/?window=7d", "/targets/a", "/availability?window=7d"] {
             #expect(String(decoding: try world.body(path), as: UTF8.self).contains("this machine 2\u{a0}s"), "\(path)")
         }
+        func text(_ path: String) throws -> String { String(decoding: try world.body(path), as: UTF8.self) }
+        #expect(try text("/availability").contains("a: 1 of 1 days observed had an outage"))
+        #expect(try text("/availability.csv?window=7d").contains("a,2023-11-14,"))
+        let row = try text("/availability.csv?window=7d").split(separator: "\r\n").last {
+            $0.hasPrefix("a,2023-11-14,")
+        }
+        #expect(row?.split(separator: ",")[3] == "2")
+        // Bars show it, too.
+        #expect(try text("/?window=7d").contains("class=\"s-us\""))
     }
 
     @Test func `what is not written yet leaves no hole and no overlap`() throws {

@@ -2,6 +2,8 @@ import Foundation
 import LinuxPrimitives
 import NIOHTTP1
 import NetworkLab
+import ReachabilityService
+import ServerTrust
 import Testing
 
 @testable import ReachabilityServer
@@ -30,6 +32,78 @@ import Testing
         #expect(try !mayChange(.local(user: stranger), group: 990))
         #expect(try !mayChange(.local(user: nil, groups: [990]), group: 990))
         #expect(try !mayChange(.loopback, group: 990))
+    }
+
+    /// The status of a request for a way, with these header fields; 200 where it is let in.
+    private func status(
+        _ way: WebRequest.Way,
+        _ fields: [(String, String)],
+        tokens: [AccessSettings.Token] = []
+    ) throws -> Int {
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: HTTPHeaders(fields))
+        let rules = AccessRules(
+            hosts: [try HostPattern("box.example.org"), try HostPattern("2001:db8::1")],
+            tokens: tokens
+        )
+        do {
+            _ = try rules.admit(try WebRequest(head, body: [], way: way))
+            return 200
+        } catch {
+            return Int(error.status.code)
+        }
+    }
+
+    @Test func `a request names this machine over the loopback, and the service's names with TLS`() throws {
+        let loopback: [(String, Int)] = [
+            ("localhost", 200), ("LOCALHOST:9672", 200), ("a.localhost", 200), ("127.0.0.1", 200), ("127.8.8.8:1", 200),
+            ("[::1]:9672", 200), ("[::1]", 200), ("box.example.org", 421), ("192.0.2.1", 421), ("localhost:x", 421),
+            ("", 421), ("::1", 421), ("[127.0.0.1]", 421),
+        ]
+        for (host, expected) in loopback { #expect(try status(.loopback, [("Host", host)]) == expected, "\(host)") }
+        let secured: [(String, Int)] = [
+            ("box.example.org", 200), ("BOX.example.org.:9673", 200), ("[2001:db8:0::1]:9673", 200), ("localhost", 421),
+            ("a.box.example.org", 421), ("127.0.0.1", 421), ("", 421),
+        ]
+        for (host, expected) in secured {
+            #expect(try status(.secured(certificate: "anna"), [("Host", host)]) == expected, "\(host)")
+        }
+        #expect(try status(.loopback, []) == 421)
+        #expect(try status(.loopback, [("Host", "localhost"), ("Host", "localhost")]) == 421)
+        #expect(try status(.local(user: nil), []) == 200)
+        let own = ("Host", "box.example.org")
+        #expect(try status(.secured(certificate: "anna"), [own, ("Origin", "https://Box.example.org")]) == 200)
+        #expect(try status(.secured(certificate: "anna"), [own, ("Origin", "http://box.example.org")]) == 403)
+        #expect(try status(.secured(certificate: "anna"), [own, ("Origin", "null")]) == 403)
+    }
+
+    @Test func `a token is read as RFC 6750 and RFC 7617 have it`() throws {
+        // printf secret | sha256sum
+        let hex = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
+        let digest = stride(from: 0, to: 64, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) }
+        let tokens = [AccessSettings.Token(name: "x", digest: digest, scope: .read)]
+        let rows: [(String, Int)] = [
+            ("Bearer secret", 200), ("bearer   secret", 200), ("Basic OnNlY3JldA==", 200), ("basic eDpzZWNyZXQ=", 200),
+            ("Bearer", 401), ("Bearer ", 401), ("secret", 401), ("Basic c2VjcmV0", 401), ("Basic ???", 401),
+            ("Bearer secret ", 401), ("Digest secret", 401), ("", 401),
+        ]
+        for (field, expected) in rows {
+            let fields = [("Host", "box.example.org"), ("Authorization", field)]
+            #expect(try status(.secured(certificate: nil), fields, tokens: tokens) == expected, "\(field)")
+        }
+        let twice = [
+            ("Host", "box.example.org"), ("Authorization", "Bearer secret"), ("Authorization", "Bearer secret"),
+        ]
+        #expect(try status(.secured(certificate: nil), twice, tokens: tokens) == 401)
+        #expect(try status(.secured(certificate: nil), [("Host", "box.example.org")], tokens: tokens) == 401)
+    }
+
+    @Test func `notes are of the token, the certificate or the user`() throws {
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+        var request = try WebRequest(head, body: [], way: .secured(certificate: "anna"))
+        #expect(request.author == "anna")
+        request.token = AccessSettings.Token(name: "ops", digest: [], scope: .admin)
+        #expect(request.author == "ops")
+        #expect(try WebRequest(head, body: [], way: .local(user: 0)).author == "root")
     }
 
     /// What the server sees of a process that runs as another user.

@@ -1,7 +1,11 @@
 import Foundation
 import LinuxPrimitives
+import NIOCore
+import NIOPosix
+import NIOSSL
 import NetworkLab
 import Testing
+import TrustForge
 
 @testable import ReachabilityServer
 
@@ -13,9 +17,12 @@ import Testing
         let server: WebServer
         var path: String { directory + "/s" }
 
-        init(_ limits: WebLimits = WebLimits()) async throws {
+        /// What it shows where TLS is spoken.
+        static let certificate = TrustForge.World.leaf
+
+        init(_ limits: WebLimits = WebLimits(), tls: @escaping @Sendable () -> NIOSSLContext? = { nil }) async throws {
             mkdir(directory, 0o700)
-            server = WebServer(limits: limits) { request, done in
+            server = WebServer(limits: limits, tls: tls) { request, done in
                 done(WebAnswer(type: "text/plain", Array(request.path.joined(separator: "/").utf8)))
             }
             try await server.listen(at: path, mode: 0o600)
@@ -131,6 +138,49 @@ import Testing
         let fourth = WebServer { _, done in done(WebAnswer()) }
         await #expect(throws: ListenError.self) { try await fourth.listen(at: world.path, mode: 0o600) }
         await fourth.stop()
+        await world.stop()
+    }
+
+    @Test func `half a handshake is ended, and who comes from elsewhere leaves room for this machine`() async throws {
+        var limits = WebLimits()
+        limits.requestTime = .milliseconds(100)
+        limits.connections = 8
+        let forged = World.certificate
+        let context = try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: [.certificate(try NIOSSLCertificate(bytes: forged.der, format: .der))],
+                privateKey: .privateKey(
+                    try NIOSSLPrivateKey(bytes: Array(forged.key.key.serializeAsPEM().pemString.utf8), format: .pem)
+                )
+            )
+        )
+        let world = try await World(limits, tls: { context })
+        let address = try await world.server.listen(at: ListenAddress("127.0.0.1:0", isSecured: true))
+        let port = try #require(Int(address.split(separator: ":").last ?? ""))
+        let group = MultiThreadedEventLoopGroup.singleton
+        func connect(_ bytes: [UInt8]) async throws -> any Channel {
+            let channel = try await ClientBootstrap(group: group).connect(host: "127.0.0.1", port: port).get()
+            try? await channel.writeAndFlush(ByteBuffer(bytes: bytes))
+            return channel
+        }
+        // The head of a ClientHello that does not come.
+        for bytes in [[], [22], [22, 3, 1, 2, 0, 1, 0]] as [[UInt8]] {
+            try await connect(bytes).closeFuture.get()
+        }
+        #expect(world.server.statistics.expired == 3)
+        limits.requestTime = .seconds(600)
+        let roomy = try await World(limits, tls: { context })
+        let other = try await roomy.server.listen(at: ListenAddress("127.0.0.1:0", isSecured: true))
+        let otherPort = try #require(Int(other.split(separator: ":").last ?? ""))
+        var held: [any Channel] = []
+        for _ in 0..<8 {
+            held.append(try await ClientBootstrap(group: group).connect(host: "127.0.0.1", port: otherPort).get())
+        }
+        try await held[7].closeFuture.get()
+        #expect(try await roomy.exchange("GET /a HTTP/1.1\r\n\(Self.close)").hasSuffix("a"))
+        #expect(roomy.server.statistics.refused == 1)
+        for channel in held.dropLast() { try await channel.close() }
+        await roomy.stop()
         await world.stop()
     }
 

@@ -1,3 +1,4 @@
+import GRDB
 import LinuxPrimitives
 import ReachabilityLedger
 import TestSupport
@@ -35,8 +36,8 @@ import Testing
         let store = try #require(world.writer.store)
         let entries = try store.intervals(of: "internet", from: from, to: to, limit: .max)
         var availability = Availability(of: entries.map(\.interval), from: from, to: to)
-        for (account, time) in try store.settledTime(of: "internet", from: from, to: to, now: to) {
-            availability.add(time, to: account)
+        for day in try store.settledDays(of: "internet", from: from, to: to, now: to) {
+            for (account, time) in day.times { availability.add(time, to: account) }
         }
         return availability
     }
@@ -83,6 +84,25 @@ import Testing
         world.writer.mark()
         #expect(world.reports.withLock { $0.count { $0.hasSuffix("only the sums are kept") } } == 1)
         #expect(try !store.shrink())
+    }
+
+    @Test func `looking for what is too old reads nothing else, and what explains nothing goes with it`() throws {
+        let world = try play(.init())
+        let store = try #require(world.writer.store)
+        let now = world.service.snapshot.now
+        let plan = try store.database.read { db in
+            let sql = "EXPLAIN QUERY PLAN " + HistoryStore.oldIntervals
+            return try Row.fetchAll(db, sql: sql, arguments: [0, 0]).map { $0["detail"] as String }
+        }
+        #expect(plan == ["SCAN target", "SEARCH interval USING PRIMARY KEY (target=? AND start<?)"])
+        func steps() throws -> Int? {
+            try store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM steps") }
+        }
+        #expect(try steps() ?? 0 > 1)
+        while try store.prune(before: now + .seconds(1)) {}
+        // That of the interval that lasts is kept.
+        #expect(try world.intervals().count == 1)
+        #expect(try steps() ?? 9 <= 1)
     }
 
     @Test func `one interval that lasts is kept, whatever its size`() throws {

@@ -4,6 +4,7 @@ import Dispatch
 import Glibc
 import LinuxPrimitives
 import ReachabilityOutbox
+import ReachabilityRetry
 
 /// `reachability outbox flush`: sends what can be sent now.
 struct Flush: AsyncParsableCommand {
@@ -15,14 +16,28 @@ struct Flush: AsyncParsableCommand {
         let limit = try arguments.timeout?.value ?? .seconds(60)
         var options = OutboxOptions()
         if let attempts = arguments.attempts { options.maximumAttempts = attempts }
-        let program = Program(name: arguments.with)
-        let sender: any OutboxSender =
-            program.name.split(separator: "/").last == "curl"
-            ? CurlSender(program: program, limit: limit) : ProgramSender(program: program, limit: limit)
+        if let name = arguments.with {
+            try await flush(options, ProgramSender(program: Program(name: name), limit: limit), MonitoredVerdicts())
+        } else {
+            let sender = ClientSender(limit: limit)
+            let result: Result<Void, any Error>
+            do { result = .success(try await flush(options, sender, ProxiedVerdicts())) } catch {
+                result = .failure(error)
+            }
+            await sender.close()
+            try result.get()
+        }
+    }
+
+    private func flush(
+        _ options: OutboxOptions,
+        _ sender: some OutboxSender,
+        _ verdicts: some VerdictSource
+    ) async throws {
         let (hasLost, isSilent) = (Locked(false), Locked(true))
         let left = try await arguments.outbox.withExisting(options) { outbox in
             let left = try await EndSignals.cancelling {
-                try await outbox.flush(sender: sender) { event in
+                try await outbox.flush(sender: sender, verdicts: verdicts) { event in
                     isSilent.withLock { $0 = false }
                     switch event {
                     // What is lost must not go unseen where only the results are thrown away.

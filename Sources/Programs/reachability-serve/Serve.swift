@@ -12,13 +12,14 @@ import ReachabilityService
 
 /// `reachability serve`: watches, keeps the books, and answers until a signal ends it.
 struct Serve: AsyncParsableCommand {
-    static let configuration = ServeArguments.configuration
+    static let configuration = ServeArguments.configuration(subcommands: [TokenCommand.self])
 
     @OptionGroup var arguments: ServeArguments
 
     func run() async throws {
         if let file = arguments.check {
-            _ = try Self.read(file)
+            let configuration = try Self.read(file)
+            do { try Access(warn: Self.warn).check(configuration) } catch { throw Self.refusal(error, file) }
             return
         }
         if arguments.reload { return try ServiceClient(socket: arguments.socket, json: false).reload() }
@@ -31,7 +32,9 @@ struct Serve: AsyncParsableCommand {
         let signals = EndSignals(reloads: arguments.config != nil)
         let supervision = Supervision(Supervision.offer.notify)
         let places = try ServePlaces(arguments, configuration.listen, Supervision.offer.descriptors)
-        let front = ServeFront()
+        let access = Access(warn: Self.warn)
+        do { _ = try access.prepare(configuration)() } catch { throw Self.refusal(error, arguments.config ?? "") }
+        let front = ServeFront(access)
         var addresses: [String]
         do { addresses = try await places.listen(with: front.server) } catch {
             await front.server.stop()
@@ -50,8 +53,7 @@ struct Serve: AsyncParsableCommand {
         do { try notifying.prepare(configuration)() } catch {
             await front.server.stop()
             history?.stop(at: service.snapshot.now)
-            Self.tell(error, arguments.config ?? "")
-            throw ExitCode(ExitMessage.Status.configuration.rawValue)
+            throw Self.refusal(error, arguments.config ?? "")
         }
         do { try service.apply(configuration.targets) } catch {
             await front.server.stop()
@@ -63,7 +65,7 @@ struct Serve: AsyncParsableCommand {
         // Whoever asks from now on finds this run begun in it.
         history?.flush()
         let reloader = arguments.config.map { file in
-            Reloader(file, of: service, current: configuration, preparations: [notifying.prepare])
+            Reloader(file, of: service, current: configuration, preparations: [front.prepareAccess, notifying.prepare])
         }
         front.answer(for: service, history, reloader, notifying)
         // Who waits there already finds an answer.
@@ -83,11 +85,16 @@ struct Serve: AsyncParsableCommand {
 
     /// Reads a configuration; what is wrong in it is told, and ends the program.
     private static func read(_ file: String) throws -> ServiceConfiguration {
-        do { return try Reloader.read(file) } catch {
-            tell(error, file)
-            throw ExitCode(ExitMessage.Status.configuration.rawValue)
-        }
+        do { return try Reloader.read(file) } catch { throw refusal(error, file) }
     }
+
+    /// What ends the program, when what is wrong has been told.
+    private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {
+        tell(problems, file)
+        return ExitCode(ExitMessage.Status.configuration.rawValue)
+    }
+
+    @Sendable private static func warn(_ text: String) { StandardError.write("reachability: \(text)") }
 
     private static func tell(_ problems: ConfigurationProblems, _ file: String) {
         for problem in problems.problems { StandardError.write(problem.description(in: file)) }
@@ -115,9 +122,11 @@ extension HistoryWriter.Options {
 /// The server, which listens before there is anything to tell: a place that is taken is found out before anything is written.
 private struct ServeFront {
     let server: WebServer
+    private let access: Access
     private let api: Locked<API?>
 
-    init() {
+    init(_ access: Access) {
+        self.access = access
         let api = Locked<API?>(nil)
         // What is on the disk is read here, so that nobody else waits for it.
         let disk = DispatchQueue(label: "reachability.disk")
@@ -126,7 +135,7 @@ private struct ServeFront {
         var limits = WebLimits()
         // The rest of its descriptors the service needs itself.
         limits.connections = max(16, min(limits.connections, ProcessUsage.raiseDescriptorLimit() - 64))
-        server = WebServer(limits: limits) { request, done in
+        server = WebServer(limits: limits, tls: { access.tls }) { request, done in
             guard let api = api.withLock(\.self) else {
                 return done(Problem(.serviceUnavailable, "the service is starting").answer(as: .json))
             }
@@ -142,14 +151,24 @@ private struct ServeFront {
         let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? ""
         let writer = NotificationWriter(host: host, snapshot: { service.snapshot }) { [api] id in
             api.withLock(\.self)?.outageObject(id)
+        } actors: { [api] ids in
+            api.withLock(\.self)?.actors(of: ids) ?? [:]
         }
         let environment = NotifyEnvironment(
-            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits),
+            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits, clock: QuietClock()),
             hooks: NotifyHooks().run
         )
         return Notifying(service, history: history, writer: writer, environment: environment) { line in
             StandardError.write("reachability: \(line)")
         }
+    }
+
+    /// For a configuration that is read again.
+    @Sendable func prepareAccess(
+        _ configuration: ServiceConfiguration
+    ) throws(ConfigurationProblems) -> @Sendable () -> Void {
+        let use = try access.prepare(configuration)
+        return { [server] in if use() { server.endSecured() } }
     }
 
     func answer(
@@ -164,6 +183,7 @@ private struct ServeFront {
             history: history,
             reloader: reloader,
             version: version,
+            access: access,
             interfaces: .system,
             evidence: { EvidenceObject($0, from: $1).bytes },
             notifiers: { [weak notifying] in notifying?.status ?? [] },

@@ -13,9 +13,15 @@ struct ServePlaces {
     /// Nil for none.
     let socket: String?
     /// What was handed over, in place of what it would make itself.
-    let inherited: [ListeningSocket]
+    let inherited: [InheritedSocket]
     /// Whether the socket's directory is the service's own, to be made.
     private let isStandard: Bool
+
+    /// A socket that was handed over.
+    struct InheritedSocket {
+        let socket: ListeningSocket
+        let isSecured: Bool
+    }
 
     /// - Parameter descriptors: What the service manager hands over: Unix sockets in place of the service's own, those of TCP in place of
     ///   its addresses.
@@ -26,12 +32,17 @@ struct ServePlaces {
         _ descriptors: [ServiceManagerOffer.HandedDescriptor]
     ) throws(ExitMessage) {
         inherited = try descriptors.map { descriptor throws(ExitMessage) in try Self.socket(descriptor) }
-        let hasLocal = inherited.contains { if case .local = $0.place { true } else { false } }
-        let hasInternet = inherited.contains { if case .internet = $0.place { true } else { false } }
+        let hasLocal = inherited.contains { if case .local = $0.socket.place { true } else { false } }
+        let internet = inherited.filter { if case .internet = $0.socket.place { true } else { false } }
         let texts = arguments.listen.isEmpty ? listen.http ?? [ListenAddress.standard] : arguments.listen
         do {
-            let all = try texts.filter { $0 != Self.none }.map { text throws(ListenError) in try ListenAddress(text) }
-            addresses = hasInternet ? [] : all
+            let plain = try texts.filter { $0 != Self.none }.map { text throws(ListenError) in try ListenAddress(text) }
+            let secured = try (listen.https ?? []).map { text throws(ListenError) in
+                try ListenAddress(text, isSecured: true)
+            }
+            addresses = (plain + secured).filter { address in
+                !internet.contains { $0.isSecured == address.isSecured }
+            }
         } catch { throw ExitMessage(error) }
         if hasLocal {
             (socket, isStandard) = (nil, false)
@@ -53,7 +64,7 @@ struct ServePlaces {
     /// A socket that was handed over, if it is one that may be listened at.
     private static func socket(
         _ descriptor: ServiceManagerOffer.HandedDescriptor
-    ) throws(ExitMessage) -> ListeningSocket {
+    ) throws(ExitMessage) -> InheritedSocket {
         let name = descriptor.name.isEmpty ? "" : " (\(descriptor.name.printable))"
         let what = "cannot listen at descriptor \(descriptor.number)\(name)"
         let socket: ListeningSocket
@@ -62,18 +73,25 @@ struct ServePlaces {
             throw ExitMessage("\(what): \(why)", .configuration)
         }
         let isLocal: Bool
-        do { isLocal = try InheritedPlace(socket).isLocal } catch { throw ExitMessage(error.text, .configuration) }
+        let isSecured = descriptor.name == "https"
+        do { isLocal = try InheritedPlace(socket, isSecured: isSecured).transport == .local } catch {
+            throw ExitMessage(error.text, .configuration)
+        }
         // The names are optional, and must be right.
         if descriptor.name == "api", !isLocal { throw ExitMessage("\(what): it is no Unix socket", .configuration) }
-        if descriptor.name == "http", isLocal { throw ExitMessage("\(what): it is no TCP socket", .configuration) }
-        return socket
+        if ["http", "https"].contains(descriptor.name), isLocal {
+            throw ExitMessage("\(what): it is no TCP socket", .configuration)
+        }
+        return InheritedSocket(socket: socket, isSecured: isSecured)
     }
 
     /// Listens at what was handed over, and returns where that is.
     func adopt(with server: WebServer) async throws(ExitMessage) -> [String] {
         var places: [String] = []
         do throws(ListenError) {
-            for socket in inherited { places.append(try await server.listen(at: socket)) }
+            for one in inherited {
+                places.append(try await server.listen(at: one.socket, isSecured: one.isSecured))
+            }
         } catch { throw ExitMessage(error) }
         return places
     }
@@ -82,7 +100,9 @@ struct ServePlaces {
     func listen(with server: WebServer) async throws(ExitMessage) -> [String] {
         var places: [String] = []
         do {
-            for address in addresses { places.append("http://\(try await server.listen(at: address))/") }
+            for address in addresses {
+                places.append("\(address.scheme)://\(try await server.listen(at: address))/")
+            }
             guard let socket else { return places }
             if isStandard, let directory = ServiceSocket.directory {
                 do {

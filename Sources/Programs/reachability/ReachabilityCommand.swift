@@ -16,7 +16,7 @@ struct ReachabilityCommand: ParsableCommand {
         subcommands: [
             Watch.self, Status.self, Why.self, CompanionPart<CheckArguments>.self, Wait.self, Run.self, Retry.self,
             List.self, Record.self, Replay.self,
-            CompanionPart<ServeArguments>.self, Outages.self, Availability.self, Report.self,
+            Serve.self, Outages.self, Availability.self, Report.self,
             CompanionPart<DownloadArguments>.self, Outbox.self, CompanionPart<PinArguments>.self,
             CompanionPart<TrustArguments>.self,
         ]
@@ -56,6 +56,17 @@ struct CompanionPart<Arguments: CompanionArguments>: ParsableCommand {
     func run() throws(ExitMessage) {
         // What was understood here is given on as it was written.
         try Arguments.program.become(Arguments.program.arguments(of: CommandLine.arguments))
+    }
+}
+
+/// `reachability serve`, done by ``CompanionProgram/serve``.
+struct Serve: ParsableCommand {
+    static let configuration = ServeArguments.configuration(subcommands: [CompanionPart<TokenArguments>.self])
+
+    @OptionGroup var arguments: ServeArguments
+
+    func run() throws(ExitMessage) {
+        try ServeArguments.program.become(ServeArguments.program.arguments(of: CommandLine.arguments))
     }
 }
 

@@ -1,3 +1,5 @@
+public import ReachabilityRetry
+
 extension Outbox {
     /// Sends what is in the outbox, and what is put in meanwhile, until the task is cancelled. Then it lets what is being sent
     /// come to its end, for ``OutboxOptions/drainLimit`` at most, and returns; no task of its own is left behind.
@@ -7,13 +9,13 @@ extension Outbox {
     ///
     /// - Parameters:
     ///   - sender: What sends. It is called for several hosts at the same time, for each one after the other.
-    ///   - reachability: What tells when a host can be reached; nothing is sent to one that cannot.
+    ///   - verdicts: Who says whether a host is reachable; nothing is sent to one that is not.
     ///   - report: Called after each event, one after the other for each host. Keep it short.
     /// - Throws: ``OutboxError`` when the file cannot be read or written any more. What was delivered and could not be
     ///   written down will be sent again, with the same key.
     public func run(
         sender: some OutboxSender,
-        reachability: OutboxReachability,
+        verdicts: any VerdictSource,
         report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
     ) async throws(OutboxError) {
         let lock = try store.openLock()
@@ -22,7 +24,7 @@ extension Outbox {
         guard try await waitToSend(with: lock, bell) else { return }
         defer { withExtendedLifetime(lock) {} }
         try await store.returnClaimed()
-        let work = Dispatcher(store: store, sender: sender, reachability: reachability, report: report)
+        let work = Dispatcher(store: store, sender: sender, verdicts: verdicts, report: report)
         if let error = await work.run(signal, bell) { throw error }
     }
 
@@ -35,7 +37,7 @@ extension Outbox {
                 for await _ in bell.rings { break }
                 if try store.tryToSend(with: lock) { return true }
             }
-            await options.clock.sleep(for: max(options.pollInterval, .milliseconds(1)))
+            await options.clock.pause(max(options.pollInterval, .milliseconds(1)))
         }
         return false
     }
@@ -49,13 +51,13 @@ extension Outbox {
     @discardableResult
     public func flush(
         sender: some OutboxSender,
-        reachability: OutboxReachability,
+        verdicts: any VerdictSource,
         report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
     ) async throws(OutboxError) -> Int {
         guard let lock = try await store.lockForSending() else { throw .alreadySending(file: file) }
         defer { withExtendedLifetime(lock) {} }
         try await store.returnClaimed()
-        let work = Dispatcher(store: store, sender: sender, reachability: reachability, report: report)
+        let work = Dispatcher(store: store, sender: sender, verdicts: verdicts, report: report)
         if let error = await work.flush() { throw error }
         return try await store.entries().count
     }

@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import Logging
 
 /// Requests that survive the process: they are kept in a file until their server has taken them.
@@ -73,7 +74,7 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
     public static func entries(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
-        let now = SystemOutboxClock().now.milliseconds
+        let now = SystemClock.real.milliseconds
         return try await OutboxStore.inspect(at: file) { try OutboxStore.entries($0, at: now) }
     }
 
@@ -82,7 +83,7 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
     public static func allEntries(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
-        let now = SystemOutboxClock().now.milliseconds
+        let now = SystemClock.real.milliseconds
         return try await OutboxStore.inspect(at: file) { db in
             try OutboxStore.entries(db, at: now) + OutboxStore.deadLetters(db)
         }

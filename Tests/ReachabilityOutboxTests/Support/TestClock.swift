@@ -1,8 +1,16 @@
 import LinuxPrimitives
 import ReachabilityOutbox
 
-/// Time that passes when a test says so.
-final class TestClock: OutboxClock {
+/// Time that passes when a test says so, since 1970 and since the boot alike.
+final class TestClock: Clock {
+    struct Instant: InstantProtocol {
+        let time: Duration
+
+        func advanced(by duration: Duration) -> Instant { Instant(time: time + duration) }
+        func duration(to other: Instant) -> Duration { other.time - time }
+        static func < (one: Instant, other: Instant) -> Bool { one.time < other.time }
+    }
+
     private struct State {
         var now: Duration = .seconds(1_000_000)
         var sleepers: [UInt64: (end: Duration, continuation: CheckedContinuation<Void, Never>)] = [:]
@@ -11,12 +19,14 @@ final class TestClock: OutboxClock {
 
     private let state = Locked(State())
 
-    var now: Duration { state.withLock { $0.now } }
+    let minimumResolution: Duration = .zero
+    var now: Instant { Instant(time: time) }
+    var time: Duration { state.withLock { $0.now } }
 
     /// How often somebody has begun to sleep.
     var sleeps: UInt64 { state.withLock { $0.next } }
 
-    func sleep(for duration: Duration) async {
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let id = state.withLock { state in
             state.next += 1
             return state.next
@@ -24,8 +34,8 @@ final class TestClock: OutboxClock {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    if Task.isCancelled || duration <= .zero { return true }
-                    state.sleepers[id] = (state.now + duration, continuation)
+                    if Task.isCancelled || deadline.time <= state.now { return true }
+                    state.sleepers[id] = (deadline.time, continuation)
                     return false
                 }
                 if isOver { continuation.resume() }
@@ -50,5 +60,13 @@ final class TestClock: OutboxClock {
         while !state.withLock({ state in state.sleepers.values.contains { $0.end == state.now + duration } }) {
             try? await Task.sleep(for: .milliseconds(1))
         }
+    }
+}
+
+extension OutboxOptions {
+    /// Takes all time from a clock.
+    mutating func use(_ clock: TestClock) {
+        self.clock = clock
+        realTime = { clock.time }
     }
 }

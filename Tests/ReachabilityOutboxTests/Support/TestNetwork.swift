@@ -1,45 +1,57 @@
 import LinuxPrimitives
-import ReachabilityOutbox
+import ReachabilityRetry
 
 /// Hosts that can be reached when a test says so; all can at first.
-final class TestNetwork: Sendable {
+final class TestNetwork: VerdictSource {
     private struct State {
         var away: Set<String> = []
-        var listeners: [(host: String, continuation: AsyncStream<Bool>.Continuation)] = []
+        var listeners: [UInt64: (host: String?, hear: @Sendable (RetryVerdict) -> Void)] = [:]
+        var last: UInt64 = 0
     }
 
     private let state = Locked(State())
 
-    var reachability: OutboxReachability { OutboxReachability { [self] host in Changes(network: self, host: host) } }
-
     func set(_ host: String, reachable: Bool) {
-        state.withLock { state in
+        let listeners = state.withLock { state in
             if reachable { state.away.remove(host) } else { state.away.insert(host) }
-            for listener in state.listeners where listener.host == host { listener.continuation.yield(reachable) }
+            return state.listeners.values.filter { $0.host == host }
         }
+        for listener in listeners { listener.hear(verdict(host)) }
     }
 
-    /// How many loops follow a host that has not ended them.
+    /// How many follow a host.
     func listenerCount(_ host: String) -> Int {
-        state.withLock { $0.listeners.count { $0.host == host } }
+        state.withLock { $0.listeners.values.count { $0.host == host } }
     }
 
-    private func stream(_ host: String) -> AsyncStream<Bool> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
-        state.withLock { state in
-            continuation.yield(!state.away.contains(host))
-            state.listeners.append((host, continuation))
+    func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
+        let number = state.withLock { state in
+            state.last += 1
+            state.listeners[state.last] = (host, listener)
+            return state.last
         }
-        return stream
+        listener(verdict(host))
+        return Watch(network: self, host: host, number: number)
     }
 
-    private struct Changes: AsyncSequence, Sendable {
-        typealias Element = Bool
-        typealias Failure = Never
+    private func verdict(_ host: String?) -> RetryVerdict {
+        let isAway = state.withLock { state in host.map(state.away.contains) ?? false }
+        return RetryVerdict(status: isAway ? .notReachable : .reachable)
+    }
 
-        let network: TestNetwork
-        let host: String
+    private final class Watch: VerdictWatch {
+        private let network: TestNetwork
+        private let host: String?
+        private let number: UInt64
 
-        func makeAsyncIterator() -> AsyncStream<Bool>.Iterator { network.stream(host).makeAsyncIterator() }
+        init(network: TestNetwork, host: String?, number: UInt64) {
+            (self.network, self.host, self.number) = (network, host, number)
+        }
+
+        func ask() -> RetryVerdict { network.verdict(host) }
+
+        deinit {
+            network.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+        }
     }
 }

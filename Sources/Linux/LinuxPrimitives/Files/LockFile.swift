@@ -48,7 +48,7 @@ package enum OwnDirectory {
 
 /// Files of a program's own.
 ///
-/// C counterpart: `unlink(2)`, `chmod(2)`.
+/// C counterpart: `unlink(2)`, `chmod(2)`, `stat(2)`.
 package enum OwnFile {
     /// Removes a file, if it is there.
     package static func remove(_ path: String) {
@@ -58,6 +58,13 @@ package enum OwnFile {
     /// Says who may use a file.
     package static func setMode(_ path: String, _ mode: UInt32) throws(SystemError) {
         guard chmod(path, mode_t(mode)) == 0 else { throw .current }
+    }
+
+    /// Who may use a file.
+    package static func mode(_ path: String) throws(SystemError) -> UInt32 {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .current }
+        return UInt32(status.st_mode) & 0o7777
     }
 
     /// Gives a file another name.

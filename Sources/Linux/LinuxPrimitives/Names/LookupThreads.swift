@@ -13,6 +13,9 @@ package final class LookupThreads: Sendable {
         var timerIsDue: Duration?
     }
 
+    /// Not a global queue: from the first use of one on, Dispatch wakes the process every second (``TaskQueue``).
+    private static let timerQueue = DispatchQueue(label: "LinuxPrimitives.lookups")
+
     private let state: Locked<State>
     private let lookup: @Sendable (String) -> LookupQueue.Answer
     private let startThread: Start
@@ -82,7 +85,7 @@ package final class LookupThreads: Sendable {
         state.timer?.cancel()
         state.timerIsDue = due
         state.timer = due.map { due in
-            DispatchTimer.schedule(after: due - now, on: .global()) { [self] in
+            DispatchTimer.schedule(after: due - now, on: Self.timerQueue) { [self] in
                 // The timer holds this object, so it must not be held by it any longer than it runs.
                 let timer = self.state.withLock { state in
                     defer { (state.timer, state.timerIsDue) = (nil, nil) }

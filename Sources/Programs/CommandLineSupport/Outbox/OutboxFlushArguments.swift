@@ -13,16 +13,17 @@ package struct OutboxFlushArguments: CompanionArguments {
             Exit status: 0 nothing is left, 64 usage, 65 one was refused or expired, or the
             file is corrupt, 66 no file, 74 disk, 75 something is left or is being sent.
 
-            curl sends, or another program, which gets the request on its standard input
-            and ends with 0 for delivered, 65 for never, any other status for later.
+            Sends by itself, through the proxy of https_proxy and http_proxy, or with a
+            program, which gets the request on its standard input and ends with 0 for
+            delivered, 65 for never, any other status for later.
             """
     )
 
     @Option(
-        help: ArgumentHelp("What sends each request.", valueName: "program"),
+        help: ArgumentHelp("A program that sends each request.", valueName: "program"),
         completion: .file()
     )
-    package var with = "curl"
+    package var with: String?
 
     @Option(
         parsing: .unconditional,
@@ -42,5 +43,11 @@ package struct OutboxFlushArguments: CompanionArguments {
 
     package func validate() throws {
         if let attempts, attempts < 1 { throw ValidationError("--attempts must be 1 or more.") }
+        // It was the default, and got its settings in a way of its own.
+        if with?.split(separator: "/").last == "curl" {
+            throw ValidationError(
+                "curl is not needed any more: leave --with out, or name a program that reads the request."
+            )
+        }
     }
 }

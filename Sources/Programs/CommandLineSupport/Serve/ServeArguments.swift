@@ -1,20 +1,25 @@
 package import ArgumentParser
 
 /// `reachability serve`.
-package struct ServeArguments: CompanionArguments {
+package struct ServeArguments: ParsableArguments {
     package static let program = CompanionProgram.serve
-    package static let configuration = CommandConfiguration(
-        commandName: "serve",
-        abstract: "Account for every second, and tell it over HTTP.",
-        usage: "reachability serve [<options>]",
-        discussion: """
-            Examples: reachability serve
-                      reachability serve --config /etc/reachability/serve.toml
-            Exit status: 0 ended by a signal, 64 usage, 69 the address or socket is taken,
-            no service or not installed, 73 no socket, 74 or 75 no history to mark, 77 no
-            permission, 78 something is wrong in the configuration.
-            """
-    )
+
+    /// - Parameter subcommands: What it also does, without a service.
+    package static func configuration(subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {
+        CommandConfiguration(
+            commandName: "serve",
+            abstract: "Account for every second, and tell it over HTTP.",
+            usage: "reachability serve [<options>]",
+            discussion: """
+                Examples: reachability serve
+                          reachability serve --config /etc/reachability/serve.toml
+                Exit status: 0 ended by a signal, 64 usage, 69 the address or socket is taken,
+                no service or not installed, 73 no socket, 74 or 75 no history to mark, 77 no
+                permission, 78 something is wrong in the configuration.
+                """,
+            subcommands: subcommands
+        )
+    }
 
     @Option(
         help: ArgumentHelp("What to watch, and how; the network at large else.", valueName: "file"),

@@ -14,19 +14,18 @@ extension OutboxResult {
         self =
             switch cause {
             // The engine has not asked the client: there is no path, or the host has asked to be left alone.
-            case let failure as UnsentAttempt where failure.isWait: .held(cause: Self.text(failure))
+            case let failure as UnsentAttempt where failure.isWait: .held(cause: FailureWords.text(failure))
             case let failure as AdapterFailure: .held(cause: "the adapter failed: \(type(of: failure.cause))")
-            case let failure as HTTPClientError where failure.isProxyRefusal: .held(cause: Self.text(failure))
-            case let failure as HTTPClientError where failure.isOfRequest: .rejected(reason: Self.text(failure))
+            case let failure as HTTPClientError where failure.isProxyRefusal: .held(cause: FailureWords.text(failure))
+            case let failure as HTTPClientError where failure.isOfRequest: .rejected(reason: FailureWords.text(failure))
             // It was not the server, so nothing was sent. A portal that answers for all names looks like that.
-            case let failure as NIOSSLError where failure.failureStage == nil: .held(cause: Self.text(failure))
-            case let failure as NIOSSLExtraError: .held(cause: Self.text(failure))
+            case let failure as NIOSSLError where failure.failureStage == nil: .held(cause: FailureWords.text(failure))
+            case let failure as BoringSSLError where failure.isOfSettings: .held(cause: FailureWords.text(failure))
+            case let failure as NIOSSLExtraError: .held(cause: FailureWords.text(failure))
             case _ where error.ending == .deadlineExpired: .retry(after: nil, cause: "no answer in time")
-            default: .retry(after: nil, cause: Self.text(cause))
+            default: .retry(after: nil, cause: FailureWords.text(cause))
             }
     }
-
-    private static func text(_ error: any Error) -> String { String("\(error)".prefix(200)) }
 }
 
 extension UnsentAttempt {
@@ -49,5 +48,10 @@ extension HTTPClientError {
         default: false
         }
     }
+}
+
+extension BoringSSLError {
+    /// Whether TLS could not begin at all, which is so where the roots that are trusted cannot be read.
+    var isOfSettings: Bool { if case .unknownError = self { true } else { false } }
 }
 #endif

@@ -1,11 +1,12 @@
 import LinuxPrimitives
 import Logging
+import ReachabilityRetry
 
 /// Lets every origin that requests wait for have a runner of its own.
 struct Dispatcher: Sendable {
     let store: OutboxStore
     let sender: any OutboxSender
-    let reachability: OutboxReachability
+    let verdicts: any VerdictSource
     let report: @Sendable (OutboxEvent) -> Void
 
     private enum Event: Sendable {
@@ -26,7 +27,7 @@ struct Dispatcher: Sendable {
                     for await _ in bell.rings { continuation.yield() }
                 } else {
                     while !Task.isCancelled {
-                        await clock.sleep(for: max(pause, .milliseconds(1)))
+                        await clock.pause(max(pause, .milliseconds(1)))
                         continuation.yield()
                     }
                 }
@@ -102,7 +103,7 @@ struct Dispatcher: Sendable {
         guard let time = try await store.nextExpiry() else { return nil }
         let delay = Duration.milliseconds(min(max(time - store.now, 1), 3_600_000))
         return Task { [clock = store.options.clock] in
-            await clock.sleep(for: delay)
+            await clock.pause(delay)
             if !Task.isCancelled { continuation.yield() }
         }
     }
@@ -119,8 +120,7 @@ struct Dispatcher: Sendable {
             queue: queue,
             store: store,
             sender: sender,
-            watch: HostWatch(changes: reachability.watch(queue.host), clock: store.options.clock),
-            reason: reachability.reason,
+            watch: HostWatch(queue.host, verdicts, clock: store.options.clock),
             places: places,
             report: report
         )

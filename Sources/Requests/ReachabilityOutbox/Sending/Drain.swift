@@ -6,7 +6,7 @@ enum Drain {
     /// behind.
     static func run<Value: Sendable>(
         for limit: Duration,
-        clock: any OutboxClock,
+        clock: any Clock<Duration>,
         _ work: @escaping @Sendable () async -> Value
     ) async -> Value {
         // Children of the current task would be cancelled with it at once.
@@ -16,7 +16,7 @@ enum Drain {
             await working.value
         } onCancel: {
             let task = Task {
-                await clock.sleep(for: limit)
+                await clock.pause(limit)
                 working.cancel()
             }
             timer.withLock { $0 = task }

@@ -15,7 +15,6 @@ struct OriginRunner: Sendable {
     let store: OutboxStore
     let sender: any OutboxSender
     let watch: HostWatch
-    let reason: @Sendable (String) async -> String?
     let places: Places
     let report: @Sendable (OutboxEvent) -> Void
 
@@ -34,7 +33,7 @@ struct OriginRunner: Sendable {
                     failures += 1
                     options.logger?.debug("waiting", metadata: ["origin": "\(queue.origin)", "delay": "\(delay)"])
                     await watch.pause(delay)
-                case .notBefore(let time)?: await options.clock.sleep(for: .milliseconds(time - store.now))
+                case .notBefore(let time)?: await options.clock.pause(.milliseconds(time - store.now))
                 }
             }
             return .idle
@@ -48,8 +47,9 @@ struct OriginRunner: Sendable {
         do throws(OutboxError) {
             var left = queue.count
             while !Task.isCancelled {
-                guard await watch.isReachable() else {
-                    skip(left, .notReachable(reason: await reason(queue.host)))
+                let verdict = await watch.verdict()
+                guard verdict.status != .notReachable else {
+                    skip(left, .notReachable(reason: verdict.reason?.description))
                     return .idle
                 }
                 switch try await sendNext(pause: nil) {

@@ -29,7 +29,7 @@ extension OutboxStore {
             // Whoever sends has the file open; it will see for itself.
             guard let sending = try FileLock.take(lockFile(of: file), for: .sending, waits: false) else { throw error }
             defer { withExtendedLifetime(sending) {} }
-            let keptAs = try CorruptFile.setAside(file, at: options.clock.now)
+            let keptAs = try CorruptFile.setAside(file, at: options.realTime())
             options.logger?.error("the outbox is corrupt", metadata: ["file": "\(file)", "keptAs": "\(keptAs)"])
             guard options.replacesCorruptFile else { throw OutboxError.corrupt(file: file, keptAs: keptAs) }
             try OutboxFile.make(file)

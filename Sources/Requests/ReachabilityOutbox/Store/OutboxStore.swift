@@ -19,7 +19,7 @@ final class OutboxStore: Sendable {
 
     static func lockFile(of file: String) -> String { file + ".lock" }
 
-    var now: Int64 { options.clock.now.milliseconds }
+    var now: Int64 { options.realTime().milliseconds }
 
     /// Runs one transaction that writes.
     ///

@@ -40,7 +40,10 @@ extension Session {
             began: began
         )
         let transport = ClientTransport(client: client, policy: policy, options: options)
-        var answer = await transport.send(request, reading: reader, watching: upload)
+        let context = SessionContext(session: self, reader: reader)
+        var answer = await SessionContext.$current.withValue(context) {
+            await transport.send(request, reading: reader, watching: upload)
+        }
         answer.metrics.duration = began.duration(to: .now)
         monitors.tell(.finished(number, answer.metrics, answer.error))
         return answer

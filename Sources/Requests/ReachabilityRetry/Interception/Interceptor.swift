@@ -48,3 +48,19 @@ extension RequestInterceptor {
     /// No retry.
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult { .doNotRetry }
 }
+
+/// In Alamofire's form, with completions.
+extension RequestInterceptor where Self: CompletionRequestAdapter {
+    /// Waits for the completion.
+    public func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+        try await completed { adapt(request, completion: $0) }.get()
+    }
+}
+
+extension RequestInterceptor where Self: CompletionRequestRetrier {
+    /// Waits for the completion.
+    public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
+        let result = try? await completed { retry(request, dueTo: error, completion: $0) }
+        return result ?? .doNotRetry
+    }
+}

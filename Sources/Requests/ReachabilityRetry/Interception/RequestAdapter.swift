@@ -19,7 +19,7 @@ extension CompletionRequestAdapter {
 }
 
 /// An adapter made of a closure, in Alamofire's form.
-public struct Adapter: CompletionRequestAdapter {
+public struct Adapter: CompletionRequestAdapter, RequestInterceptor {
     /// Calls the completion with the request as it is to be sent.
     public typealias Handler =
         @Sendable (PlainRequest, _ completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void) -> Void
@@ -38,12 +38,17 @@ public struct Adapter: CompletionRequestAdapter {
     ) {
         handler(request, completion)
     }
+
+    /// Waits for the completion.
+    public func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+        try await completed { handler(request, $0) }.get()
+    }
 }
 
 /// Waits for a completion to be called, and takes the value of its first call.
 ///
 /// - Throws: `CancellationError` when the task is cancelled before.
-func completed<Value: Sendable>(_ begin: (@escaping @Sendable (Value) -> Void) -> Void) async throws -> Value {
+package func completed<Value: Sendable>(_ begin: (@escaping @Sendable (Value) -> Void) -> Void) async throws -> Value {
     let (values, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingOldest(1))
     begin { value in
         continuation.yield(value)

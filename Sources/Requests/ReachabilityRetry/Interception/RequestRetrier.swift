@@ -24,7 +24,7 @@ extension CompletionRequestRetrier {
 }
 
 /// A retrier made of a closure, in Alamofire's form.
-public struct Retrier: CompletionRequestRetrier {
+public struct Retrier: CompletionRequestRetrier, RequestInterceptor {
     /// Calls the completion with what is to be done.
     public typealias Handler =
         @Sendable (FailedRequest, any Error, _ completion: @escaping @Sendable (RetryResult) -> Void) -> Void
@@ -43,6 +43,12 @@ public struct Retrier: CompletionRequestRetrier {
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         handler(request, error, completion)
+    }
+
+    /// Waits for the completion.
+    public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
+        let result = try? await completed { handler(request, error, $0) }
+        return result ?? .doNotRetry
     }
 }
 

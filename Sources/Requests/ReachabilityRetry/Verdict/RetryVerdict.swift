@@ -76,6 +76,9 @@ extension RetryVerdict {
 
         /// The name service does not know the name, or could not be asked. It is the one reason that retries heed.
         public static let nameNotResolved = Reason(rawValue: "nameNotResolved", words: "name not resolved")
+
+        /// The name service has not answered yet.
+        package static let resolving = Reason(rawValue: "resolving")
     }
 }
 

@@ -9,6 +9,8 @@ package struct NotificationWriter: Sendable {
     let snapshot: @Sendable () -> MonitoringService.Snapshot
     /// An outage by its id, as the interface tells it; nil where nothing is known of it.
     let outage: @Sendable (String) -> JSONObject?
+    /// Who began outages, by their ids, where that is known.
+    let actors: @Sendable ([String]) -> [String: ActingProcess]
 
     /// So many outages are told whole; the rest by the names of their targets.
     static let outageLimit = 50
@@ -20,9 +22,10 @@ package struct NotificationWriter: Sendable {
     package init(
         host: String,
         snapshot: @escaping @Sendable () -> MonitoringService.Snapshot,
-        outage: @escaping @Sendable (String) -> JSONObject?
+        outage: @escaping @Sendable (String) -> JSONObject?,
+        actors: @escaping @Sendable ([String]) -> [String: ActingProcess] = { _ in [:] }
     ) {
-        (self.host, self.snapshot, self.outage) = (host, snapshot, outage)
+        (self.host, self.snapshot, self.outage, self.actors) = (host, snapshot, outage, actors)
     }
 
     /// What a webhook is sent.
@@ -46,6 +49,8 @@ package struct NotificationWriter: Sendable {
         object.add("end", end.map { time($0, now).text })
         object.add("ending", incident.ending?.rawValue)
         object.add("durationMilliseconds", ((end ?? now.now) - incident.start).roundedMilliseconds)
+        let actor = actor(of: incident)
+        if let actor { object.add("actor", actor.object) } else { object.add("actor", String?.none) }
         object.add("targets", incident.members.map(\.target))
         object.add("outages", incident.members.prefix(Self.outageLimit).compactMap { outage($0.outage) })
         object.add("kind", "notification")
@@ -86,8 +91,15 @@ package struct NotificationWriter: Sendable {
             ("START", time(incident.start, now).text), ("END", end.map { time($0, now).text } ?? ""),
             ("ENDING", incident.ending?.rawValue ?? ""),
             ("DURATION_MS", String(((end ?? now.now) - incident.start).roundedMilliseconds)),
+            ("ACTOR", actor(of: incident)?.text ?? ""),
             ("DELAYED", notification.isDelayed ? "true" : "false"), ("TEXT", text(notification)),
         ]
+    }
+
+    /// Who began it, where that is known: its first outage tells.
+    private func actor(of incident: Incident) -> ActingProcess? {
+        let outage = incident.members[0].outage
+        return actors([outage])[outage]
     }
 
     /// The names of the targets, a line for each, as many as a variable holds.

@@ -1,5 +1,6 @@
 import Crypto
 import LinuxPrimitives
+import ReachabilityService
 import ServerTrust
 
 /// Proves that a message is ours, as Standard Webhooks has it: HMAC-SHA256 over id, time and body.
@@ -36,13 +37,7 @@ struct WebhookSignature: Sendable {
     ///
     /// - Throws: A text that says what is wrong, without the secret.
     static func read(_ file: String) throws(SecretProblem) -> WebhookSignature {
-        var path = file
-        if !file.contains("/") {
-            guard let directory = EnvironmentVariable.value(of: "CREDENTIALS_DIRECTORY") else {
-                throw SecretProblem("CREDENTIALS_DIRECTORY is not set, so it is a path: write ./\(file.printable)")
-            }
-            path = "\(directory)/\(file)"
-        }
+        guard let path = CredentialFile.path(of: file) else { throw SecretProblem(CredentialFile.missing(file)) }
         var bytes: [UInt8]
         do { bytes = try InputFile.read(path, limit: 4096) } catch {
             throw SecretProblem("\(path.printable) cannot be read: \(error)")

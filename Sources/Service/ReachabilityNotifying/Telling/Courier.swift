@@ -40,6 +40,8 @@ final class Courier: Sendable {
     let key: String
     private let office: Office
     private let queue = DispatchQueue(label: "ReachabilityNotifying.courier")
+    /// Not on the global queues, which never sleep again.
+    private let tasks = TaskQueue(label: "ReachabilityNotifying.courier.tasks")
     private let state: Locked<State>
 
     init(_ key: String, _ notifier: NotifierSettings, _ sender: any NotificationSender, _ office: Office) {
@@ -96,7 +98,7 @@ final class Courier: Sendable {
 
     private func begin(_ state: inout State) {
         (state.again, state.isWaiting) = (false, false)
-        state.work = Task { [weak self] in
+        state.work = Task(executorPreference: tasks) { [weak self] in
             let pause = await self?.work()
             self?.finish(pause: pause ?? nil)
         }

@@ -1,3 +1,4 @@
+import LinuxPrimitives
 package import ReachabilityRetry
 
 /// What notifying needs of the world: tests play it.
@@ -5,7 +6,7 @@ package struct NotifyEnvironment: Sendable {
     /// Knows whether hosts can be reached, and spreads retries.
     package var coordinator: RetryCoordinator
     /// What measures the waits of retries; the coordinator's.
-    package var clock: any Clock<Duration> = ContinuousClock()
+    package var clock: any Clock<Duration> = QuietClock()
     /// Waits.
     package var pause: @Sendable (Duration) async throws -> Void
     /// Runs hooks.
@@ -16,7 +17,7 @@ package struct NotifyEnvironment: Sendable {
 
     package init(
         coordinator: RetryCoordinator,
-        pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        pause: @escaping @Sendable (Duration) async throws -> Void = { try await QuietClock().sleep(for: $0) },
         hooks: @escaping HookRunner
     ) {
         (self.coordinator, self.pause, self.hooks) = (coordinator, pause, hooks)

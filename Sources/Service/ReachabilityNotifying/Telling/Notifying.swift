@@ -35,6 +35,8 @@ package final class Notifying: Sendable {
     private let environment: NotifyEnvironment
     let report: @Sendable (String) -> Void
     private let queue = DispatchQueue(label: "ReachabilityNotifying")
+    /// Of the heartbeat, and of couriers that end.
+    private let tasks = TaskQueue(label: "ReachabilityNotifying.tasks")
     let state = Locked(State())
 
     /// - Parameters:
@@ -128,7 +130,7 @@ package final class Notifying: Sendable {
             return (Array(state.couriers.values), replaceHeartbeat(configuration.heartbeat, ways.heartbeat, &state))
         }
         beat?.cancel()
-        if !old.isEmpty { Task { for courier in old { await courier.stop() } } }
+        if !old.isEmpty { Task(executorPreference: tasks) { for courier in old { await courier.stop() } } }
         schedule()
     }
 
@@ -145,7 +147,7 @@ package final class Notifying: Sendable {
             let heartbeat = Heartbeat(settings: settings, web: web, environment: environment) { [weak self] failure in
                 self?.count("heartbeat", failure, isFinal: false)
             }
-            state.heartbeat = (settings, Task { await heartbeat.run() })
+            state.heartbeat = (settings, Task(executorPreference: tasks) { await heartbeat.run() })
         }
         return old
     }

@@ -45,15 +45,17 @@ struct AlertmanagerSender: NotificationSender {
         var (over, lasting) = ([JSONObject](), [JSONObject]())
         for notification in notifications {
             let incident = notification.incident
+            let actors = writer.actors(incident.members.map(\.outage))
             for member in incident.members {
                 if let told = notification.previous, told != member.state.labels {
                     let end = member.end ?? incident.since
-                    over.append(alert(member, told, notification, end: min(end, now.now), now))
+                    over.append(alert(member, told, notification, actors[member.outage], end: min(end, now.now), now))
                 }
                 let alert = alert(
                     member,
                     member.state.labels,
                     notification,
+                    actors[member.outage],
                     end: member.end ?? now.now + Self.patience,
                     now
                 )
@@ -67,6 +69,7 @@ struct AlertmanagerSender: NotificationSender {
         _ member: Incident.Member,
         _ labels: Incident.Labels,
         _ notification: Notification,
+        _ actor: ActingProcess?,
         end: LedgerInstant,
         _ now: MonitoringService.Snapshot
     ) -> JSONObject {
@@ -80,6 +83,7 @@ struct AlertmanagerSender: NotificationSender {
         words.add("summary", writer.text(notification))
         words.add("reason", member.reason ?? "")
         words.add("outage", member.outage)
+        words.add("actor", actor?.text ?? "")
         words.add("incident", notification.incident.id)
         var alert = JSONObject()
         alert.add("labels", names)

@@ -1,5 +1,5 @@
 import LinuxPrimitives
-import ReachabilityService
+package import ReachabilityService
 
 extension API {
     /// Who began outages, in this run and before, where that can be told.
@@ -12,17 +12,9 @@ extension API {
         for id in outages { found[id] = snapshot.books.actor(of: id) ?? found[id] }
         return found
     }
-}
 
-extension ActingProcess {
-    var object: JSONObject {
-        var object = JSONObject()
-        object.add("pid", id)
-        object.add("program", program)
-        object.add("unit", unit)
-        return object
+    /// The same for notifications, which are sent without where the disk cannot be read.
+    package func actors(of outages: [String]) -> [String: ActingProcess] {
+        (try? actors(of: outages, service.snapshot)) ?? [:]
     }
-
-    /// For example `openvpn, pid 812, of openvpn@site.service`. A program chooses its name, so what would steer a terminal is escaped.
-    var text: String { "\(program.printable), pid \(id)\(unit.map { ", of \($0.printable)" } ?? "")" }
 }

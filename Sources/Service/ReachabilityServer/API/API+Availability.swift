@@ -20,33 +20,40 @@ extension API {
         if let target { try checkTarget(target, snapshot) }
         let targets = target.map { [$0] } ?? snapshot.books.targets
         var intervals: [String: [LedgerInterval]] = [:]
-        var settled: [String: [(account: LedgerAccount, time: Duration)]] = [:]
+        var settled: [String: [SettledDay]] = [:]
         for target in targets {
             intervals[target] = try self.intervals(of: target, from: from, to: to, limit: .max, snapshot)
-            settled[target] = try settledTime(of: target, from: from, to: to, snapshot)
+            settled[target] = try settledDays(of: target, from: from, to: to, snapshot)
         }
         return try Page(of: targets, query, key: \.self, isAfter: >) { target in
             let intervals = intervals[target] ?? []
             let basis = intervals.contains { $0.state.basis == .checks } ? AttributionBasis.checks : .path
             var availability = Availability(of: intervals, from: from, to: to)
-            for (account, time) in settled[target] ?? [] { availability.add(time, to: account) }
+            availability.add(settled[target] ?? [])
             return snapshot.item(of: availability, target: target, basis)
         }
     }
 }
 
 extension API {
-    /// The time of whole days of which only the sums are kept.
-    func settledTime(
+    /// Whole days of which only the sums are kept, the earliest first.
+    func settledDays(
         of target: String,
         from: LedgerInstant,
         to: LedgerInstant,
         _ snapshot: MonitoringService.Snapshot
-    ) throws(Problem) -> [(account: LedgerAccount, time: Duration)] {
+    ) throws(Problem) -> [SettledDay] {
         guard let store = history?.store else { return [] }
-        do { return try store.settledTime(of: target, from: from, to: to, now: snapshot.now) } catch {
+        do { return try store.settledDays(of: target, from: from, to: to, now: snapshot.now) } catch {
             throw Self.unreadable(error)
         }
+    }
+}
+
+extension Availability {
+    /// Counts days of which only the sums are kept.
+    mutating func add(_ days: [SettledDay]) {
+        for day in days { for (account, time) in day.times { add(time, to: account) } }
     }
 }
 

@@ -24,9 +24,10 @@ extension TOMLNode {
 
     /// Texts that are no secrets.
     static let shown: Set<String> = [
-        "after", "checks", "daily", "dns", "exec", "expect", "family", "for", "from", "host", "http", "https",
+        "after", "certificate", "checks", "clients", "daily", "dns", "exec", "expect", "family", "for", "from", "host",
+        "hosts", "http", "https",
         "interface", "interval",
-        "interval-when-down", "keep", "limit", "mark", "max-size", "name", "namespace", "only", "path", "policy",
+        "interval-when-down", "keep", "key", "limit", "mark", "max-size", "name", "namespace", "only", "path", "policy",
         "scope", "settle",
         "socket", "targets", "weekly",
     ]

@@ -44,10 +44,13 @@ extension API {
 }
 
 extension WebRequest {
-    /// Who asks, by the name of the user, else its number.
+    /// Who asks: the name of the user, else its number; the name of the token, or of the certificate.
     var author: String {
-        guard case .local(let user?, _) = way else { return "" }
-        return UserName.of(user) ?? String(user)
+        switch way {
+        case .local(let user, _): user.map { UserName.of($0) ?? String($0) } ?? ""
+        case .loopback: token?.name ?? ""
+        case .secured(let certificate): token?.name ?? certificate ?? ""
+        }
     }
 }
 

@@ -9,6 +9,7 @@ package struct API: Sendable {
     let service: MonitoringService
     /// For example `0.1.0`.
     let version: String
+    let access: Access
     /// How the server is used, for the metrics.
     let statistics: @Sendable () -> WebStatistics
     let counters: MonotonicCounters
@@ -30,12 +31,14 @@ package struct API: Sendable {
         history: HistoryWriter? = nil,
         reloader: Reloader? = nil,
         version: String,
+        access: Access = Access(),
         interfaces: InterfaceSource? = nil,
         evidence: EvidenceWriter? = nil,
         notifiers: @escaping @Sendable () -> [NotifierStatus] = { [] },
         statistics: @escaping @Sendable () -> WebStatistics
     ) {
         (self.service, self.history, self.version, self.statistics) = (service, history, version, statistics)
+        self.access = access
         (self.reloader, self.interfaces, self.notifiers) = (reloader, interfaces, notifiers)
         evidenceWriter = evidence
         counters = MonotonicCounters()
@@ -60,7 +63,8 @@ package struct API: Sendable {
     /// Answers a request, whatever it is.
     package func answer(to request: WebRequest) -> WebAnswer {
         do {
-            try LoopbackRule.check(request)
+            var request = request
+            request.token = try access.rules.admit(request)
             return try answer(to: request, Resource(request.path))
         } catch {
             return error.answer(as: Representation(of: request))
@@ -125,7 +129,7 @@ package struct API: Sendable {
         case .maintenances: return try list(maintenance(query), query, request)
         case .maintenance(let id): return try one(maintenance(id), request)
         case .stream: return try stream(query, request)
-        case .events: return try list(events(query), query, request)
+        case .events: return try events(query, request)
         case .page(let name): return try page(name, query)
         case .sheet(let sheet): return try self.sheet(sheet, query)
         case .asset(let name): return try asset(name, request)
@@ -142,7 +146,7 @@ package struct API: Sendable {
     // MARK: Forms
 
     /// A list, in the form the client would like best.
-    private func list(_ page: Page, _ query: Query, _ request: WebRequest) throws(Problem) -> WebAnswer {
+    func list(_ page: Page, _ query: Query, _ request: WebRequest) throws(Problem) -> WebAnswer {
         try query.checkNames()
         let representation = Representation(of: request)
         var answer = WebAnswer(type: representation.contentType, page.bytes(as: representation))

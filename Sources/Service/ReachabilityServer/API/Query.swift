@@ -39,6 +39,14 @@ final class Query {
         return duration
     }
 
+    /// How long to wait for what comes, a minute at most; nil where nobody waits.
+    var wait: Duration? {
+        get throws(Problem) {
+            guard let duration = try duration("wait"), duration > .seconds(60) else { return try duration("wait") }
+            throw Problem(.badRequest, "wait is at most 60s")
+        }
+    }
+
     /// A moment as people write it.
     func instant(_ name: String, _ calendar: Calendar) throws(Problem) -> LedgerInstant? {
         guard let text = text(name) else { return nil }

@@ -1,69 +1,44 @@
-import Glibc
-import LinuxPrimitives
 import NIOHTTP1
-import NetworkReachability
+import ReachabilityService
+import ServerTrust
 
-/// Who may ask over the loopback: programs and pages of this machine, not pages from elsewhere in its browsers.
+/// Who may ask, and what that lets them do.
 ///
-/// A page of a stranger can make a browser ask 127.0.0.1, or give its own name that address (DNS rebinding). Both show: the browser names
-/// the stranger's host in `Host` or in `Origin`.
-enum LoopbackRule {
+/// | Way | Who may read | Who may change something |
+/// |---|---|---|
+/// | the Unix socket | everybody who may connect | whom ``AdminRule`` lets |
+/// | HTTP, over the loopback | every program of this machine | who has a token of the scope `admin` |
+/// | HTTPS | who has a token, or a certificate of the authorities | who has a token of the scope `admin` |
+struct AccessRules: Sendable {
+    /// By which names the service is asked with TLS.
+    var hosts: [HostPattern] = []
+    var tokens: [AccessSettings.Token] = []
+
+    /// Whether a request may be answered at all.
+    ///
+    /// - Returns: The token it carries; nil where it carries none and needs none.
     /// - Throws: ``Problem`` with what is wrong.
-    static func check(_ request: WebRequest) throws(Problem) {
-        guard request.way == .loopback else { return }
-        let hosts = request.headers[canonicalForm: "Host"].map(String.init)
-        guard hosts.count == 1, let host = hosts.first, isOfThisMachine(host) else {
-            throw Problem(
-                .misdirectedRequest,
-                "Host names this machine: localhost, 127.0.0.1 or [::1], with the port or without"
-            )
-        }
-        for origin in request.headers[canonicalForm: "Origin"]
-        where origin.lowercased() != "http://\(host.lowercased())" {
-            throw Problem(.forbidden, "pages from elsewhere may not ask: Origin is \(String(origin).printable)")
+    func admit(_ request: WebRequest) throws(Problem) -> AccessSettings.Token? {
+        try HostRule.check(request, hosts: hosts)
+        switch request.way {
+        case .local: return nil
+        // Until there are tokens, what programs of this machine say there is nobody's business.
+        case .loopback where tokens.isEmpty: return nil
+        case .loopback, .secured(certificate: .some):
+            return try PresentedToken(request.headers).map { presented throws(Problem) in try token(presented) }
+        case .secured(certificate: nil): return try token(PresentedToken(request.headers))
         }
     }
 
-    /// `localhost:9672`, `127.0.0.1`, `[::1]:9672`. Any port, for it may be forwarded to.
-    static func isOfThisMachine(_ host: String) -> Bool {
-        var name = host[...]
-        if let colon = name.lastIndex(of: ":"), !name.hasSuffix("]") {
-            guard UInt16(name[name.index(after: colon)...]) != nil else { return false }
-            name = name[..<colon]
-        }
-        if name.lowercased() == "localhost" || name.lowercased().hasSuffix(".localhost") { return true }
-        if name.hasPrefix("["), name.hasSuffix("]") {
-            return IPAddress(String(name.dropFirst().dropLast())).map { $0.isIPv6 && $0.isLoopback } ?? false
-        }
-        return IPAddress(String(name)).map { !$0.isIPv6 && $0.isLoopback } ?? false
-    }
-}
-
-extension IPAddress {
-    /// Whether only this machine can be reached at it: 127.0.0.0/8 and `::1`.
-    var isLoopback: Bool { wire.isLoopback }
-}
-
-/// Who may change something, over the Unix socket: root, the user the service runs as, and members of the group `reachability`.
-enum AdminRule {
-    /// The group, which need not be there.
-    static let group = "reachability"
-
-    /// - Parameter number: The number of that group now. It is asked for where it matters alone, on the calling thread.
-    /// - Throws: ``Problem`` for everybody else.
-    static func check(
-        _ request: WebRequest,
-        group number: () -> UInt32? = { UserGroup.number(of: group) }
-    ) throws(Problem) {
-        guard case .local(let user, let groups) = request.way else {
-            throw Problem(.forbidden, "this is asked over the Unix socket only")
-        }
-        if let user, user == 0 || user == geteuid() { return }
-        // Who comes from another user namespace is nobody, whatever its groups.
-        if user != nil, let number = number(), groups.contains(number) { return }
-        throw Problem(
-            .forbidden,
-            "only root, the user the service runs as and members of the group \(group) may ask this"
-        )
+    private func token(_ presented: PresentedToken?) throws(Problem) -> AccessSettings.Token {
+        if let token = presented?.known(among: tokens) { return token }
+        let detail =
+            presented == nil
+            ? "a token is needed: Authorization: Bearer TOKEN, or as the password of a browser"
+            : "there is no such token: `reachability serve token` makes one, for [access] in the configuration"
+        let bearer = "Bearer realm=\"reachability\"" + (presented == nil ? "" : ", error=\"invalid_token\"")
+        // Browsers ask for a password where Basic is offered.
+        let basic = "Basic realm=\"reachability\", charset=\"UTF-8\""
+        throw Problem(.unauthorized, detail, headers: [("WWW-Authenticate", bearer), ("WWW-Authenticate", basic)])
     }
 }

@@ -48,8 +48,7 @@ extension API {
         let from = snapshot.calendar.instant(atWall: .seconds(begin * 86400))
         var csv = CSV(["target", "day"] + LedgerAccount.allCases.map(\.rawValue))
         for target in snapshot.books.targets {
-            let intervals = try intervals(of: target, from: from, to: snapshot.now, limit: .max, snapshot)
-            for day in DayCalendar.days(from: from, intervals.reversed(), snapshot) {
+            for day in try days(of: target, from: from, snapshot) {
                 let seconds = LedgerAccount.allCases.map { day.availability.duration($0).decimalSeconds }
                 csv.add([target, day.name] + seconds.map { "\($0)" })
             }

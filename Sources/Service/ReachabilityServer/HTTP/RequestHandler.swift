@@ -2,6 +2,9 @@ import Dispatch
 import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
+import NIOSSL
+import NIOTLS
+import ServerTrust
 
 /// Reads the requests of one connection, has them answered, and ends it when a time is up. The handlers before it parse, and hand
 /// over a request only when the one before was answered.
@@ -16,16 +19,20 @@ final class RequestHandler: ChannelInboundHandler {
         /// What is left of a request that was answered already.
         case skipping
         case answering(HTTPRequestHead)
+        /// Waits for something to tell.
+        case waiting(HTTPRequestHead, WebWait, Cancellation)
         /// Sends an answer that goes on until somebody ends it.
         case streaming(WebStream)
     }
 
-    private let way: WebRequest.Way
+    private var way: WebRequest.Way
     private let limits: WebLimits
     private let statistics: Locked<WebStatistics>
     private let underWay: DispatchGroup
     private let respond: WebServer.Responder
     private var state = State.idle
+    /// Whether the connection ends after the answer that is being made.
+    private var isLast = false
     private var timer: Scheduled<Void>?
 
     init(
@@ -50,6 +57,7 @@ final class RequestHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
+        if case .waiting(_, _, let waiting) = state { waiting.cancel() }
         context.fireChannelInactive()
     }
 
@@ -95,6 +103,8 @@ final class RequestHandler: ChannelInboundHandler {
                 let (handler, context) = bound.value
                 if let begin = answer.stream, head.method != .HEAD {
                     handler.begin(answer, to: head, context, begin)
+                } else if let wait = answer.wait, head.method != .HEAD {
+                    handler.wait(wait, for: head, context)
                 } else {
                     handler.write(answer, to: head, closing: !head.isKeepAlive, context)
                 }
@@ -109,14 +119,7 @@ final class RequestHandler: ChannelInboundHandler {
         _ context: ChannelHandlerContext,
         _ begin: (WebStream) -> Void
     ) {
-        guard statistics.withLock({ $0.streams < limits.effectiveStreams }) else {
-            let problem = Problem(
-                .serviceUnavailable,
-                "\(limits.effectiveStreams) streams are open, as many as may be: come again later",
-                headers: [("Retry-After", "5")]
-            )
-            return write(problem.answer(as: .json), to: request, closing: !request.isKeepAlive, context)
-        }
+        guard hasPlace(for: request, context) else { return }
         timer?.cancel()
         timer = nil
         let stream = WebStream(context.channel, limits, statistics)
@@ -129,15 +132,79 @@ final class RequestHandler: ChannelInboundHandler {
         head.headers.replaceOrAdd(name: "Connection", value: "close")
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
         begin(stream)
+        if isLast { end(context) }
+    }
+
+    /// Whether there is room for one more answer that goes on; where there is none, the client is told.
+    private func hasPlace(for request: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
+        if statistics.withLock({ $0.streams < limits.effectiveStreams }) { return true }
+        let problem = Problem(
+            .serviceUnavailable,
+            "\(limits.effectiveStreams) streams are open, as many as may be: come again later",
+            headers: [("Retry-After", "5")]
+        )
+        write(problem.answer(as: .json), to: request, closing: !request.isKeepAlive, context)
+        return false
+    }
+
+    /// Waits until there is something to tell. A client that goes away ends it.
+    private func wait(_ wait: WebWait, for request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        guard hasPlace(for: request, context) else { return }
+        timer?.cancel()
+        timer = nil
+        statistics.withLock { $0.streams += 1 }
+        let loop = context.eventLoop
+        let bound = NIOLoopBound((self, context), eventLoop: loop)
+        let waiting = wait.begin {
+            loop.execute {
+                let (handler, context) = bound.value
+                handler.endWait(context, closing: !request.isKeepAlive)
+            }
+        }
+        let statistics = statistics
+        state = .waiting(
+            request,
+            wait,
+            Cancellation {
+                waiting.cancel()
+                statistics.withLock { $0.streams -= 1 }
+            }
+        )
+        if isLast { end(context) }
+    }
+
+    private func endWait(_ context: ChannelHandlerContext, closing: Bool) {
+        guard case .waiting(let request, let wait, let waiting) = state, context.channel.isActive else { return }
+        waiting.cancel()
+        state = .answering(request)
+        write(wait.answer(), to: request, closing: closing, context)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ServerEnding, case .streaming(let stream) = state {
+        if case TLSUserEvent.handshakeCompleted = event { way = .secured(certificate: Self.certificate(context)) }
+        if event is ServerEnding { end(context) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// What is being said is said to its end, and nothing after it.
+    private func end(_ context: ChannelHandlerContext) {
+        endWait(context, closing: true)
+        switch state {
+        case .streaming(let stream):
             stream.finish()
             let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
             context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+        case .answering: isLast = true
+        case .idle, .reading, .skipping, .waiting: context.close(promise: nil)
         }
-        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// The name in the client's certificate, which TLS has found good; nil where it has shown none.
+    private static func certificate(_ context: ChannelHandlerContext) -> String? {
+        guard let shown = try? context.channel.pipeline.syncOperations.nioSSL_peerCertificate(),
+            let bytes = try? shown.toDERBytes()
+        else { return nil }
+        return (try? TrustCertificate(derEncoded: bytes))?.description
     }
 
     private func write(
@@ -146,6 +213,7 @@ final class RequestHandler: ChannelInboundHandler {
         closing: Bool,
         _ context: ChannelHandlerContext
     ) {
+        let closing = closing || isLast
         statistics.withLock { $0.answers[Int(answer.status.code) / 100, default: 0] += 1 }
         var head = HTTPResponseHead(version: request.version, status: answer.status)
         for field in answer.headers { head.headers.add(name: field.name, value: field.value) }

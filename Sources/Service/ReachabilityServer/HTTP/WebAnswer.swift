@@ -1,12 +1,14 @@
 package import NIOHTTP1
 
-/// What is answered to a request: whole, or the beginning of a stream.
+/// What is answered to a request: whole, the beginning of a stream, or what is waited for.
 package struct WebAnswer: Sendable {
     package var status: HTTPResponseStatus
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
     /// Called on the server's thread when the head was sent, with what the rest is sent through; nil for an answer that is whole.
     package var stream: (@Sendable (WebStream) -> Void)?
+    /// How a better answer than this one is waited for; nil where this one is all. It is not waited for where only the head is asked for.
+    package var wait: WebWait?
 
     package init(_ status: HTTPResponseStatus = .ok, type: String? = nil, _ body: [UInt8] = []) {
         (self.status, self.body) = (status, body)

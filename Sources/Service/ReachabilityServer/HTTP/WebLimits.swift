@@ -15,7 +15,8 @@ package struct WebLimits: Sendable {
     package var idleTime = Duration.seconds(60)
     /// For all of an answer to be taken.
     package var answerTime = Duration.seconds(30)
-    /// So many answers that go on at a time; more are told to come later. Some connections are left for others in any case.
+    /// So many answers that go on, or are waited for, at a time; more are told to come later. Some connections are left for others in any
+    /// case.
     package var streams = 1_024
     /// So much is kept of such an answer for a client that does not take it.
     package var streamBytes = 256 << 10
@@ -37,7 +38,7 @@ package struct WebStatistics: Sendable {
     package var answers: [Int: UInt64] = [:]
     /// Connections that were ended because a time was up.
     package var expired: UInt64 = 0
-    /// Answers that go on now.
+    /// Answers that go on now, or are waited for.
     package var streams = 0
     /// Such answers that were ended because the client did not take them.
     package var slowStreams: UInt64 = 0

@@ -1,4 +1,5 @@
 package import NIOHTTP1
+import ReachabilityService
 
 /// A request that was read whole.
 package struct WebRequest: Sendable {
@@ -8,6 +9,8 @@ package struct WebRequest: Sendable {
         case local(user: UInt32?, groups: [UInt32] = [])
         /// Over TCP, from this machine.
         case loopback
+        /// Over TLS, from a client with a certificate of this name that an authority of ours has signed, or without one.
+        case secured(certificate: String?)
     }
 
     package let method: HTTPMethod
@@ -18,6 +21,8 @@ package struct WebRequest: Sendable {
     package let headers: HTTPHeaders
     package let way: Way
     package let body: [UInt8]
+    /// Which token it carries, once that has been looked at.
+    var token: AccessSettings.Token?
 
     /// Reads the head of a request.
     ///
@@ -26,8 +31,8 @@ package struct WebRequest: Sendable {
         (method, headers, self.way, self.body) = (head.method, head.headers, way, body)
         var target = head.uri[...]
         // The absolute form, as proxies send it.
-        if target.hasPrefix("http://") {
-            target = target.dropFirst("http://".count)
+        if let scheme = ["http://", "https://"].first(where: { target.hasPrefix($0) }) {
+            target = target.dropFirst(scheme.count)
             target = target[(target.firstIndex(of: "/") ?? target.endIndex)...]
         }
         guard target.hasPrefix("/") else {

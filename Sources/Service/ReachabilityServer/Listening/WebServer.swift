@@ -1,20 +1,28 @@
 import Dispatch
+import Glibc
 package import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+package import NIOSSL
 import NetworkReachability
 
-/// A server of HTTP/1.1 that listens at addresses of the loopback and at a Unix socket, and ends with all its connections.
+/// A server of HTTP/1.1 that listens at addresses of the loopback, at a Unix socket and at any address with TLS, and ends with all its
+/// connections.
 ///
 /// One thread does it all, and sleeps while nobody asks. What is told to a client is made elsewhere: see ``Responder``.
 package final class WebServer: Sendable {
     /// Answers a request, at once or later, on any thread, exactly once. It is called on the server's thread, which it must not keep.
     package typealias Responder = @Sendable (WebRequest, @escaping @Sendable (WebAnswer) -> Void) -> Void
 
+    private struct Connection {
+        let channel: any Channel
+        let transport: Transport
+    }
+
     private struct State {
         var listening: [any Channel] = []
-        var connections: [ObjectIdentifier: any Channel] = [:]
+        var connections: [ObjectIdentifier: Connection] = [:]
         var socket: SocketPlace?
         var hasEnded = false
     }
@@ -22,13 +30,19 @@ package final class WebServer: Sendable {
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let limits: WebLimits
     private let respond: Responder
+    private let tls: @Sendable () -> NIOSSLContext?
     private let state = Locked(State())
     private let counted = Locked(WebStatistics())
     /// Answers that are being made.
     private let underWay = DispatchGroup()
 
-    package init(limits: WebLimits = WebLimits(), respond: @escaping Responder) {
-        (self.limits, self.respond) = (limits, respond)
+    /// - Parameter tls: What is shown on a connection with TLS that begins now; nil where nobody may begin one.
+    package init(
+        limits: WebLimits = WebLimits(),
+        tls: @escaping @Sendable () -> NIOSSLContext? = { nil },
+        respond: @escaping Responder
+    ) {
+        (self.limits, self.tls, self.respond) = (limits, tls, respond)
     }
 
     /// How it is used.
@@ -42,7 +56,7 @@ package final class WebServer: Sendable {
     package func listen(at address: ListenAddress) async throws(ListenError) -> String {
         let what = "cannot listen at \(address.text(port: Int(address.port)))"
         do {
-            let channel = try await bootstrap(isLocal: false)
+            let channel = try await bootstrap(address.isSecured ? .secured : .loopback)
                 .bind(to: SocketAddress(ipAddress: address.address.description, port: Int(address.port))).get()
             keep(channel)
             return address.text(port: channel.localAddress?.port ?? Int(address.port))
@@ -62,7 +76,7 @@ package final class WebServer: Sendable {
         let place = try SocketPlace(path)
         let what = "cannot listen at \(path.printable)"
         do {
-            keep(try await bootstrap(isLocal: true).bind(unixDomainSocketPath: path).get())
+            keep(try await bootstrap(.local).bind(unixDomainSocketPath: path).get())
             try OwnFile.setMode(path, mode)
         } catch let error as IOError {
             throw ListenError(what, SystemError(rawValue: error.errnoCode))
@@ -76,11 +90,12 @@ package final class WebServer: Sendable {
 
     /// Listens at a socket that was handed over. Its file, if it has one, belongs to who made it.
     ///
+    /// - Parameter isSecured: Whether with TLS.
     /// - Returns: Where that is, as people write it.
-    package func listen(at socket: ListeningSocket) async throws(ListenError) -> String {
-        let place = try InheritedPlace(socket)
+    package func listen(at socket: ListeningSocket, isSecured: Bool = false) async throws(ListenError) -> String {
+        let place = try InheritedPlace(socket, isSecured: isSecured)
         do {
-            keep(try await bootstrap(isLocal: place.isLocal).withBoundSocket(socket.number).get())
+            keep(try await bootstrap(place.transport).withBoundSocket(socket.number).get())
             return place.text
         } catch let error as IOError {
             throw ListenError("cannot listen at \(place.text)", SystemError(rawValue: error.errnoCode))
@@ -94,12 +109,13 @@ package final class WebServer: Sendable {
         let channels = state.withLock { state in
             state.hasEnded = true
             defer { (state.listening, state.connections) = ([], [:]) }
-            return state.listening + Array(state.connections.values)
+            return state.listening + state.connections.values.map(\.channel)
         }
-        for channel in channels {
+        let ends = channels.map { channel -> EventLoopFuture<Void> in
             channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
-            try? await channel.close()
+            return channel.close()
         }
+        for end in ends { try? await end.get() }
         // Who makes an answer still hands it over, to a thread that must be there.
         await withCheckedContinuation { continuation in
             underWay.notify(queue: .global()) { continuation.resume() }
@@ -108,35 +124,54 @@ package final class WebServer: Sendable {
         try? await group.shutdownGracefully()
     }
 
+    /// Ends the connections with TLS, after the answers that are being made: whoever is behind them shows again who they are.
+    package func endSecured() {
+        for connection in state.withLock({ Array($0.connections.values) }) where connection.transport == .secured {
+            connection.channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
+        }
+    }
+
     private func keep(_ channel: any Channel) {
         state.withLock { $0.listening.append(channel) }
     }
 
     // MARK: Connections
 
-    private func bootstrap(isLocal: Bool) -> ServerBootstrap {
-        ServerBootstrap(group: group)
+    /// IP_FREEBIND of `ip(7)`.
+    private static let freeBind = ChannelOptions.socket(SocketOptionLevel(IPPROTO_IP), SocketOptionName(15))
+
+    private func bootstrap(_ transport: Transport) -> ServerBootstrap {
+        let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             // An address that was listened at a moment ago may be taken again.
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: isLocal ? 0 : 1)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: transport == .local ? 0 : 1)
             .childChannelOption(.maxMessagesPerRead, value: 4)
             .childChannelInitializer { channel in
-                let way = isLocal ? PeerCredential.way(of: channel) : channel.eventLoop.makeSucceededFuture(.loopback)
+                let way: EventLoopFuture<WebRequest.Way> =
+                    switch transport {
+                    case .local: PeerCredential.way(of: channel)
+                    case .loopback: channel.eventLoop.makeSucceededFuture(.loopback)
+                    case .secured: channel.eventLoop.makeSucceededFuture(.secured(certificate: nil))
+                    }
                 return way.flatMapThrowing { [weak self] way in
                     guard let self else { return channel.close(promise: nil) }
-                    try self.accept(channel, way)
+                    try self.accept(channel, transport, way)
                 }
             }
+        // An address that others reach may come only with a cable.
+        return transport == .secured ? bootstrap.serverChannelOption(Self.freeBind, value: 1) : bootstrap
     }
 
-    private func accept(_ channel: any Channel, _ way: WebRequest.Way) throws {
+    private func accept(_ channel: any Channel, _ transport: Transport, _ way: WebRequest.Way) throws {
         let key = ObjectIdentifier(channel)
+        // Whoever comes from elsewhere leaves some for this machine.
+        let room = transport == .secured ? limits.connections - limits.connections / 8 : limits.connections
         let isWelcome = state.withLock { state in
-            guard !state.hasEnded, state.connections.count < limits.connections else { return false }
-            state.connections[key] = channel
+            guard !state.hasEnded, state.connections.count < room else { return false }
+            state.connections[key] = Connection(channel: channel, transport: transport)
             return true
         }
-        guard isWelcome else { return refuse(channel) }
+        guard isWelcome else { return refuse(channel, transport) }
         counted.withLock { $0.connections += 1 }
         channel.closeFuture.whenComplete { [weak self] _ in
             self?.state.withLock { _ = $0.connections.removeValue(forKey: key) }
@@ -147,6 +182,10 @@ package final class WebServer: Sendable {
         decoding.maxHeaderFieldSize = limits.headerSize / 2
         decoding.maxHeaderFieldCount = limits.headerCount
         let pipeline = channel.pipeline.syncOperations
+        if transport == .secured {
+            guard let context = tls() else { return channel.close(promise: nil) }
+            try pipeline.addHandler(NIOSSLServerHandler(context: context))
+        }
         try pipeline.configureHTTPServerPipeline(
             withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: decoding
@@ -156,8 +195,10 @@ package final class WebServer: Sendable {
         )
     }
 
-    private func refuse(_ channel: any Channel) {
+    private func refuse(_ channel: any Channel, _ transport: Transport) {
         counted.withLock { $0.refused += 1 }
+        // Nobody there would understand what is said before a handshake.
+        if transport == .secured { return channel.close(promise: nil) }
         let text =
             "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         channel.pipeline.eventLoop.execute {

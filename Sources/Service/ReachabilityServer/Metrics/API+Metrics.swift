@@ -1,6 +1,7 @@
 import LinuxPrimitives
 import ReachabilityLedger
 import ReachabilityService
+import ServerTrust
 
 extension API {
     /// What Prometheus scrapes. Times are exact at the scrape: an outage shorter than the pause between two scrapes is in them.
@@ -90,6 +91,16 @@ extension API {
         )
     }
 
+    private func addCertificate(to text: inout MetricsText) {
+        guard let end = access.certificateEnd else { return }
+        text.add(
+            "reachability_certificate_end_timestamp_seconds",
+            .gauge,
+            "When the service's own certificate ends.",
+            String(end.secondsSinceEpoch)
+        )
+    }
+
     private func addHistory(to text: inout MetricsText) {
         guard let status = history?.status else { return }
         text.begin("reachability_history_fault", .gauge, "1 for what keeps the history from being written.")
@@ -155,6 +166,7 @@ extension API {
         }
         addHistory(to: &text)
         addReloads(to: &text)
+        addCertificate(to: &text)
         addNotifiers(to: &text)
         if let usage = ProcessUsage.current {
             text.add("process_cpu_seconds_total", .counter, "Time of processors used.", usage.processor.decimalSeconds)

@@ -5,10 +5,30 @@ import ReachabilityService
 
 extension API {
     /// The events that are kept, the oldest first: the same as in the stream, by the same ids. Who asks again with the id of the last one
-    /// gets what came since.
+    /// gets what came since; who says how long to `wait`, and would get nothing, gets what comes first, or nothing when the time is up.
     ///
     /// - Throws: ``Problem`` where what came after an event is not kept any more, or was of another run of the service.
-    func events(_ query: Query) throws(Problem) -> Page {
+    func events(_ query: Query, _ request: WebRequest) throws(Problem) -> WebAnswer {
+        let (page, time) = (try events(query), try query.wait)
+        var answer = try list(page, query, request)
+        guard let time, page.items.isEmpty else { return answer }
+        let position = query.after.flatMap { StreamPosition($0) }
+        answer.wait = WebWait { [feed] done in
+            feed.wait(after: position, for: time, done)
+        } answer: { [self] in
+            let query = Query(request)
+            do throws(Problem) {
+                let page = try events(query)
+                _ = try query.wait
+                return try list(page, query, request)
+            } catch {
+                return error.answer(as: Representation(of: request))
+            }
+        }
+        return answer
+    }
+
+    private func events(_ query: Query) throws(Problem) -> Page {
         let limit = try query.limit
         guard let text = query.after else { return page(feed.kept, limit) }
         guard let position = StreamPosition(text) else {

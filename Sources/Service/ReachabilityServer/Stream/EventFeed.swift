@@ -16,11 +16,20 @@ package final class EventFeed: Sendable {
         var last: UInt64
     }
 
+    private struct Waiter {
+        /// The latest event it knows.
+        let last: UInt64
+        let action: OneShot
+    }
+
     private struct State {
         var ring: EventRing
         var listeners: [ObjectIdentifier: Listener] = [:]
         var heartbeat: Cancellation?
         var subscription: Cancellation?
+        /// Those who wait for the next event, by their number.
+        var waiters: [UInt64: Waiter] = [:]
+        var lastWaiter: UInt64 = 0
     }
 
     /// How long nothing is sent to those who listen.
@@ -117,6 +126,40 @@ package final class EventFeed: Sendable {
         heartbeat?.cancel()
     }
 
+    // MARK: Waiting
+
+    /// How many wait for the next event.
+    var waiterCount: Int { state.withLock(\.waiters.count) }
+
+    /// Calls an action once, on any thread, when an event has come after another, or a time is up.
+    ///
+    /// - Parameter position: Nil waits for the first that is kept.
+    /// - Returns: Ends the wait; the action is not called any more.
+    func wait(
+        after position: StreamPosition?,
+        for time: Duration,
+        _ action: @escaping @Sendable () -> Void
+    ) -> Cancellation {
+        let action = OneShot(action)
+        let number = state.withLock { state -> UInt64? in
+            let last = position?.number ?? (state.ring.all.isEmpty ? state.ring.last : 0)
+            guard last >= state.ring.last else { return nil }
+            state.lastWaiter += 1
+            state.waiters[state.lastWaiter] = Waiter(last: last, action: action)
+            return state.lastWaiter
+        }
+        guard let number else {
+            action.run()
+            return Cancellation {}
+        }
+        let timer = service.clock.monitor.schedule(after: time, on: queue) { action.run() }
+        return Cancellation { [weak self] in
+            action.cancel()
+            timer.cancel()
+            self?.state.withLock { _ = $0.waiters.removeValue(forKey: number) }
+        }
+    }
+
     // MARK: Sending
 
     private func heard(_ events: [ServiceEvent]) {
@@ -128,14 +171,16 @@ package final class EventFeed: Sendable {
         }
         guard let first = entries.first, let last = entries.last else { return }
         let whole = Self.joined(entries)
-        state.withLock { state in
+        let waiters = state.withLock { state in
             for entry in entries where entry.number > state.ring.last { state.ring.append(entry) }
             for (key, listener) in state.listeners where listener.last < last.number {
                 let isWhole = listener.last < first.number
                 listener.stream.send(isWhole ? whole : Self.joined(entries.filter { $0.number > listener.last }))
                 state.listeners[key]?.last = last.number
             }
+            return state.waiters.values.filter { $0.last < last.number }
         }
+        for waiter in waiters { waiter.action.run() }
     }
 
     private static func joined(_ entries: [EventRing.Entry]) -> ByteBuffer {

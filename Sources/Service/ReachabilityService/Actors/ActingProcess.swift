@@ -1,3 +1,5 @@
+package import LinuxPrimitives
+
 /// A process that changed the network, and runs on.
 package struct ActingProcess: Hashable, Sendable {
     /// Its number, as this service sees it.
@@ -10,6 +12,20 @@ package struct ActingProcess: Hashable, Sendable {
     package init(id: Int32, program: String, unit: String?) {
         (self.id, self.program, self.unit) = (id, program, unit)
     }
+}
+
+extension ActingProcess {
+    /// As the interface and notifications have it.
+    package var object: JSONObject {
+        var object = JSONObject()
+        object.add("pid", id)
+        object.add("program", program)
+        object.add("unit", unit)
+        return object
+    }
+
+    /// For example `openvpn, pid 812, of openvpn@site.service`. A program chooses its name, so what would steer a terminal is escaped.
+    package var text: String { "\(program.printable), pid \(id)\(unit.map { ", of \($0.printable)" } ?? "")" }
 }
 
 extension ActingProcess {

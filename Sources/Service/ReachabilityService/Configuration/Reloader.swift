@@ -112,6 +112,7 @@ package final class Reloader: Sendable {
             // These are still as they were at the start.
             (state.current.targets, state.current.maintenance) = (configuration.targets, configuration.maintenance)
             (state.current.notifiers, state.current.heartbeat) = (configuration.notifiers, configuration.heartbeat)
+            state.current.access = configuration.access
             (state.document, state.needsRestart) = (configuration.document, changed)
             return changed
         }

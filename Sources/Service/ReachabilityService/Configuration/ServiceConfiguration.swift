@@ -7,6 +7,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package struct Listen: Hashable, Sendable {
         package var socket: String?
         package var http: [String]?
+        /// With TLS, for those who have a token.
+        package var https: [String]?
     }
 
     /// What it keeps; nil for what is usual.
@@ -19,6 +21,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
     }
 
     package var listen = Listen()
+    package var access = AccessSettings()
     package var history = History()
     /// Never empty.
     package var targets: [ServiceTarget] = [.internet]
@@ -45,6 +48,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
             root.complain("schema", "it is missing: write schema = 1")
         }
         if let table = root.table("listen") { listen = Listen(table) }
+        access = Self.access(root, listen)
         if let table = root.table("history") { history = History(table) }
         let anchors = root.table("anchors").map { Self.anchors($0) } ?? []
         targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
@@ -84,6 +88,7 @@ extension ServiceConfiguration.Listen {
     fileprivate init(_ table: TableReader) {
         socket = table.text("socket")
         http = table.texts("http")
+        https = table.texts("https")
         table.finish()
     }
 }

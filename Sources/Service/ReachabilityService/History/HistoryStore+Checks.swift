@@ -123,7 +123,8 @@ extension HistoryStore {
             try db.execute(
                 sql: """
                     DELETE FROM checks WHERE (target, length, start, run) IN (
-                        SELECT target, length, start, run FROM checks WHERE start < ? LIMIT 500
+                        SELECT target, length, start, run FROM target CROSS JOIN checks ON target = target.id
+                        WHERE start < ? LIMIT 500
                     )
                     """,
                 arguments: [instant.nanoseconds]

@@ -39,28 +39,45 @@ extension HistoryStore {
         }
     }
 
-    /// How a target spent the days that lie wholly within a window, as far as their intervals are deleted. A window until now has all that
-    /// there is of today.
-    package func settledTime(
+    /// How a target spent the days that lie wholly within a window, as far as their intervals are deleted, the earliest first. A window until
+    /// now has all that there is of today.
+    package func settledDays(
         of target: String,
         from: LedgerInstant,
         to: LedgerInstant,
         now: LedgerInstant
-    ) throws -> [(account: LedgerAccount, time: Duration)] {
+    ) throws -> [SettledDay] {
         let last = to < now ? to.nanoseconds.subtractingReportingOverflow(Self.length).partialValue : .max
         return try database.read { db in
             let rows = try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT account, sum(time) AS time FROM day
-                    WHERE target = (SELECT id FROM target WHERE name = ?) AND start >= ? AND start <= ?
-                    GROUP BY account
+                    SELECT start, account, time FROM day
+                    WHERE target = (SELECT id FROM target WHERE name = ?) AND start >= ? AND start <= ? ORDER BY start
                     """,
                 arguments: [target, from.nanoseconds, last]
             )
-            return rows.compactMap { row in
-                LedgerAccount(rawValue: row["account"]).map { ($0, .nanoseconds(row["time"] as Int64)) }
+            var days: [SettledDay] = []
+            for row in rows {
+                guard let account = LedgerAccount(rawValue: row["account"]) else { continue }
+                let start = LedgerInstant(nanoseconds: row["start"])
+                if days.last?.start != start { days.append(SettledDay(start: start)) }
+                days[days.count - 1].times[account] = .nanoseconds(row["time"] as Int64)
             }
+            return days
         }
+    }
+}
+
+/// A day of the time line, as far as only the sums of it are kept.
+package struct SettledDay: Hashable, Sendable {
+    package static let length = Duration.seconds(86400)
+
+    package let start: LedgerInstant
+    /// How much of it was spent how.
+    package internal(set) var times: [LedgerAccount: Duration] = [:]
+
+    package init(start: LedgerInstant, times: [LedgerAccount: Duration] = [:]) {
+        (self.start, self.times) = (start, times)
     }
 }

@@ -21,6 +21,7 @@ package final class HistoryStore: Sendable {
 
     package let file: String
     let database: DatabasePool
+    private let files: HistoryFiles
     /// Held until the file is closed.
     private let lock: Locked<LockFile?>
 
@@ -38,6 +39,7 @@ package final class HistoryStore: Sendable {
             throw HistoryFault(error, file: file)
         }
         self.file = file
+        files = HistoryFiles(file)
     }
 
     private static func open(_ file: String) throws -> DatabasePool {
@@ -169,8 +171,15 @@ package final class HistoryStore: Sendable {
         }
     }
 
+    /// Whether the file is still where it was. Where it is not, what is written is lost.
+    var isInPlace: Bool { files.areInPlace }
+
+    /// Where the file is not where it was, it is whole all the same, and nothing is left beside the name it had.
     package func close() {
+        let isLost = !isInPlace
+        if isLost { try? database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
         try? database.close()
+        if isLost { files.removeRest() }
         lock.withLock { $0 = nil }
     }
 }

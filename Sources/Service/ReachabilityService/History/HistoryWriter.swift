@@ -41,6 +41,10 @@ package final class HistoryWriter: Sendable {
         var store: HistoryStore?
         var run: Int64?
         var pens: [String: HistoryStore.Pen] = [:]
+        /// Whether the file was lost, and what this run knows is to be written into another.
+        var isLost = false
+        /// The number of the last event that was written with all the others when the file had been lost.
+        var lastRetold: UInt64 = 0
         var isOver = false
         /// Whether it was said that the file had grown too large.
         var isLimited = false
@@ -148,7 +152,7 @@ package final class HistoryWriter: Sendable {
 
     private func take(_ events: [ServiceEvent]) {
         state.withLock { state in
-            state.pending += events
+            state.pending += events.filter { $0.number > state.lastRetold }
             if state.pending.count > Self.pendingLimit {
                 let surplus = state.pending.count - Self.pendingLimit / 2
                 state.pending.removeFirst(surplus)
@@ -173,7 +177,8 @@ package final class HistoryWriter: Sendable {
         guard let service = service.withLock(\.service), let store = open() else { return }
         do {
             let line = service.snapshot.calendar.current.line
-            let run = try begin(store, line, at: service.start)
+            let run = try begin(store, service)
+            if state.withLock(\.isLost) { try retell(service, into: store, run, line) }
             while true {
                 let (events, before) = state.withLock { (Array($0.pending.prefix(1000)), $0.pens) }
                 if events.isEmpty { break }
@@ -194,11 +199,33 @@ package final class HistoryWriter: Sendable {
         }
     }
 
-    private func begin(_ store: HistoryStore, _ line: TimeLine, at start: LedgerInstant) throws -> Int64 {
-        if let run = state.withLock(\.run) { return run }
-        let run = try store.begin(line, at: start)
+    private func begin(_ store: HistoryStore, _ service: MonitoringService) throws -> Int64 {
+        let (known, isLost) = state.withLock { ($0.run, $0.isLost) }
+        if let known { return known }
+        let snapshot = service.snapshot
+        if isLost, let last = try store.lastMark(), last > snapshot.now {
+            let remedy = "start the service again to go on with it"
+            throw HistoryFault(.foreign, file, "it was written at a later time; \(remedy)")
+        }
+        let run = try store.begin(snapshot.calendar.current.line, at: service.start)
         state.withLock { $0.run = run }
         return run
+    }
+
+    /// Writes all that this run knows into a file that is in the place of one that was lost.
+    private func retell(_ service: MonitoringService, into store: HistoryStore, _ run: Int64, _ line: TimeLine) throws {
+        let snapshot = service.snapshot
+        var pens: [String: HistoryStore.Pen] = [:]
+        for events in snapshot.retold(service.planned) { try store.write(events, run: run, line: line, &pens) }
+        let (written, last) = (pens, snapshot.books.lastNumber)
+        state.withLock { state in
+            (state.pens, state.isLost, state.lastRetold) = (written, false, last)
+            // What is of targets that are watched no more is known here alone.
+            state.pending.removeAll { event in
+                event.number <= last && event.target.map { written[$0] != nil } ?? true
+            }
+            state.status.pending = state.pending.count
+        }
     }
 
     private func markNow() {
@@ -261,7 +288,12 @@ package final class HistoryWriter: Sendable {
     private func open() -> HistoryStore? {
         let (store, isOver) = state.withLock { ($0.store, $0.isOver) }
         if isOver { return nil }
-        if let store { return store }
+        if let store {
+            if store.isInPlace { return store }
+            lose()
+            let remedy = "it is begun anew with what is known of this run"
+            report("the history \(file.printable) was deleted or moved away: \(remedy)")
+        }
         do {
             let store = try HistoryStore(file)
             state.withLock { $0.store = store }
@@ -270,6 +302,15 @@ package final class HistoryWriter: Sendable {
             fail(error)
             return nil
         }
+    }
+
+    /// Lets go of a file that is damaged, or not there any more.
+    private func lose() {
+        let store = state.withLock { state in
+            (state.run, state.pens, state.isLost) = (nil, [:], true)
+            return state.store.take()
+        }
+        store?.close()
     }
 
     private func succeed() {
@@ -288,13 +329,9 @@ package final class HistoryWriter: Sendable {
         }
         if previous != fault { report(fault.text) }
         switch fault.kind {
-        case .foreign: return
+        case .foreign: return lose()
         case .corrupt:
-            let store = state.withLock { state in
-                (state.run, state.pens) = (nil, [:])
-                return state.store.take()
-            }
-            store?.close()
+            lose()
             try? HistoryStore.setAside(file)
         case .full, .denied, .locked, .failed: break
         }

@@ -34,11 +34,10 @@ struct AvailabilityPage {
 
     private static func calendar(_ name: String, _ times: KnownTimes, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let start = DayCalendar.start(snapshot)
-        let intervals = times.intervals(of: name, from: start, to: snapshot.now)
         return """
             <div class="row calendar"><div class="name"><a href="\(DashboardPage.target(name).link)"><bdi>\(name)</bdi></a></div>\
             <div class="scroll" tabindex="0" role="group" aria-label="Days of \(name)">\
-            \(DayCalendar.svg(DayCalendar.days(from: start, intervals, snapshot), of: name))</div></div>
+            \(DayCalendar.svg(times.days(of: name, from: start), of: name))</div></div>
             """
     }
 

@@ -45,7 +45,7 @@ struct OverviewPage {
             current.state.account == .up
             ? nil : snapshot.checkSentence(of: name).map { "<small>\($0)</small>" }
         let bars = windows.map {
-            $0.bar(times.intervals(of: name, in: $0), height: windows.count > 1 ? 34 : 28)
+            $0.bar(times.picture(of: name, in: $0), height: windows.count > 1 ? 34 : 28)
         }
         return """
             <div class="row"><div class="name"><a href="\(DashboardPage.target(name).link)"><bdi>\(name)</bdi></a>\

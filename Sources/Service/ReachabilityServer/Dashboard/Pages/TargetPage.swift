@@ -31,7 +31,7 @@ struct TargetPage {
                 ? "Known from the kernel and by checks." : "Known from the kernel alone.")
         let spans = BarWindow.Choice.allCases.dropFirst(window.choice == .quarter ? 0 : 1).map { choice -> HTML in
             let window = BarWindow(choice, snapshot)
-            let intervals = times.intervals(of: name, in: window)
+            let intervals = times.picture(of: name, in: window)
             let availability = times.availability(of: name, in: window)
             return """
                 <div class="row"><div class="name">\("The last \(choice.name)")</div>\

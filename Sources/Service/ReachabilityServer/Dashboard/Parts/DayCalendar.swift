@@ -2,6 +2,19 @@ import LinuxPrimitives
 import ReachabilityLedger
 import ReachabilityService
 
+extension API {
+    /// The days of a target from the beginning of one until now, those included of which only the sums are kept.
+    func days(
+        of target: String,
+        from start: LedgerInstant,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> [DayCalendar.Day] {
+        let known = try intervals(of: target, from: start, to: snapshot.now, limit: .max, snapshot)
+        let settled = try settledDays(of: target, from: start - SettledDay.length / 2, to: snapshot.now, snapshot)
+        return DayCalendar.days(from: start, known.reversed(), settled: settled, snapshot)
+    }
+}
+
 /// How the days of a target were, those of the last year one beside the other: a week a column, as calendars have it. Days are those of UTC.
 struct DayCalendar {
     /// A day, as far as it is over.
@@ -31,12 +44,17 @@ struct DayCalendar {
 
     /// The days from a moment until now.
     ///
-    /// - Parameter intervals: The earliest first.
+    /// - Parameters:
+    ///   - intervals: The earliest first.
+    ///   - settled: Days of which only the sums are kept.
     static func days(
         from start: LedgerInstant,
         _ intervals: [LedgerInterval],
+        settled: [SettledDay] = [],
         _ snapshot: MonitoringService.Snapshot
     ) -> [Day] {
+        // A wall clock that drifts lets the days of the time line begin a little before or after those of UTC.
+        let sums = Dictionary(grouping: settled) { Self.number(of: $0.start + SettledDay.length / 2, snapshot) }
         var days: [Day] = []
         var rest = intervals[...]
         let first = number(of: start, snapshot)
@@ -47,7 +65,9 @@ struct DayCalendar {
             rest = rest.drop { $0.end.map { $0 <= from } ?? false }
             let inside = rest.prefix { $0.start < to }
             let name = Timestamp(real: .seconds(number * 86400)).text.prefix(10)
-            days.append(Day(name: String(name), availability: Availability(of: inside, from: from, to: to)))
+            var availability = Availability(of: inside, from: from, to: to)
+            availability.add(sums[number] ?? [])
+            days.append(Day(name: String(name), availability: availability))
             from = max(to, from)
         }
         return days

@@ -19,13 +19,25 @@ struct KnownTimes {
 
     /// How a window was spent, with the days of which only the sums are kept.
     func availability(of target: String, in window: BarWindow) -> Availability {
-        var availability = Availability(of: intervals(of: target, in: window), from: window.from, to: window.to)
-        let settled = try? api.settledTime(of: target, from: window.from, to: window.to, snapshot)
-        for (account, time) in settled ?? [] { availability.add(time, to: account) }
+        let known = intervals(of: target, from: window.from, to: window.to)
+        var availability = Availability(of: known, from: window.from, to: window.to)
+        availability.add(settled(of: target, in: window))
         return availability
     }
 
-    func intervals(of target: String, in window: BarWindow) -> [LedgerInterval] {
-        intervals(of: target, from: window.from, to: window.to)
+    /// What a picture of a window shows: of the days of which only the sums are kept, their shares.
+    func picture(of target: String, in window: BarWindow) -> [LedgerInterval] {
+        let known = intervals(of: target, from: window.from, to: window.to)
+        return known + settled(of: target, in: window).flatMap { $0.shares(around: known, until: window.to) }
+    }
+
+    /// The days from a moment until now.
+    func days(of target: String, from start: LedgerInstant) -> [DayCalendar.Day] {
+        (try? api.days(of: target, from: start, snapshot))
+            ?? DayCalendar.days(from: start, snapshot.intervals(of: target), snapshot)
+    }
+
+    private func settled(of target: String, in window: BarWindow) -> [SettledDay] {
+        (try? api.settledDays(of: target, from: window.from, to: window.to, snapshot)) ?? []
     }
 }

@@ -1,0 +1,56 @@
+import AsyncHTTPClient
+import LinuxPrimitives
+import NIOSSL
+import ReachabilityHTTP
+import ReachabilityOutbox
+
+/// Sends by itself, with async-http-client: directly, or through the proxy that the environment names. There is a client for each way
+/// that is used.
+///
+/// `SSL_CERT_FILE` names the roots that are trusted, in place of the system's.
+final class ClientSender: OutboxSender {
+    private let proxies = ProxyEnvironment()
+    private let limit: Duration
+    private let clients: Locked<[HTTPClient.Configuration.Proxy?: HTTPClient]> = Locked([:])
+
+    /// - Parameter limit: How long one request may take.
+    init(limit: Duration) {
+        self.limit = limit
+    }
+
+    func send(_ delivery: OutboxDelivery) async -> OutboxResult {
+        let proxy: HTTPClient.Configuration.Proxy?
+        switch proxies.way(to: delivery.request.url) {
+        case .direct: proxy = nil
+        case .proxy(let named): proxy = named
+        case .unusable(let reason): return .held(cause: reason)
+        }
+        return await HTTPOutboxSender(client: client(for: proxy), limit: limit).send(delivery)
+    }
+
+    /// Ends the clients; nothing may be sent any more.
+    func close() async {
+        for client in clients.withLock({ Array($0.values) }) { try? await client.shutdown() }
+    }
+
+    private func client(for proxy: HTTPClient.Configuration.Proxy?) -> HTTPClient {
+        clients.withLock { clients in
+            if let client = clients[proxy] { return client }
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: Self.configuration(for: proxy))
+            clients[proxy] = client
+            return client
+        }
+    }
+
+    private static func configuration(for proxy: HTTPClient.Configuration.Proxy?) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow, proxy: proxy)
+        // Another attempt is the outbox's business.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        if let file = EnvironmentVariable.value(of: "SSL_CERT_FILE"), !file.isEmpty {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(file)
+            configuration.tlsConfiguration = tls
+        }
+        return configuration
+    }
+}

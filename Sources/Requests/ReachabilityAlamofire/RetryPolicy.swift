@@ -1,0 +1,103 @@
+public import ReachabilityRequests
+public import ReachabilityRetry
+
+/// Alamofire's policy as an interceptor: some methods, some statuses, and errors of the network, so many times, each time after a longer
+/// wait. The session's own policy (`Session.policy`) is asked before it.
+///
+/// Unlike Alamofire it goes by how far a request got, and not by codes of `URLError`.
+public final class RetryPolicy: SessionInterceptor {
+    /// 2
+    public static let defaultRetryLimit: UInt = 2
+    /// 2
+    public static let defaultExponentialBackoffBase: UInt = 2
+    /// Half a second.
+    public static let defaultExponentialBackoffScale = 0.5
+    /// DELETE, GET, HEAD, OPTIONS, PUT, TRACE
+    public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
+    /// 408, 500, 502, 503, 504
+    public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
+
+    /// How often a request is retried at most.
+    public let retryLimit: UInt
+    /// By what the delay grows.
+    public let exponentialBackoffBase: UInt
+    /// The first delay, in seconds.
+    public let exponentialBackoffScale: Double
+    /// What may be repeated.
+    public let retryableHTTPMethods: Set<HTTPMethod>
+    /// Answers that are retried.
+    public let retryableHTTPStatusCodes: Set<Int>
+
+    /// A policy. It ends the process where the base is less than 2, as there.
+    public init(
+        retryLimit: UInt = defaultRetryLimit,
+        exponentialBackoffBase: UInt = defaultExponentialBackoffBase,
+        exponentialBackoffScale: Double = defaultExponentialBackoffScale,
+        retryableHTTPMethods: Set<HTTPMethod> = defaultRetryableHTTPMethods,
+        retryableHTTPStatusCodes: Set<Int> = defaultRetryableHTTPStatusCodes
+    ) {
+        precondition(exponentialBackoffBase >= 2, "the base of the backoff must be 2 or more")
+        self.retryLimit = retryLimit
+        self.exponentialBackoffBase = exponentialBackoffBase
+        self.exponentialBackoffScale = exponentialBackoffScale
+        self.retryableHTTPMethods = retryableHTTPMethods
+        self.retryableHTTPStatusCodes = retryableHTTPStatusCodes
+    }
+
+    /// A delay while the limit is not reached and the request is one to retry.
+    public func retry(
+        _ request: FailedRequest,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        completion(result(for: request, isRetried: shouldRetry(request: request, dueTo: error)))
+    }
+
+    /// Whether a request is one to retry, however often it has been.
+    public func shouldRetry(request: FailedRequest, dueTo error: any Error) -> Bool {
+        guard retryableHTTPMethods.contains(request.request.method) else { return false }
+        if let status = request.status { return retryableHTTPStatusCodes.contains(status) }
+        return request.stage == .neverSent || request.stage == .mayHaveBeenProcessed
+    }
+
+    func result(for request: FailedRequest, isRetried: Bool) -> RetryResult {
+        guard isRetried, request.retryCount < retryLimit else { return .doNotRetry }
+        var delay = exponentialBackoffScale
+        for _ in 0..<min(request.retryCount, 64) { delay *= Double(exponentialBackoffBase) }
+        return .retryWithDelay(delay)
+    }
+}
+
+/// The same for lost connections alone: reset, or closed before the answer was whole.
+public final class ConnectionLostRetryPolicy: SessionInterceptor {
+    private let policy: RetryPolicy
+
+    /// A policy. It ends the process where the base is less than 2, as there.
+    public init(
+        retryLimit: UInt = RetryPolicy.defaultRetryLimit,
+        exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
+        exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
+        retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods
+    ) {
+        policy = RetryPolicy(
+            retryLimit: retryLimit,
+            exponentialBackoffBase: exponentialBackoffBase,
+            exponentialBackoffScale: exponentialBackoffScale,
+            retryableHTTPMethods: retryableHTTPMethods,
+            retryableHTTPStatusCodes: []
+        )
+    }
+
+    /// What ``RetryPolicy`` says, where the connection was lost.
+    public func retry(
+        _ request: FailedRequest,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        let isLost = (error as? any RetryableError)?.isConnectionLost == true
+        let isRetried = isLost && policy.shouldRetry(request: request, dueTo: error)
+        completion(policy.result(for: request, isRetried: isRetried))
+    }
+}

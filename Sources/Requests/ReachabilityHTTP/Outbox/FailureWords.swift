@@ -1,0 +1,56 @@
+#if Outbox
+import AsyncHTTPClient
+import LinuxPrimitives
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ReachabilityRetry
+
+/// What a request failed with, in words for people: they are kept beside it, listed and logged, and have no secrets.
+enum FailureWords {
+    /// For example `cannot connect to 192.0.2.1 port 443: Connection refused`.
+    static func text(_ error: any Error) -> String { String(words(error).prefix(200)) }
+
+    private static let noRoots = "TLS cannot begin: the roots that are trusted cannot be read"
+
+    private static func words(_ error: any Error) -> String {
+        switch error {
+        case let error as UnsentRequest: words(error.cause)
+        case let error as SentRequest: words(error.cause)
+        case let error as NIOConnectionError: words(error)
+        case let error as SocketAddressError.UnknownHost: "the name \(error.host) cannot be looked up"
+        case let error as IOError where error.failureStage == .neverSent: "cannot connect: \(name(of: error))"
+        case let error as IOError: "the connection broke: \(name(of: error))"
+        case let error as HTTPClientError: words(error)
+        case is NIOSSLExtraError: "the server's certificate is for another name: a portal, or the wrong server"
+        case let error as NIOSSLError where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
+            "the server's certificate does not verify: a portal, or a root that is not known here"
+        case NIOSSLError.noSuchFilesystemObject: noRoots
+        case let error as BoringSSLError where error.isOfSettings: noRoots
+        case is CancellationError: "it was told to end before there was an answer"
+        default: "\(error)"
+        }
+    }
+
+    private static func words(_ error: NIOConnectionError) -> String {
+        guard let cause = error.connectionErrors.last?.error else {
+            return "the name \(error.host) cannot be looked up"
+        }
+        let reason = (cause as? IOError).map(name) ?? (cause is ChannelError ? "no answer in time" : "\(cause)")
+        return "cannot connect to \(error.host) port \(error.port): \(reason)"
+    }
+
+    private static func words(_ error: HTTPClientError) -> String {
+        switch error {
+        case .proxyAuthenticationRequired: "status 407 of the proxy, which connects to nobody"
+        case .invalidProxyResponse: "the proxy has refused, and connects to nobody"
+        case .connectTimeout: "cannot connect: no answer in time"
+        case .remoteConnectionClosed: "the server closed the connection without an answer"
+        default: "\(error)"
+        }
+    }
+
+    /// As `strerror(3)` has it.
+    private static func name(of error: IOError) -> String { "\(SystemError(rawValue: error.errnoCode))" }
+}
+#endif

@@ -1,0 +1,175 @@
+import FoundationEssentials
+// The only edit: this import, in the place of Alamofire's.
+import ReachabilityAlamofire
+
+/// A request's own field, as an adapter written for Alamofire 5.
+struct TraceAdapter: RequestAdapter {
+    func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        var urlRequest = urlRequest
+        urlRequest.headers.add(name: "Trace", value: "1")
+        urlRequest.setValue("2", forHTTPHeaderField: "Trace-More")
+        completion(.success(urlRequest))
+    }
+}
+
+/// An adapter that tells requests apart.
+struct NumberingAdapter: RequestAdapter {
+    func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        completion(.success(urlRequest))
+    }
+
+    func adapt(
+        _ urlRequest: URLRequest,
+        using state: RequestAdapterState,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        var urlRequest = urlRequest
+        urlRequest.headers.add(name: "Request-ID", value: state.requestID.uuidString)
+        completion(.success(urlRequest))
+    }
+}
+
+/// A retrier that asks the answer and the count.
+struct BusyRetrier: RequestRetrier {
+    func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        if request.response?.statusCode == 420, request.retryCount < 2 {
+            completion(.retryWithDelay(0.001))
+        } else if error.asAFError?.responseCode == 418 {
+            completion(.doNotRetryWithError(AuthenticationError.missingCredential))
+        } else {
+            completion(.doNotRetry)
+        }
+    }
+}
+
+/// Both, as most code has it; a class.
+final class Doorman: RequestInterceptor {
+    func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        var urlRequest = urlRequest
+        urlRequest.headers.add(.authorization(bearerToken: "token"))
+        completion(.success(urlRequest))
+    }
+
+    func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        completion(request.retryCount == 0 ? .retry : .doNotRetry)
+    }
+}
+
+/// An interceptor that does nothing compiles, too.
+struct Idle: RequestInterceptor {}
+
+/// All ways there are to make one.
+func allInterceptors() throws -> [any RequestInterceptor] {
+    [
+        Doorman(), Idle(),
+        Adapter { urlRequest, session, completion in completion(.success(urlRequest)) },
+        Retrier { request, session, error, completion in completion(.doNotRetry) },
+        Interceptor(adapters: [TraceAdapter(), NumberingAdapter()], retriers: [BusyRetrier()], interceptors: [Idle()]),
+        Interceptor(adapter: TraceAdapter(), retrier: BusyRetrier()),
+        Interceptor(
+            adaptHandler: { urlRequest, session, completion in completion(.success(urlRequest)) },
+            retryHandler: { request, session, error, completion in completion(.doNotRetry) }
+        ),
+        RetryPolicy(), RetryPolicy(retryLimit: 3), ConnectionLostRetryPolicy(),
+        RetryPolicy(
+            retryLimit: 5,
+            exponentialBackoffBase: 3,
+            exponentialBackoffScale: 0.1,
+            retryableHTTPMethods: [.get],
+            retryableHTTPStatusCodes: [500]
+        ),
+        // One named edit: `try`.
+        try OfflineRetrier(maximumWait: .seconds(1)),
+    ]
+}
+
+/// Interceptors by their short names.
+func shortNames(_ session: Session) -> [DataRequest] {
+    let url = "https://example.org/"
+    return [
+        session.request(url, interceptor: .retryPolicy),
+        session.request(url, interceptor: .retryPolicy(retryLimit: 1)),
+        session.request(url, interceptor: .connectionLostRetryPolicy),
+        session.request(
+            url,
+            interceptor: .adapter { urlRequest, session, completion in completion(.success(urlRequest)) }
+        ),
+        session.request(url, interceptor: .retrier { request, session, error, completion in completion(.retry) }),
+        session.request(url, interceptor: .interceptor(adapter: TraceAdapter(), retrier: BusyRetrier())),
+        session.request(url, interceptor: .interceptor(interceptors: [Doorman(), .retryPolicy])),
+    ]
+}
+
+/// A credential that expires.
+struct OAuthCredential: AuthenticationCredential {
+    let accessToken: String
+    let refreshToken: String
+    let expiration: Date
+
+    var requiresRefresh: Bool { Date(timeIntervalSinceNow: 60 * 5) > expiration }
+}
+
+/// The pieces of an authenticator as the documentation of Alamofire 5 lists them.
+final class OAuthAuthenticator: Authenticator {
+    func apply(_ credential: OAuthCredential, to urlRequest: inout URLRequest) {
+        urlRequest.headers.add(.authorization(bearerToken: credential.accessToken))
+    }
+
+    func refresh(
+        _ credential: OAuthCredential,
+        for session: Session,
+        completion: @escaping @Sendable (Result<OAuthCredential, any Error>) -> Void
+    ) {
+        let fresh = OAuthCredential(
+            accessToken: credential.refreshToken,
+            refreshToken: credential.refreshToken,
+            expiration: Date(timeIntervalSinceNow: 3600)
+        )
+        completion(.success(fresh))
+    }
+
+    func didRequest(
+        _ urlRequest: URLRequest,
+        with response: HTTPURLResponse,
+        failDueToAuthenticationError error: any Error
+    ) -> Bool {
+        response.statusCode == 401
+    }
+
+    func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: OAuthCredential) -> Bool {
+        urlRequest.headers["Authorization"] == HTTPHeader.authorization(bearerToken: credential.accessToken).value
+    }
+}
+
+/// The interceptor of it.
+func oauthInterceptor(_ credential: OAuthCredential) -> AuthenticationInterceptor<OAuthAuthenticator> {
+    let interceptor = AuthenticationInterceptor(
+        authenticator: OAuthAuthenticator(),
+        credential: credential,
+        refreshWindow: .init(interval: 30, maximumAttempts: 5)
+    )
+    interceptor.credential = credential
+    return interceptor
+}

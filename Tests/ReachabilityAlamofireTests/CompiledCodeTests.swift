@@ -1,0 +1,101 @@
+import ReachabilityAlamofire
+import Testing
+
+/// Code as it is written for Alamofire, which compiles, does what it does there.
+struct CompiledCodeTests {
+    private let session = AF
+    private let request = URLRequest(url: "https://example.org/")
+
+    private func failed(status: Int?, retries: Int = 0, method: HTTPMethod = .get) -> Request {
+        Request(
+            request: URLRequest(method: method, url: "https://example.org/"),
+            retryCount: retries,
+            stage: status.map { .answered(status: $0) } ?? .mayHaveBeenProcessed
+        )
+    }
+
+    private func adapted(by adapter: any RequestAdapter) async throws -> URLRequest {
+        try await withCheckedThrowingContinuation { continuation in
+            adapter.adapt(request, for: session) { continuation.resume(with: $0) }
+        }
+    }
+
+    private func decision(_ retrier: any RequestRetrier, _ request: Request, _ error: any Error) async -> String {
+        await withCheckedContinuation { continuation in
+            retrier.retry(request, for: session, dueTo: error) { result in
+                let text =
+                    switch result {
+                    case .retry: "retry"
+                    case .retryWithDelay(let delay): "retry after \(delay)"
+                    case .doNotRetry: "no"
+                    case .doNotRetryWithError(let error): "no: \(type(of: error))"
+                    }
+                continuation.resume(returning: text)
+            }
+        }
+    }
+
+    private struct Failure: Error {}
+
+    @Test func `adapters change what is sent`() async throws {
+        #expect(try await adapted(by: TraceAdapter()).headers.dictionary == ["Trace": "1", "Trace-More": "2"])
+        #expect(try await adapted(by: Doorman()).value(forHTTPHeaderField: "authorization") == "Bearer token")
+        #expect(try await adapted(by: Idle()) == request)
+        for interceptor in try allInterceptors() { _ = try await adapted(by: interceptor) }
+        #expect(shortNames(session).count == 7)
+        #expect(try OAuth2Handler().adapt(request).value(forHTTPHeaderField: "Authorization") == "Bearer token")
+    }
+
+    @Test func `retriers say what is to be done`() async throws {
+        #expect(await decision(BusyRetrier(), failed(status: 420), Failure()) == "retry after 0.001 seconds")
+        #expect(await decision(BusyRetrier(), failed(status: 420, retries: 2), Failure()) == "no")
+        let teapot = AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: 418))
+        #expect(await decision(BusyRetrier(), failed(status: 418), teapot) == "no: AuthenticationError")
+        #expect(await decision(Doorman(), failed(status: nil), Failure()) == "retry")
+        #expect(await decision(Idle(), failed(status: nil), Failure()) == "no")
+        #expect(await decision(OAuth2Handler(), failed(status: 401), Failure()) == "retry")
+        #expect(await decision(OAuth2Handler(), failed(status: 401, retries: 1), Failure()) == "no")
+        let all = Interceptor(adapter: TraceAdapter(), retrier: BusyRetrier(), interceptors: [Doorman()])
+        #expect(await decision(all, failed(status: nil), Failure()) == "retry")
+        let handler = Retrier { _, _, _, completion in completion(.retryWithDelay(2)) }
+        #expect(await decision(handler, failed(status: nil), Failure()) == "retry after 2.0 seconds")
+    }
+
+    @Test(
+        arguments: [
+            (200, 0, HTTPMethod.get, "no"), (404, 0, .get, "no"), (408, 0, .get, "retry after 0.5 seconds"),
+            (500, 0, .head, "retry after 0.5 seconds"), (502, 1, .put, "retry after 1.0 seconds"),
+            (503, 1, .delete, "retry after 1.0 seconds"), (504, 2, .get, "no"), (500, 0, .post, "no"),
+            (500, 0, .patch, "no"), (500, 0, .connect, "no"), (500, 0, .options, "retry after 0.5 seconds"),
+            (500, 0, .trace, "retry after 0.5 seconds"), (501, 0, .get, "no"), (429, 0, .get, "no"),
+            (nil, 0, .get, "retry after 0.5 seconds"), (nil, 0, .post, "no"), (nil, 2, .get, "no"),
+        ] as [(Int?, Int, HTTPMethod, String)]
+    )
+    func `the policy has Alamofire's defaults`(status: Int?, retries: Int, method: HTTPMethod, text: String) async {
+        #expect(
+            await decision(RetryPolicy(), failed(status: status, retries: retries, method: method), Failure()) == text
+        )
+    }
+
+    @Test func `numbers of a policy are kept, and no number of retries overflows`() async {
+        let policy = RetryPolicy(retryLimit: .max, exponentialBackoffBase: 3, exponentialBackoffScale: 0.1)
+        #expect(policy.retryLimit == .max && policy.exponentialBackoffBase == 3)
+        #expect(
+            await decision(policy, failed(status: 500, retries: 1_000_000), Failure()) == "retry after 86400.0 seconds"
+        )
+        #expect(await decision(RetryPolicy(exponentialBackoffScale: .nan), failed(status: 500), Failure()) == "retry")
+        #expect(await decision(ConnectionLostRetryPolicy(), failed(status: 500), Failure()) == "no")
+        #expect(await decision(ConnectionLostRetryPolicy(), failed(status: nil), Failure()) == "no")
+    }
+
+    @Test func `the members of URLRequest`() {
+        var request = request
+        request.httpMethod = "PUT"
+        request.addValue("a", forHTTPHeaderField: "X")
+        request.addValue("b", forHTTPHeaderField: "x")
+        #expect(request.method == .put && request.allHTTPHeaderFields == ["X": "a,b"])
+        request.allHTTPHeaderFields = nil
+        request.httpMethod = nil
+        #expect(request == self.request)
+    }
+}

@@ -1,0 +1,76 @@
+import AsyncHTTPClient
+import Testing
+
+@testable import ReachabilityHTTP
+
+/// Which proxy the environment names.
+@Suite struct ProxyEnvironmentTests {
+    private typealias Proxy = HTTPClient.Configuration.Proxy
+
+    private static func way(to url: String, _ environment: [String: String]) -> ProxyEnvironment.Way {
+        ProxyEnvironment { environment[$0] }.way(to: url)
+    }
+
+    @Test func `each scheme has its variable, and one is for those without`() {
+        let environment = ["http_proxy": "http://one:1", "HTTPS_PROXY": "two:2"]
+        #expect(Self.way(to: "http://example.org/", environment) == .proxy(.server(host: "one", port: 1)))
+        #expect(Self.way(to: "https://example.org/", environment) == .proxy(.server(host: "two", port: 2)))
+        #expect(Self.way(to: "https://example.org/", ["http_proxy": "one", "https_proxy": ""]) == .direct)
+        let other = ["ALL_PROXY": "HTTP://Other/", "https_proxy": ""]
+        #expect(Self.way(to: "https://example.org/", other) == .proxy(.server(host: "other", port: 80)))
+        #expect(Self.way(to: "http://example.org/", [:]) == .direct)
+        // Whoever asks a web server sets this one by a header.
+        #expect(Self.way(to: "http://example.org/", ["HTTP_PROXY": "one"]) == .direct)
+    }
+
+    @Test func `a host is as reachable as its proxy`() {
+        let proxies = ProxyEnvironment { ["http_proxy": "one", "no_proxy": "example.org"][$0] }
+        #expect(
+            proxies.asked(for: "example.net") == "one" && proxies.asked(for: "www.example.org") == "www.example.org"
+        )
+        #expect(ProxyEnvironment { ["http_proxy": "ftp://one"][$0] }.asked(for: "example.net") == "example.net")
+    }
+
+    @Test func `ports, addresses, users and SOCKS are read`() {
+        let ways: [(String, Proxy)] = [
+            ("http://[2001:db8::1]:3128", .server(host: "2001:db8::1", port: 3128)),
+            ("http://proxy:443/", .server(host: "proxy", port: 443)),
+            (
+                "http://a:b%3a%zz@proxy",
+                .server(host: "proxy", port: 80, authorization: .basic(username: "a", password: "b:%zz"))
+            ),
+            ("a@proxy:8080", .server(host: "proxy", port: 8080, authorization: .basic(username: "a", password: ""))),
+            ("socks5h://proxy", .socksServer(host: "proxy", port: 1080)),
+            ("socks5://proxy:80", .socksServer(host: "proxy", port: 80)),
+        ]
+        for (text, proxy) in ways {
+            #expect(Self.way(to: "https://example.org/", ["https_proxy": text]) == .proxy(proxy), "\(text)")
+        }
+    }
+
+    @Test(arguments: [
+        "https://a:hush@b", "socks4://hush", "socks5://hush:hush@b", "http://", "hush:99999", "http://hush:x",
+    ])
+    func `what is no proxy is said without its value`(text: String) throws {
+        guard case .unusable(let reason) = Self.way(to: "https://example.org/", ["https_proxy": text]) else {
+            Issue.record("\(text) is taken")
+            return
+        }
+        #expect(reason.hasPrefix("https_proxy ") && !reason.contains("hush"))
+    }
+
+    @Test(arguments: [
+        ("example.org", "example.org", true), ("example.org", "www.EXAMPLE.org", true),
+        (".example.org", "example.org", true),
+        ("example.org", "example.org.", true), ("example.org", "notexample.org", false),
+        ("org.,x", "example.org", true),
+        ("*", "example.org", true), ("*.org", "example.org", false), ("a, *", "b", false), ("", "example.org", false),
+        ("x 192.0.2.0/24", "192.0.2.9", true), ("192.0.2.0/24", "192.0.3.9", false),
+        ("192.0.2.0/33", "192.0.2.9", false),
+        ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.11", false), ("[2001:db8::1]", "2001:db8:0::1", true),
+        ("2001:db8::/32", "2001:db8:7::1", true), ("0.2.1", "192.0.2.1", false), (".", "example.org", false),
+    ])
+    func `no_proxy lists names, their parts, and addresses`(list: String, host: String, isListed: Bool) {
+        #expect(ProxyExceptions(list).contains(host) == isListed)
+    }
+}

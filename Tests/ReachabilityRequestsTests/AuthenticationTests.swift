@@ -1,0 +1,246 @@
+import LinuxPrimitives
+import ReachabilityRetry
+import TestSupport
+import Testing
+
+@testable import ReachabilityRequests
+
+/// A token with a number, which may want to be refreshed.
+private struct Token: AuthenticationCredential, Hashable {
+    var number = 0
+    var requiresRefresh = false
+
+    var field: String { "Bearer \(number)" }
+}
+
+/// Fetches the next number; holds refreshes back until it is told to end them.
+private final class Numbers: Authenticator {
+    struct Failure: Error {}
+    typealias Completion = @Sendable (Result<Token, any Error>) -> Void
+
+    let refreshes = Locked(0)
+    private let held = Locked<[Completion]>([])
+    private let begun: AsyncStream<Void>.Continuation
+    /// Has an element for each refresh that has begun.
+    let begins: AsyncStream<Void>
+    private let holds: Bool
+    private let fails: Bool
+    /// Whether what is fetched wants to be refreshed at once.
+    private let isEverOld: Bool
+
+    init(holds: Bool = false, fails: Bool = false, isEverOld: Bool = false) {
+        (begins, begun) = AsyncStream.makeStream(of: Void.self)
+        self.holds = holds
+        self.fails = fails
+        self.isEverOld = isEverOld
+    }
+
+    func apply(_ credential: Token, to urlRequest: inout PlainRequest) {
+        urlRequest["Authorization"] = credential.field
+    }
+
+    func refresh(_ credential: Token, for session: Session, completion: @escaping Completion) {
+        refreshes.withLock { $0 += 1 }
+        let end: Completion = { [fails, isEverOld] _ in
+            let next = Token(number: credential.number + 1, requiresRefresh: isEverOld)
+            completion(fails ? .failure(Failure()) : .success(next))
+        }
+        if holds { held.withLock { $0.append(end) } } else { end(.success(credential)) }
+        begun.yield()
+    }
+
+    /// Ends all refreshes that are held.
+    func end() {
+        let ends = held.withLock { held in
+            defer { held = [] }
+            return held
+        }
+        for end in ends { end(.success(Token())) }
+    }
+
+    func didRequest(
+        _ request: PlainRequest,
+        with response: ResponseHead,
+        failDueToAuthenticationError: any Error
+    ) -> Bool { response.statusCode == 401 }
+
+    func isRequest(_ request: PlainRequest, authenticatedWith credential: Token) -> Bool {
+        request["Authorization"] == credential.field
+    }
+}
+
+/// What Alamofire's tests expect of its interceptor of this name, over a server that lets one number in.
+struct AuthenticationTests {
+    private func accepting(_ number: Int) -> @Sendable (Seen) -> Reply {
+        { Reply("x", status: $0.fields["authorization"] == "Bearer \(number)" ? 200 : 401) }
+    }
+
+    private func sent(_ lab: SessionLab) -> [String?] { lab.server.seen.map { $0.fields["authorization"] } }
+
+    @Test func `a credential is sent as it is`() async throws {
+        let numbers = Numbers()
+        let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: Token())
+        try await withServer(accepting(0)) { lab in
+            let session = try lab.session(interceptor: interceptor)
+            #expect(try await session.request(lab.server.url()).validate().string() == "x")
+            #expect(sent(lab) == ["Bearer 0"] && numbers.refreshes.withLock { $0 } == 0)
+        }
+    }
+
+    @Test func `without one nothing is sent`() async throws {
+        let interceptor = AuthenticationInterceptor(authenticator: Numbers())
+        try await withServer(accepting(0)) { lab in
+            let session = try lab.session(interceptor: interceptor)
+            let error = await #expect(throws: RequestError.self) {
+                try await session.request(lab.server.url()).string()
+            }
+            #expect(error?.underlyingError as? AuthenticationError == .missingCredential && lab.server.seen.isEmpty)
+            interceptor.credential = Token()
+            #expect(try await session.request(lab.server.url()).string() == "x" && interceptor.credential == Token())
+        }
+    }
+
+    @Test(arguments: [(true, ["Bearer 1"]), (false, ["Bearer 0", "Bearer 1"])])
+    func `it is refreshed before it is sent, or when it was refused`(isOld: Bool, fields: [String]) async throws {
+        let numbers = Numbers()
+        let token = Token(requiresRefresh: isOld)
+        let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token)
+        try await withServer(accepting(1)) { lab in
+            let session = try lab.session(interceptor: interceptor)
+            #expect(try await session.request(lab.server.url()).validate().string() == "x")
+            #expect(sent(lab) == fields && interceptor.credential?.number == 1)
+            #expect(numbers.refreshes.withLock { $0 } == 1)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a hundred requests need one refresh`(isOld: Bool) async throws {
+        let numbers = Numbers(holds: true)
+        let token = Token(requiresRefresh: isOld)
+        let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token)
+        try await withServer(accepting(1)) { lab in
+            let session = try lab.session(interceptor: interceptor)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<100 {
+                    group.addTask { try await session.request(lab.server.url()).validate().string() }
+                }
+                for await _ in numbers.begins { break }
+                numbers.end()
+                for try await text in group { #expect(text == "x") }
+            }
+            #expect(numbers.refreshes.withLock { $0 } == 1)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a refresh that fails fails those that wait for it`(isOld: Bool) async throws {
+        let numbers = Numbers(fails: true)
+        let token = Token(requiresRefresh: isOld)
+        let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token)
+        try await withServer(accepting(1)) { lab in
+            let session = try lab.session(interceptor: interceptor)
+            let error = await #expect(throws: RequestError.self) {
+                try await session.request(lab.server.url()).validate().string()
+            }
+            #expect(deepest(error) is Numbers.Failure && lab.server.seen.count == (isOld ? 0 : 1))
+            #expect(interceptor.credential == token)
+        }
+    }
+
+    @Test(arguments: [401, 403, 404, 500, nil])
+    func `what did not fail because of it is not refreshed`(status: Int?) async throws {
+        let numbers = Numbers()
+        let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: Token())
+        try await withServer({ _ in
+            var reply = Reply("x", status: status ?? 200)
+            if status == nil { (reply.length, reply.closes) = (2, true) }
+            return reply
+        }) { lab in
+            let session = try lab.session(interceptor: interceptor)
+            // Without a check a status is an answer, of 401, too.
+            _ = await session.request(lab.server.url()).response(using: StringResponseSerializer())
+            if status != 401 {
+                _ = await session.request(lab.server.url()).validate().response(using: StringResponseSerializer())
+            }
+            #expect(numbers.refreshes.withLock { $0 } == 0)
+        }
+    }
+
+    @Test func `a request that was sent with the former credential is only sent again`() async throws {
+        let numbers = Numbers()
+        let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: Token())
+        try await withServer({ seen in
+            // Somebody else has a new one while this is under way.
+            if seen.fields["authorization"] == "Bearer 0" { interceptor.credential = Token(number: 7) }
+            return Reply("x", status: seen.fields["authorization"] == "Bearer 7" ? 200 : 401)
+        }) { lab in
+            let session = try lab.session(interceptor: interceptor)
+            #expect(try await session.request(lab.server.url()).validate().string() == "x")
+            #expect(sent(lab) == ["Bearer 0", "Bearer 7"] && numbers.refreshes.withLock { $0 } == 0)
+        }
+    }
+
+    @Test func `refreshes are counted in a window of time`() async throws {
+        let world = VirtualWorld()
+        let numbers = Numbers()
+        let interceptor = AuthenticationInterceptor(
+            authenticator: numbers,
+            credential: Token(),
+            refreshWindow: .init(interval: 10, maximumAttempts: 2),
+            clock: world
+        )
+        try await withServer({ _ in Reply(status: 401) }) { lab in
+            let session = try lab.session(interceptor: interceptor)
+            let request = session.request(lab.server.url()).validate()
+            let error = await #expect(throws: RequestError.self) { try await request.string() }
+            #expect(deepest(error) as? AuthenticationError == .excessiveRefresh)
+            #expect(numbers.refreshes.withLock { $0 } == 2)
+            world.run { try? await world.sleep(for: .seconds(10)) }
+            _ = try? await session.request(lab.server.url()).validate().string()
+            #expect(numbers.refreshes.withLock { $0 } > 2)
+        }
+    }
+
+    @Test(arguments: [(AuthenticationInterceptor<Numbers>.RefreshWindow?.none, 1), (.init(maximumAttempts: 3), 3)])
+    private func `a credential that is always old does not refresh for ever`(
+        window: AuthenticationInterceptor<Numbers>.RefreshWindow?,
+        count: Int
+    ) async throws {
+        let numbers = Numbers(isEverOld: true)
+        let token = Token(requiresRefresh: true)
+        let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token, refreshWindow: window)
+        try await withServer(accepting(1)) { lab in
+            let session = try lab.session(interceptor: interceptor)
+            let result = await session.request(lab.server.url()).validate().response(using: StringResponseSerializer())
+            #expect((result.error == nil) == (window == nil))
+            #expect(numbers.refreshes.withLock { $0 } == count)
+        }
+    }
+
+    @Test func `a request that is cancelled lets go, and the refresh goes on`() async throws {
+        let numbers = Numbers(holds: true)
+        let token = Token(requiresRefresh: true)
+        let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token)
+        try await withServer(accepting(1)) { lab in
+            let session = try lab.session(interceptor: interceptor)
+            let first = session.request(lab.server.url())
+            let task = Task { try await first.string() }
+            for await _ in numbers.begins { break }
+            first.cancel()
+            await #expect(throws: RequestError.self) { try await task.value }
+            numbers.end()
+            numbers.end()
+            #expect(interceptor.credential?.number == 1)
+            #expect(try await session.request(lab.server.url()).validate().string() == "x")
+            #expect(numbers.refreshes.withLock { $0 } == 1)
+        }
+    }
+
+    private func deepest(_ error: RequestError?) -> (any Error)? {
+        switch error?.underlyingError {
+        case let below as RetryError: below.lastError
+        case let below as RequestError: deepest(below)
+        case let other: other ?? error
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import GRDB
+import ReachabilityLedger
+import Testing
+
+@testable import ReachabilityService
+
+/// A history whose file is deleted, moved away or replaced while the service runs.
+@Suite struct HistoryLossTests {
+    private let directory: HistoryDirectory
+
+    init() throws {
+        directory = try HistoryDirectory()
+    }
+
+    private func delete(_ suffixes: [String] = ["", "-wal", "-shm", ".lock"]) throws {
+        for suffix in suffixes { try FileManager.default.removeItem(atPath: directory.file + suffix) }
+    }
+
+    /// A service with an outage of 4 s, up since for 10 s.
+    private func world() throws -> HistoryWorld {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(10))
+        world.setCarrier(false)
+        world.advance(.seconds(4))
+        world.setCarrier(true)
+        world.advance(.seconds(10))
+        world.flush()
+        return world
+    }
+
+    /// Puts into a file what is in its log.
+    private static func close(_ file: String) throws {
+        let queue = try DatabaseQueue(path: file)
+        try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        try queue.close()
+    }
+
+    @Test(arguments: [["", "-wal", "-shm", ".lock"], [""], ["", "-wal"]])
+    func `a file that is deleted is made anew with all that is known`(suffixes: [String]) throws {
+        let world = try world()
+        let evidence = try world.evidence()
+        #expect(!evidence.isEmpty)
+        try delete(suffixes)
+        world.setCarrier(false)
+        world.advance(.seconds(2))
+        #expect(try world.words() == ["up 10s", "us.link 4s", "up 10s", "us.link and goes on"])
+        #expect(try world.evidence().isSuperset(of: evidence))
+        #expect(world.writer.status.fault == nil)
+        #expect(world.writer.status.pending == 0)
+        world.setCarrier(true)
+        world.flush()
+        #expect(world.reports.withLock(\.self).map { $0.contains("was deleted or moved away") } == [true])
+        // What is on the disk is whole: another run goes on with it.
+        world.kill()
+        world.advance(.seconds(5))
+        world.start()
+        let known = ["up 10s", "us.link 4s", "up 10s", "us.link 2s", "unknown.notObserved 5s", "up and goes on"]
+        #expect(try world.words() == known)
+    }
+
+    @Test func `an idle service notices it when it says that it lives`() throws {
+        let world = try world()
+        try delete()
+        world.writer.mark()
+        #expect(try world.words() == ["up 10s", "us.link 4s", "up and goes on"])
+        #expect(FileManager.default.fileExists(atPath: directory.file))
+    }
+
+    @Test func `a file that is moved away is whole where it is now`() throws {
+        let world = try world()
+        try FileManager.default.moveItem(atPath: directory.file, toPath: directory.file + ".kept")
+        world.setCarrier(false)
+        #expect(try world.words().last == "us.link and goes on")
+        let other = try DatabaseQueue(path: directory.file + ".kept")
+        let count = try other.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM interval") }
+        #expect(count == 3)
+    }
+
+    @Test func `an earlier copy that is put in its place is gone on with`() throws {
+        let world = try world()
+        world.stop()
+        try Self.close(directory.file)
+        let copy = directory.file + ".copy"
+        try FileManager.default.copyItem(atPath: directory.file, toPath: copy)
+        world.start()
+        world.advance(.seconds(3))
+        world.setCarrier(false)
+        try delete([""])
+        try FileManager.default.moveItem(atPath: copy, toPath: directory.file)
+        world.advance(.seconds(1))
+        world.setCarrier(true)
+        #expect(try world.words() == ["up 10s", "us.link 4s", "up 10s", "up 3s", "us.link 1s", "up and goes on"])
+        #expect(world.writer.status.fault == nil)
+    }
+
+    @Test func `the log of a file that is put in its place is not deleted`() throws {
+        let world = try world()
+        try delete(["", "-wal", "-shm"])
+        let other = Data("a log of somebody else".utf8)
+        for suffix in ["-wal", "-shm"] {
+            #expect(FileManager.default.createFile(atPath: directory.file + suffix, contents: other))
+        }
+        world.writer.store?.close()
+        for suffix in ["-wal", "-shm"] {
+            #expect(try Data(contentsOf: URL(filePath: directory.file + suffix)) == other)
+        }
+    }
+
+    @Test func `a database of another program in its place is left alone, and observing goes on`() throws {
+        let world = try world()
+        try delete()
+        let queue = try DatabaseQueue(path: directory.file)
+        try queue.write { try $0.execute(sql: "CREATE TABLE other (a)") }
+        try queue.close()
+        let before = try Data(contentsOf: URL(filePath: directory.file))
+        world.setCarrier(false)
+        #expect(world.writer.status.fault?.kind == .foreign)
+        #expect(try Data(contentsOf: URL(filePath: directory.file)) == before)
+        #expect(world.service.snapshot.books.accounts["internet"]?.ledger.outage != nil)
+        // When it is gone, too, a new one is made.
+        try delete([""])
+        world.writer.mark()
+        #expect(world.writer.status.fault == nil)
+        #expect(try world.words() == ["up 10s", "us.link 4s", "up 10s", "us.link and goes on"])
+    }
+
+    @Test func `a history of a later time is not written into`() throws {
+        let world = try world()
+        let other = try HistoryDirectory()
+        let later = try HistoryWorld(other)
+        later.advance(.seconds(86400))
+        later.start()
+        later.stop()
+        try Self.close(other.file)
+        try delete(["", "-wal", "-shm"])
+        try FileManager.default.copyItem(atPath: other.file, toPath: directory.file)
+        world.setCarrier(false)
+        #expect(world.writer.status.fault?.kind == .foreign)
+        #expect(world.reports.withLock(\.self).contains { $0.contains("start the service again") })
+        // It is neither read nor changed.
+        #expect(world.writer.store == nil)
+        #expect(try Data(contentsOf: URL(filePath: directory.file)) == Data(contentsOf: URL(filePath: other.file)))
+    }
+
+    @Test func `where the directory is gone, too, it is told, and all is written when it comes back`() throws {
+        let world = try world()
+        try FileManager.default.removeItem(atPath: directory.path)
+        world.setCarrier(false)
+        #expect(world.writer.status.fault?.kind == .denied)
+        world.advance(.seconds(1))
+        world.setCarrier(true)
+        try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: false)
+        world.advance(.seconds(1))
+        world.flush()
+        #expect(try world.words() == ["up 10s", "us.link 4s", "up 10s", "us.link 1s", "up and goes on"])
+        #expect(world.writer.status.pending == 0)
+    }
+
+    @Test func `what is let go of in memory is unknown in the new file`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        for turn in 0...ServiceBooks.intervalLimit {
+            world.advance(.milliseconds(10))
+            world.play(turn % 2 == 1)
+        }
+        world.flush()
+        try delete()
+        world.writer.mark()
+        let intervals = try world.intervals()
+        #expect(intervals.count < ServiceBooks.intervalLimit)
+        #expect(intervals[0].state == TargetState(.unknown, .notObserved))
+        for (one, next) in zip(intervals, intervals.dropFirst()) { #expect(one.end == next.start) }
+        #expect(intervals[0].start == world.service.snapshot.books.accounts["internet"]?.start)
+    }
+
+    @Test func `notes, and who did it, and what is announced are written anew`() throws {
+        let world = try world()
+        let outage = try #require(world.service.snapshot.books.outages().first)
+        world.service.note("the plug", by: "root", on: outage)
+        world.flush()
+        try delete()
+        world.writer.mark()
+        #expect(try world.writer.store?.notes(on: [outage.id])[outage.id]?.map(\.text) == ["the plug"])
+        #expect(try world.writer.store?.outageStarts(of: nil, upTo: outage.start, limit: 10).count == 1)
+    }
+}
+
+extension HistoryWorld {
+    /// The intervals that are explained, by their beginnings.
+    fileprivate func evidence() throws -> Set<LedgerInstant> {
+        let all = try writer.store?.intervals(
+            of: "internet",
+            from: LedgerInstant(nanoseconds: .min),
+            to: LedgerInstant(nanoseconds: .max),
+            limit: .max
+        )
+        return Set((all ?? []).filter { $0.evidence != nil }.map(\.interval.start))
+    }
+}
