@@ -28,10 +28,12 @@ public actor TokenInterceptor: RequestInterceptor {
         guard request.status == 401, request.retryCount == 0 else { return .doNotRetry }
         // Somebody has fetched one since this request was sent.
         guard request.request["Authorization"] == "Bearer \(token)" else { return .retry }
-        let task = refreshing ?? Task {
-            defer { refreshing = nil }
-            token = try await refresh(token)
-        }
+        let task =
+            refreshing
+            ?? Task {
+                defer { refreshing = nil }
+                token = try await refresh(token)
+            }
         refreshing = task
         do {
             try await task.value
