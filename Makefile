@@ -74,6 +74,7 @@ soak: build ## Random network trouble for half an hour, a million damaged inputs
 	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
 	@SERVICE_TIMES=exact SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
 	@SERVICE_KILLS=200 Scripts/test -- --filter ServeHistoryTests
+	@SESSION_SCHEDULES=1000 Scripts/test -- --filter SessionFaultTests
 	@Scripts/test-service api 10000
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
