@@ -146,6 +146,7 @@ let package = Package(
         .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
         .library(name: "ReachabilityRequests", targets: ["ReachabilityRequests"]),
         .library(name: "ReachabilityAlamofire", targets: ["ReachabilityAlamofire"]),
+        .library(name: "ReachabilityRequestsMetrics", targets: ["ReachabilityRequestsMetrics"]),
         .library(name: "ReachabilityURLSession", targets: ["ReachabilityURLSession"]),
         .library(name: "ServerTrust", targets: ["ServerTrust"]),
         .library(name: "ServerTrustNIO", targets: ["ServerTrustNIO"]),
@@ -278,6 +279,8 @@ let package = Package(
             on: .requests,
             uses: ["ReachabilityRequests", "ReachabilityRetry"]
         ),
+        // With the traits HTTP and Metrics.
+        .library("ReachabilityRequestsMetrics", on: .requests, uses: ["ReachabilityRequests"], metrics),
         // Without a trait of its own: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
         .library("ReachabilityURLSession", on: .requests, uses: ["ReachabilityRetry", "LinuxPrimitives"]),
         // With the trait Outbox.
@@ -536,6 +539,11 @@ let package = Package(
             uses: ["ReachabilityRequests", "ReachabilityRetry", "LinuxPrimitives", "TestSupport"],
             asyncHTTPClient
         ),
+        .tests(
+            "ReachabilityRequestsMetricsTests",
+            uses: ["ReachabilityRequestsMetrics", "ReachabilityRequests", "LinuxPrimitives"],
+            metrics
+        ),
         // Imports what is to be shown to compile, and nothing beside it.
         .tests("ReachabilityAlamofireTests", uses: ["ReachabilityAlamofire"]),
         .tests(
@@ -603,6 +611,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
     let tls = [
         "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP", "ServerTrustAsyncHTTPClient", "ReachabilityHTTP",
         "ReachabilityRequests", "ReachabilityRequestsTests", "ReachabilityAlamofire", "ReachabilityAlamofireTests",
+        "ReachabilityRequestsMetrics", "ReachabilityRequestsMetricsTests",
         "TrustForge", "ReadmeClient", "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTPTests",
         "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",

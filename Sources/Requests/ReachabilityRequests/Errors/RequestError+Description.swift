@@ -14,6 +14,7 @@ extension RequestError: CustomStringConvertible {
         case .explicitlyCancelled: "the request was cancelled"
         case .invalidURL(let url): "\(url.printable) is no URL of http or https with a host"
         case .invalidMethod(let method): "\(method.printable) is no method of HTTP"
+        case .invalidHeader(let name): "the header field \(name.printable) has a name or a value that cannot be sent"
         case .multipartEncodingFailed(let reason): "the form cannot be sent: \(reason)"
         case .parameterEncodingFailed(.jsonEncodingFailed(let error)):
             "the parameters cannot be written as JSON: \(String(describing: error).printable)"

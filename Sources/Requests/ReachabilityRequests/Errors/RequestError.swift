@@ -20,6 +20,8 @@ public enum RequestError: Error, Sendable {
     case invalidURL(url: String)
     /// The method is no token (RFC 9110, section 9.1).
     case invalidMethod(String)
+    /// The name of a header field is no token, or its value has a line break or a NUL (RFC 9110, section 5.5). Nothing of it is sent.
+    case invalidHeader(name: String)
     /// A part of a form cannot be read, or the form does not fit in memory.
     case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
     /// The parameters cannot be written as the encoding wants.

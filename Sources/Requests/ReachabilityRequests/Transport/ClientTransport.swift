@@ -22,6 +22,7 @@ struct ClientTransport: Sendable {
         guard FieldReader.isToken(request.method.rawValue) else {
             return Answer(error: .invalidMethod(request.method.rawValue))
         }
+        do throws(RequestError) { try request.plain.checkFields() } catch { return Answer(error: error) }
         var options = options
         options.validate = { [validate = options.validate] head in
             try await validate?(head)
@@ -56,7 +57,20 @@ private struct AttemptStart: RequestAdapter {
 
     func adapt(_ request: PlainRequest) async throws -> PlainRequest {
         reader.forget()
-        return try await next?.adapt(request) ?? request
+        guard let next else { return request }
+        let adapted = try await next.adapt(request)
+        try adapted.checkFields()
+        return adapted
+    }
+}
+
+extension PlainRequest {
+    /// A name that is no ASCII would end the process in swift-nio, and a line break would add a field.
+    fileprivate func checkFields() throws(RequestError) {
+        for field in fields {
+            let isSafe = field.value.utf8.allSatisfy { $0 != 0x0a && $0 != 0x0d && $0 != 0 }
+            if !isSafe || !FieldReader.isToken(field.name) { throw .invalidHeader(name: field.name) }
+        }
     }
 }
 

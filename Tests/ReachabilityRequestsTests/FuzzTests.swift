@@ -1,0 +1,64 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import ReachabilityRequests
+
+/// Damaged texts of strangers: whatever is read keeps its promises, and nothing traps. CHECK_MUTATIONS says how many there are.
+struct FuzzTests {
+    private static let pieces = [
+        "bytes", " ", "0", "-", "9", "/", "10", "*", "99999999999999999999", "=", ";", "\"", "\\", "a", "text",
+        "charset",
+        "utf-8", "filename", "filename*", "UTF-8''", "%e2", "%", "..", "\u{0}", "\r\n", "é", "'", ",", "\t",
+        "attachment",
+    ]
+
+    private static func texts(_ seed: UInt64, _ check: (String) throws -> Void) async rethrows {
+        var random = SeededGenerator(seed: seed)
+        for round in 0..<MutationCount.value / 100 {
+            let count = Int.random(in: 0...12, using: &random)
+            try check((0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined())
+            await takeTurns(in: round)
+        }
+    }
+
+    @Test func `ranges stay in their total`() async {
+        await Self.texts(1) { text in
+            guard case .part(let first, let last, let total)? = ContentRange(text) else { return }
+            #expect(first >= 0 && first <= last && last < total ?? .max, "\(text)")
+        }
+    }
+
+    @Test func `no name of a server leaves its directory`() async {
+        await Self.texts(2) { text in
+            guard let name = ContentDisposition(text)?.safeFileName else { return }
+            let isSafe = !name.isEmpty && name.first != "." && !name.contains { "/\\\0".contains($0) }
+            #expect(isSafe && name.utf8.count <= 255, "\(text)")
+        }
+    }
+
+    @Test func `types are tokens, and are read again as they are written`() async {
+        await Self.texts(3) { text in
+            guard let type = MIMEType(text) else { return }
+            #expect(FieldReader.isToken(type.type) && FieldReader.isToken(type.subtype), "\(text)")
+            #expect(MIMEType(type.description)?.description == type.description, "\(text)")
+        }
+    }
+
+    @Test func `lengths are no less than zero`() async {
+        await Self.texts(4) { text in
+            let head = ResponseHead(url: "", statusCode: 200, headers: ["Content-Length": text])
+            #expect(head.expectedContentLength ?? 0 >= 0, "\(text)")
+        }
+    }
+
+    @Test func `forms hold nothing but what may stand in one, and say what was put in`() async throws {
+        try await Self.texts(5) { text in
+            let form = try URLEncodedFormEncoder().encode([text: [text: text]])
+            let isPlain = form.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }
+            #expect(isPlain && form.filter { $0 == "=" }.count == 1 && !form.contains("&"), "\(text)")
+            let value = form.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)[1]
+            #expect(PercentText.decode(value) == Array(text.utf8), "\(text)")
+        }
+    }
+}

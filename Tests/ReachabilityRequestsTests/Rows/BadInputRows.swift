@@ -1,0 +1,142 @@
+import FoundationEssentials
+import ReachabilityRetry
+import Testing
+
+@testable import ReachabilityRequests
+
+/// What strangers and careless callers give: each row is refused with a typed error, and nothing wrong is sent.
+struct BadInputRows {
+    @Test(arguments: [
+        " ", "http", "http:", "http:/", "://h", "//h/", "h/", "?a=b", "#", "mailto:a@b", "file:///etc/passwd",
+        "data:,x",
+        "ws://h/", "javascript:1", "http://:80/", "http://u@/", "http://h:port/", "http://h:65536/", "http://h:-1/",
+        "http://[::1/", "http://::1]/", "http://h /", "http://h\r\nX: y/", "http://h/\r\nX: y", "http://h/a b",
+        "http://h/\u{0}", "http://h/\t", "\u{feff}http://h/", "http://h/é", "http://é/",
+    ])
+    func `what is no URL is refused, or sent as it is meant`(url: String) async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let request = try lab.session(deadline: .milliseconds(300)).request(url)
+            let error = await request.response(using: StringResponseSerializer()).error
+            // A name that does not exist is an answer of the network's.
+            #expect(
+                error?.isInvalidURLError == true || error?.isSessionTaskError == true,
+                "\(String(describing: error))"
+            )
+        }
+    }
+
+    @Test(arguments: [
+        "/a b", "/a\r\nEvil: 1", "/a HTTP/1.1\r\nEvil: 1\r\n\r\nGET /b", "/\u{0}", "/\t", "/é", "/?a b", "/#a b",
+    ])
+    func `no path adds a header field or a request`(path: String) async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let request = try lab.session(deadline: .seconds(5)).request(lab.server.url(path))
+            let error = await request.response(using: StringResponseSerializer()).error
+            #expect(lab.server.seen.count == (error == nil ? 1 : 0))
+            for seen in lab.server.seen {
+                #expect(seen.path.utf8.allSatisfy { (0x21...0x7e).contains($0) } && seen.fields["evil"] == nil)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("a\r\nEvil", "1"), ("a b", "1"), ("", "1"), ("a:", "1"), ("ä", "1"), ("a", "1\r\nEvil: 2"), ("a", "1\n"),
+        ("a", "\u{0}"), ("a", "1\r"), ("a\u{0}", "1"), ("a(", "1"),
+    ])
+    func `a header field that cannot be sent is refused, an adapter's, too`(name: String, value: String) async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let session = try lab.session()
+            let request = session.request(lab.server.url(), headers: [HTTPHeader(name: name, value: value)])
+            let adding = Adapter { request, completion in
+                var request = request
+                request.fields.append(PlainRequest.Field(name: name, value: value))
+                completion(.success(request))
+            }
+            for request in [request, session.request(lab.server.url(), interceptor: adding)] {
+                guard case .invalidHeader(name)? = await request.response(using: DataResponseSerializer()).error else {
+                    Issue.record("it was sent")
+                    continue
+                }
+            }
+            #expect(lab.server.seen.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("application/json", "<html>", false), ("text/html", "<html>", true), ("TEXT/HTML", "<html>", true),
+        ("text/html;charset=utf-8", "<!doctype html>", true), ("application/xhtml+xml", "<html/>", true),
+        ("text/plain", "login", false), ("text/html", "{}", true),
+    ])
+    func `a portal's page in the place of JSON is named`(type: String, body: String, isNamed: Bool) async throws {
+        try await withServer({ _ in Reply(body, type: type) }) { lab in
+            let session = try lab.session()
+            let read = await #expect(throws: RequestError.self) {
+                try await session.request(lab.server.url()).decodable([Int].self)
+            }
+            #expect(read?.description.contains("captive portal") == isNamed)
+            let checked = await session.request(lab.server.url(), headers: [.accept("application/json")]).validate()
+                .response(using: StringResponseSerializer())
+            #expect(checked.error?.description.contains("captive portal") ?? false == isNamed)
+        }
+    }
+
+    @Test(arguments: [
+        "utf-7", "x-user-defined", "utf-8\u{0}", "", "\"", "\"utf-8", "💩", "utf-16;utf-8",
+        String(repeating: "x", count: 10_000),
+    ])
+    func `a charset that is not known is an error, or none`(charset: String) {
+        let head = ResponseHead(url: "", statusCode: 200, headers: ["Content-Type": "text/plain; charset=\(charset)"])
+        let known = head.mimeType?.parameters["charset"]
+        do {
+            let text = try StringResponseSerializer()
+                .serialize(request: OutgoingRequest(url: ""), response: head, data: Data("abcd".utf8))
+            // It is as if none had been said, or one that is known.
+            #expect(known.map { StringResponseSerializer.encoding(named: $0) != nil } ?? (text == "abcd"))
+        } catch let error as RequestError {
+            #expect(error.isResponseSerializationError && error.description.utf8.count < 100_000)
+        } catch {
+            Issue.record("\(error)")
+        }
+    }
+
+    @Test(arguments: ["gzip", "deflate", "br", "zstd", "x", "gzip, gzip"])
+    func `a coding that is not what it says is an error or bytes, and no crash`(coding: String) async throws {
+        try await withServer({ _ in Reply("no such coding", fields: ["Content-Encoding": coding]) }) { lab in
+            let response = try await lab.session(deadline: .seconds(10)).request(lab.server.url())
+                .response(using: DataResponseSerializer())
+            #expect(response.error?.isSessionTaskError == true || response.value == Data("no such coding".utf8))
+        }
+    }
+
+    @Test func `redirects without end, and in a circle, end`() async throws {
+        try await withServer({ seen in
+            let number = Int(seen.path.dropFirst()) ?? 0
+            let next = seen.path == "/circle" ? "/circle" : "/\(number + 1)"
+            return Reply(status: 302, fields: ["Location": next])
+        }) { lab in
+            let session = try lab.session()
+            let long = await session.request(lab.server.url("/0")).response(using: StringResponseSerializer()).error
+            let circle = await session.request(lab.server.url("/circle")).response(using: StringResponseSerializer())
+                .error
+            #expect((long?.underlyingError as? RetryError)?.lastError as? RedirectFailure == .tooMany(limit: 20))
+            #expect((circle?.underlyingError as? RetryError)?.lastError as? RedirectFailure == .cycle)
+            #expect(lab.server.seen.count == 22)
+        }
+    }
+
+    @Test(arguments: [
+        "", " ", "//", "http://", "http:///", "javascript:1", "file:///etc/passwd", "ftp://h/", "http://[", "\u{0}",
+        "http://h:99999/", "data:,x",
+    ])
+    func `a place that is none is not gone to`(location: String) async throws {
+        try await withServer({ seen in
+            seen.path == "/start" ? Reply("r", status: 302, fields: ["Location": location]) : Reply("other")
+        }) { lab in
+            let response = try await lab.session(deadline: .seconds(1)).request(lab.server.url("/start"))
+                .response(using: StringResponseSerializer())
+            // An empty place is this place (RFC 3986, section 4.4): a circle.
+            #expect(response.response?.statusCode == 302 || response.error != nil)
+            #expect(lab.server.seen.allSatisfy { $0.path == "/start" })
+        }
+    }
+}

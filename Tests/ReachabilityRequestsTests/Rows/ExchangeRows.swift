@@ -1,0 +1,187 @@
+import FoundationEssentials
+import LinuxPrimitives
+import ReachabilityRetry
+import Testing
+
+@testable import ReachabilityRequests
+
+/// What Alamofire's tests expect of requests that go to a server, one row each.
+struct ExchangeRows {
+    @Test(arguments: [
+        (HTTPMethod.get, "GET"), (.head, "HEAD"), (.post, "POST"), (.put, "PUT"), (.delete, "DELETE"),
+        (.patch, "PATCH"), (.options, "OPTIONS"), (.trace, "TRACE"), (HTTPMethod(rawValue: "PURGE"), "PURGE"),
+    ])
+    func `methods arrive`(method: HTTPMethod, name: String) async throws {
+        try await withServer({ Reply($0.method) }) { lab in
+            let response = try await lab.session().request(lab.server.url(), method: method).validate()
+                .response(using: StringResponseSerializer())
+            #expect(response.error == nil && lab.server.seen.map(\.method) == [name])
+        }
+    }
+
+    /// RFC 9110, section 15.4.
+    @Test(arguments: [
+        (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT x"),
+        (301, "DELETE", "DELETE"), (301, "PATCH", "PATCH x"), (302, "GET", "GET"), (302, "HEAD", "HEAD"),
+        (302, "POST", "GET"), (302, "PUT", "PUT x"), (302, "DELETE", "DELETE"), (302, "PATCH", "PATCH x"),
+        (303, "GET", "GET"), (303, "HEAD", "HEAD"), (303, "POST", "GET"), (303, "PUT", "GET"),
+        (303, "DELETE", "GET"), (303, "PATCH", "GET"), (307, "GET", "GET"), (307, "HEAD", "HEAD"),
+        (307, "POST", "POST x"), (307, "PUT", "PUT x"), (307, "DELETE", "DELETE"), (307, "PATCH", "PATCH x"),
+        (308, "GET", "GET"), (308, "HEAD", "HEAD"), (308, "POST", "POST x"), (308, "PUT", "PUT x"),
+        (308, "DELETE", "DELETE"), (308, "PATCH", "PATCH x"),
+    ])
+    func `redirects`(status: Int, method: String, next: String) async throws {
+        try await withServer({ seen in
+            seen.path == "/a" ? Reply(status: status, fields: ["Location": "/b"]) : Reply("end")
+        }) { lab in
+            let hasBody = ["POST", "PUT", "PATCH"].contains(method)
+            let request = OutgoingRequest(
+                url: lab.server.url("/a"),
+                method: HTTPMethod(rawValue: method),
+                headers: [.authorization("secret"), HTTPHeader(name: "Own", value: "1")],
+                body: hasBody ? .bytes([0x78]) : nil
+            )
+            _ = await (try lab.session()).request(request).response(using: StringResponseSerializer())
+            let last = try #require(lab.server.seen.last)
+            let body = String(decoding: last.body, as: UTF8.self)
+            #expect(last.method + (body.isEmpty ? "" : " " + body) == next && last.path == "/b")
+            // The same origin: what was set stays.
+            #expect(last.fields["authorization"] == "secret" && last.fields["own"] == "1")
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `another origin is told no secrets`(status: Int) async throws {
+        try await withServer({ _ in Reply("end") }) { other in
+            let there = other.server.url("/b")
+            try await withServer({ _ in Reply(status: status, fields: ["Location": there]) }) { lab in
+                let headers: HTTPHeaders = [
+                    .authorization("secret"), HTTPHeader(name: "Cookie", value: "secret"),
+                    HTTPHeader(name: "Proxy-Authorization", value: "secret"), HTTPHeader(name: "Own", value: "1"),
+                ]
+                _ = try await lab.session().request(lab.server.url(), headers: headers).string()
+                let fields = try #require(other.server.seen.last?.fields)
+                #expect(!fields.values.contains("secret") && fields["own"] == "1")
+            }
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `a redirect that is not to be followed is the answer`(status: Int) async throws {
+        try await withServer({ _ in Reply("page", status: status, fields: ["Location": "/b"]) }) { lab in
+            let usual = try lab.session()
+            var options = usual.options
+            options.redirects = RedirectRule.none
+            let session = Session(retry: usual.policy, options: options)
+            let response = await session.request(lab.server.url()).response(using: StringResponseSerializer())
+            // Different on purpose: its page is not read.
+            #expect(response.response?.statusCode == status && response.metrics.hops.count == 1)
+            #expect(
+                await session.request(lab.server.url()).validate().response(using: StringResponseSerializer())
+                    .error?.responseCode == status
+            )
+        }
+    }
+
+    @Test(arguments: [
+        ("user", "password", true), ("user", "other", false), ("other", "password", false), ("", "", false),
+        ("us:er", "password", false),
+    ])
+    func `a name and a password`(name: String, password: String, isIn: Bool) async throws {
+        try await withServer({
+            Reply("in", status: $0.fields["authorization"] == "Basic dXNlcjpwYXNzd29yZA==" ? 200 : 401)
+        }) {
+            lab in
+            let headers: HTTPHeaders = [.authorization(username: name, password: password)]
+            let response = try await lab.session().request(lab.server.url(), headers: headers).validate()
+                .response(using: StringResponseSerializer())
+            #expect(response.error?.responseCode == (isIn ? nil : 401))
+        }
+    }
+
+    @Test(arguments: [
+        "max-age=3600", "public, max-age=3600", "private", "no-store", "no-cache", "immutable", "max-age=0",
+    ])
+    func `nothing is cached`(control: String) async throws {
+        try await withServer({ _ in Reply("x", fields: ["Cache-Control": control, "ETag": "\"v\""]) }) { lab in
+            let session = try lab.session()
+            for _ in 0..<2 { #expect(try await session.request(lab.server.url()).string() == "x") }
+            #expect(lab.server.seen.count == 2 && lab.server.seen.allSatisfy { $0.fields["if-none-match"] == nil })
+        }
+    }
+
+    @Test(arguments: [
+        (HTTPHeader.accept("a"), "accept", "a"), (.acceptCharset("a"), "accept-charset", "a"),
+        (.acceptEncoding("a"), "accept-encoding", "a"), (.acceptLanguage("a"), "accept-language", "a"),
+        (.authorization("a"), "authorization", "a"), (.authorization(bearerToken: "a"), "authorization", "Bearer a"),
+        (.authorization(username: "a", password: "b"), "authorization", "Basic YTpi"),
+        (.contentDisposition("a"), "content-disposition", "a"), (.contentType("a/b"), "content-type", "a/b"),
+        (.userAgent("a"), "user-agent", "a"), (HTTPHeader(name: "X", value: ""), "x", ""),
+        (
+            HTTPHeader(name: "x-long", value: String(repeating: "a", count: 4000)), "x-long",
+            String(repeating: "a", count: 4000)
+        ),
+    ])
+    func `header fields arrive`(header: HTTPHeader, name: String, value: String) async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            _ = try await lab.session().request(lab.server.url(), headers: [header]).string()
+            #expect(lab.server.seen.map { $0.fields[name] } == [value])
+            _ = try await lab.session(headers: [header]).request(lab.server.url()).string()
+            #expect(lab.server.seen.map { $0.fields[name] } == [value, value])
+        }
+    }
+
+    private struct Recorder: EventMonitor {
+        let sink: AsyncStream<RequestEvent>.Continuation
+        func handle(_ event: RequestEvent) async { sink.yield(event) }
+    }
+
+    private struct Refusal: Error {}
+
+    @Test(arguments: [
+        ("/200", "began 200 ended finished"), ("/404", "began 404 ended failed"), ("/204", "began 204 ended finished"),
+        ("/503", "began waiting waiting ended 503 failed"), ("/302", "began 302 ended 200 ended finished"),
+    ])
+    func `events`(path: String, names: String) async throws {
+        let (events, sink) = AsyncStream.makeStream(of: RequestEvent.self)
+        try await withServer({ seen in
+            Reply(
+                "x",
+                status: Int(seen.path.dropFirst()) ?? 0,
+                fields: seen.path == "/302" ? ["Location": "/200"] : [:]
+            )
+        }) { lab in
+            let session = try lab.session(monitors: [Recorder(sink: sink)])
+            _ = await session.request(lab.server.url(path)).validate().response(using: DataResponseSerializer())
+            var found: [String] = []
+            for await event in events {
+                switch event {
+                case .began: found.append("began")
+                case .retry(_, .waiting): found.append("waiting")
+                case .retry(_, .ended): found.append("ended")
+                case .retry: break
+                case .answered(_, let head): found.append("\(head.statusCode)")
+                case .finished(_, _, let error): found.append(error == nil ? "finished" : "failed")
+                case .missed: found.append("missed")
+                }
+                if case .finished = event { break }
+            }
+            #expect(found.joined(separator: " ") == names)
+        }
+    }
+
+    @Test(arguments: [1, 2, 10, 100]) func `many at a time`(count: Int) async throws {
+        try await withServer({ Reply($0.path) }) { lab in
+            let session = try lab.session()
+            try await withThrowingTaskGroup { group in
+                for number in 0..<count {
+                    group.addTask {
+                        (number, try await session.request(lab.server.url("/\(number)")).validate().string())
+                    }
+                }
+                for try await (number, text) in group { #expect(text == "/\(number)") }
+            }
+            #expect(lab.server.seen.count == count)
+        }
+    }
+}

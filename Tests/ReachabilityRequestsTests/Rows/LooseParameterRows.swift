@@ -1,0 +1,71 @@
+import FoundationEssentials
+import ReachabilityRequests
+import Testing
+
+/// What Alamofire 4's encodings write for parameters of no particular type, one row each.
+struct LooseParameterRows {
+    private static func plain(_ text: String) -> String {
+        text.replacing("%5B", with: "[").replacing("%5D", with: "]")
+    }
+
+    @Test(arguments: [
+        ("text", ["a": "b"] as Parameters, "a=b"), ("two", ["b": "2", "a": "1"], "a=1&b=2"),
+        ("a number as text", ["a": "-1"], "a=-1"), ("a number", ["a": 5], "a=5"), ("negative", ["a": -5], "a=-5"),
+        ("a fraction", ["a": 1.1], "a=1.1"), ("a truth value", ["a": true], "a=1"), ("the other", ["a": false], "a=0"),
+        ("empty text", ["a": ""], "a="), ("blank", ["a": " b "], "a=%20b%20"), ("plus", ["a": "+b+"], "a=%2Bb%2B"),
+        ("percent", ["a": "100%"], "a=100%25"), ("ampersand", ["a": "b&c"], "a=b%26c"),
+        ("question mark", ["a": "?"], "a=?"), ("slash", ["a": "/b/c"], "a=/b/c"),
+        ("a URL", ["a": "h://x/?y=z"], "a=h%3A//x/?y%3Dz"),
+        ("a list", ["a": ["b", 1, true] as [any Sendable]], "a[]=b&a[]=1&a[]=1"), ("an empty list", ["a": [Int]()], ""),
+        ("a list in a list", ["a": [[1], [2]]], "a[][]=1&a[][]=2"), ("a dictionary", ["a": ["b": 1]], "a[b]=1"),
+        ("a dictionary in two levels", ["a": ["b": ["c": 1]]], "a[b][c]=1"),
+        ("a list in a dictionary", ["a": ["b": ["c", "d"]]], "a[b][]=c&a[b][]=d"),
+        ("a dictionary in a list", ["a": [["b": 1]]], "a[][b]=1"),
+        ("letters of elsewhere", ["ü": "日"], "%C3%BC=%E6%97%A5"),
+        ("two symbols", ["a": "👨‍👩‍👧"], "a=%F0%9F%91%A8%E2%80%8D%F0%9F%91%A9%E2%80%8D%F0%9F%91%A7"),
+        ("different types", ["a": 1, "b": "x", "c": false, "d": 0.5], "a=1&b=x&c=0&d=0.5"),
+    ])
+    func `in a query and in a body`(what: String, parameters: Parameters, text: String) throws {
+        let get = try URLEncoding.default.encode(OutgoingRequest(url: "http://h/p"), with: parameters)
+        #expect(Self.plain(get.url) == (text.isEmpty ? "http://h/p" : "http://h/p?" + text) && get.body == nil)
+        let post = OutgoingRequest(url: "http://h/p", method: .post)
+        let encoded = try URLEncoding.default.encode(post, with: parameters)
+        #expect(Self.plain(encoded.text ?? "") == text && encoded.url == "http://h/p")
+        #expect(encoded.headers["Content-Type"] == "application/x-www-form-urlencoded; charset=utf-8")
+        #expect(
+            Self.plain(try URLEncoding.httpBody.encode(OutgoingRequest(url: "http://h/"), with: parameters).text ?? "")
+                == text
+        )
+    }
+
+    @Test(arguments: [
+        ("text", ["a": "b"] as Parameters, #"{"a":"b"}"#), ("nothing", [:], "{}"), ("a number", ["a": 1], #"{"a":1}"#),
+        ("a fraction", ["a": 0.5], #"{"a":0.5}"#), ("true", ["a": true], #"{"a":true}"#),
+        ("false", ["a": false], #"{"a":false}"#), ("null", ["a": String?.none], #"{"a":null}"#),
+        ("a list", ["a": [1, 2]], #"{"a":[1,2]}"#), ("an empty list", ["a": [Int]()], #"{"a":[]}"#),
+        ("a dictionary", ["a": ["b": ["c": 1]]], #"{"a":{"b":{"c":1}}}"#), ("quotes", ["a": "\"\\"], #"{"a":"\"\\"}"#),
+        ("a line break", ["a": "b\nc"], #"{"a":"b\nc"}"#), ("other letters", ["ü": "日"], #"{"ü":"日"}"#),
+        ("mixed", ["a": [1, "b", ["c": true]] as [any Sendable]], #"{"a":[1,"b",{"c":true}]}"#),
+        ("a large number", ["a": UInt64.max], #"{"a":18446744073709551615}"#),
+    ])
+    func `as JSON`(what: String, parameters: Parameters, text: String) throws {
+        let request = OutgoingRequest(url: "http://h/", method: .post)
+        let encoded = try JSONEncoding.default.encode(request, with: parameters)
+        #expect(encoded.text == text && encoded.headers["Content-Type"] == "application/json")
+        #expect(encoded.url == request.url)
+    }
+
+    @Test(arguments: [
+        ("a date", ["a": Date()] as Parameters), ("bytes", ["a": Data()]), ("no number", ["a": Double.nan]),
+        ("infinity", ["a": [Double.infinity]]), ("a date deep inside", ["a": ["b": [Date()]]]),
+    ])
+    func `what JSON has not is an error`(what: String, parameters: Parameters) {
+        let error = #expect(throws: RequestError.self) {
+            try JSONEncoding.default.encode(OutgoingRequest(url: "http://h/"), with: parameters)
+        }
+        guard case .parameterEncodingFailed(.jsonEncodingFailed)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}
