@@ -72,7 +72,7 @@ soak: build ## Random network trouble for half an hour, a million damaged inputs
 	@Benchmarks/soak
 	@CHECK_MUTATIONS=1000000 Scripts/test -- --filter 'DNSTests|PortalTests|RouterOptionsTests|ErrorQueueMessageTests|WebFuzzTests'
 	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
-	@SERVICE_TIMES=exact SERVICE_OUTAGES=30 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
+	@REACHABILITY_BINARY=$(CURDIR)/$(BINARY) SERVICE_TIMES=exact SERVICE_OUTAGES=30 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
 	@SERVICE_KILLS=200 SERVICE_FULL=60 OUTBOX_KILLS=200 Scripts/test -- --filter 'ServeHistoryTests|ServeDiskTests|ReachabilityOutboxTests.KillTests'
 	@Benchmarks/run --only service --check
 	@Scripts/test-service api 10000
