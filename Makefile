@@ -68,7 +68,7 @@ examples: dependencies ## Build the examples and run their tests.
 bench: build ## Measure the command beside programs in C (see Benchmarks/README.md).
 	@Benchmarks/run
 
-soak: build ## Random network trouble for half an hour, a million damaged inputs for each parser of checks, all situations with their times.
+soak: build ## Random network trouble for half an hour, a million damaged inputs for each parser of checks, all situations with their times, the faults of the service in full counts.
 	@Benchmarks/soak
 	@CHECK_MUTATIONS=1000000 Scripts/test -- --filter 'DNSTests|PortalTests|RouterOptionsTests|ErrorQueueMessageTests|WebFuzzTests'
 	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
