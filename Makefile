@@ -71,11 +71,11 @@ examples: dependencies ## Build the examples and run their tests.
 bench: build ## Measure the command beside programs in C (see Benchmarks/README.md).
 	@Benchmarks/run
 
-soak: build ## Random network trouble for half an hour, a million damaged inputs for each parser of checks, all situations with their times.
+soak: build ## Random network trouble for half an hour, a million damaged inputs for each parser of checks, all situations with their times, the faults of the service in full counts.
 	@Benchmarks/soak
 	@CHECK_MUTATIONS=1000000 Scripts/test -- --filter 'DNSTests|PortalTests|RouterOptionsTests|ErrorQueueMessageTests|WebFuzzTests'
 	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
-	@SERVICE_TIMES=exact SERVICE_OUTAGES=30 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
+	@REACHABILITY_BINARY=$(CURDIR)/$(BINARY) SERVICE_TIMES=exact SERVICE_OUTAGES=30 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
 	@SERVICE_KILLS=200 SERVICE_FULL=60 OUTBOX_KILLS=200 Scripts/test -- --filter 'ServeHistoryTests|ServeDiskTests|ReachabilityOutboxTests.KillTests'
 	@Benchmarks/run --only service --check
 	@SESSION_SCHEDULES=1000 Scripts/test -- --filter SessionFaultTests
