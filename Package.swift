@@ -364,7 +364,10 @@ let package = Package(
         ),
         .program(
             "reachability-download",
-            uses: ["CommandLineSupport", "ReachabilityRequests", "ReachabilityRetry", "LinuxPrimitives"],
+            uses: [
+                "CommandLineSupport", "ReachabilityRequests", "ReachabilityHTTP", "ReachabilityRetry",
+                "LinuxPrimitives",
+            ],
             asyncHTTPClient + with("HTTP", ["Crypto"], of: "swift-crypto")
         ),
         .program(

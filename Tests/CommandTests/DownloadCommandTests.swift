@@ -195,6 +195,14 @@ import Testing
         #expect(lab.server.requests.first?.contains("\r\nproxy-authorization: Basic bmFtZTpwYXNz\r\n") == true)
     }
 
+    @Test func `a proxy that cannot be used is told, without its password`() async throws {
+        let result = try await Command.run(
+            script: "http_proxy=https://name:pass@proxy.example $R download http://127.0.0.1:1/a"
+        )
+        let sentence = "http_proxy names a proxy that is neither http:// nor socks5://: name such a one"
+        #expect(result == Self.failure(64, sentence))
+    }
+
     @Test func `name and password of the URL go to its host, and into no file`() async throws {
         let lab = try await lab { ($0.limit, $0.closes) = (Self.half, true) }
         let url = lab.url.replacing("http://", with: "http://na%20me:pass@")

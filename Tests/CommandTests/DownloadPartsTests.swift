@@ -1,7 +1,6 @@
-import ReachabilityRequests
-import ReachabilityRetry
 import Testing
 
+@testable import ReachabilityRequests
 @testable import reachability_download
 
 /// The pure parts of `reachability download`.
@@ -12,34 +11,24 @@ import Testing
     ])
     func `numbers of bytes`(bytes: Int64, text: String) { #expect(ByteText.text(bytes) == text) }
 
-    /// What the environment has, what is asked for, and through which proxy.
-    private static let cases: [(String, String, String?)] = [
-        ("http_proxy=http://p:3128", "http://h.example/", "p:3128"),
-        ("http_proxy=p:3128", "http://h.example/", "p:3128"),
-        ("http_proxy=http://p", "http://h.example/", "p:80"),
-        ("http_proxy=http://p", "https://h.example/", nil),
-        ("https_proxy=http://p", "https://h.example/", "p:80"),
-        ("HTTPS_PROXY=http://p", "https://h.example/", "p:80"),
-        ("HTTP_PROXY=http://p", "http://h.example/", nil),
-        ("http_proxy=http://p no_proxy=x,h.example", "http://h.example/", nil),
-        ("http_proxy=http://p no_proxy=x,.example", "http://h.example/", nil),
-        ("http_proxy=http://p no_proxy=ample", "http://h.example/", "p:80"),
-        ("http_proxy=http://p no_proxy=h.example:81", "http://h.example/", nil),
-        ("http_proxy=http://p NO_PROXY=*", "http://h.example/", nil),
-        ("http_proxy=http://p no_proxy=::1", "http://[::1]/", nil),
-    ]
-
-    @Test(arguments: cases)
-    func `which proxy the environment names`(environment: String, url: String, place: String?) throws {
-        let pairs = environment.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
-        let variables = Dictionary(uniqueKeysWithValues: pairs.map { ($0[0], $0[1]) })
-        let proxy = try ProxySettings { variables[$0] }.proxy(for: try #require(RequestURL(url)))
-        #expect(proxy.map { "\($0.host):\($0.port)" } == place)
-    }
-
-    @Test(arguments: ["socks5://p", "https://p", "http://", "ftp://p"])
-    func `a proxy that cannot be spoken to is refused`(text: String) throws {
-        let url = try #require(RequestURL("http://h.example/"))
-        #expect(throws: (any Error).self) { try ProxySettings { $0 == "http_proxy" ? text : nil }.proxy(for: url) }
+    @Test func `a line tells how far it is, how fast and how long it will take`() {
+        var line = ProgressLine()
+        func text(_ completed: Int64, of total: Int64?, at seconds: Int, isWaiting: Bool = false) -> String {
+            var step = DownloadProgress(completed: completed, total: total)
+            step.isWaitingForNetwork = isWaiting
+            return line.text(step, at: .seconds(seconds))
+        }
+        #expect(text(0, of: 10_000_000, at: 0) == "  0 % [>                   ] 0 B of 10.0 MB")
+        let half = "[==========>         ] 5.0 MB of 10.0 MB"
+        #expect(text(5_000_000, of: 10_000_000, at: 5) == " 50 % \(half), 1.0 MB/s, 5 s left")
+        // For a whole window nothing has come.
+        #expect(text(5_000_000, of: 10_000_000, at: 10) == " 50 % \(half), 0 B/s")
+        let waiting = text(5_000_000, of: 10_000_000, at: 11, isWaiting: true)
+        #expect(waiting == "waiting for the network; 5.0 MB are here")
+        #expect(text(5_000_000, of: 10_000_000, at: 20) == " 50 % \(half)")
+        #expect(text(1_000_000, of: 10_000_000, at: 21).hasSuffix("1.0 MB of 10.0 MB"))
+        #expect(text(1_000_000, of: nil, at: 22) == "1.0 MB, 0 B/s")
+        #expect(text(1_000_001, of: .max, at: 400).count <= 79)
+        #expect(text(2_000_000, of: 1_000_000, at: 401).hasPrefix("100 % [====================] 2.0 MB of 1.0 MB"))
     }
 }

@@ -21,7 +21,7 @@ struct ProgressLine {
         var words = [ByteText.text(step.completed)]
         var front = ""
         if let total = step.total, total > 0 {
-            let share = Double(step.completed) / Double(total)
+            let share = min(1, Double(step.completed) / Double(total))
             let percent = "\(Int(share * 100))"
             let done = Int(share * Double(Self.bar))
             let head = done < Self.bar ? ">" : ""
