@@ -203,6 +203,16 @@ import Testing
         #expect(result == Self.failure(64, sentence))
     }
 
+    @Test func `a server that is not trusted is given up at once`() async throws {
+        let server = try await TLSServer.start()
+        let url = "--output x https://127.0.0.1:PORT/"
+        let untrusted = try await server.run("download \(url)", environment: "SSL_CERT_FILE=stranger.pem")
+        #expect(untrusted.status == 69)
+        #expect(untrusted.errors.contains("CERTIFICATE_VERIFY_FAILED"))
+        let lost = try await server.run("download \(url)", environment: "SSL_CERT_FILE=nowhere")
+        #expect(lost == Self.failure(69, "SSL_CERT_FILE: there is no nowhere"))
+    }
+
     @Test func `name and password of the URL go to its host, and into no file`() async throws {
         let lab = try await lab { ($0.limit, $0.closes) = (Self.half, true) }
         let url = lab.url.replacing("http://", with: "http://na%20me:pass@")

@@ -4,6 +4,7 @@ import LinuxPrimitives
 import NIOCore
 import NIOSSL
 import ReachabilityHTTP
+import ReachabilityRetry
 
 extension HTTPClient.Configuration {
     /// What downloads from a URL, as the environment wants it: through the proxy it names (``ProxyEnvironment``), and with the anchors of
@@ -11,14 +12,21 @@ extension HTTPClient.Configuration {
     ///
     /// An attempt that brings nothing for half a minute is given up, and the rest asked for anew.
     ///
-    /// - Throws: ``ExitMessage`` where the proxy cannot be used.
+    /// - Throws: ``ExitMessage`` where the proxy cannot be used, or there are no such anchors.
     static func forDownload(of url: DownloadURL) throws(ExitMessage) -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
-        if let roots = EnvironmentVariable.value(of: "SSL_CERT_FILE") { tls.trustRoots = .file(roots) }
+        if url.parts.scheme == "https", let roots = EnvironmentVariable.value(of: "SSL_CERT_FILE") {
+            guard FileName.isTaken(roots) else {
+                throw ExitMessage("SSL_CERT_FILE: there is no \(roots)", .unavailable)
+            }
+            tls.trustRoots = .file(roots)
+        }
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: tls,
             timeout: Timeout(connect: .seconds(10), read: .seconds(30))
         )
+        // The engine knows when a connection can be made, and which failure is for good; the client would try by the clock.
+        configuration.connectionPool.retryConnectionEstablishment = false
         switch ProxyEnvironment().way(to: url.text) {
         case .direct: break
         case .proxy(let proxy): configuration.proxy = proxy
