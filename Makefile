@@ -75,7 +75,7 @@ soak: build ## Random network trouble for half an hour, a million damaged inputs
 	@REACHABILITY_BINARY=$(CURDIR)/$(BINARY) SERVICE_TIMES=exact SERVICE_OUTAGES=30 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
 	@SERVICE_KILLS=200 SERVICE_FULL=60 OUTBOX_KILLS=200 Scripts/test -- --filter 'ServeHistoryTests|ServeDiskTests|ReachabilityOutboxTests.KillTests'
 	@Benchmarks/run --only service --check
-	@Scripts/test-service api 10000
+	@Scripts/test-service api 12000
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
 	@Scripts/check-unsafe
