@@ -79,7 +79,7 @@ soak: build ## Random network trouble for half an hour, a million damaged inputs
 	@SERVICE_KILLS=200 SERVICE_FULL=60 OUTBOX_KILLS=200 Scripts/test -- --filter 'ServeHistoryTests|ServeDiskTests|ReachabilityOutboxTests.KillTests'
 	@Benchmarks/run --only service --check
 	@SESSION_SCHEDULES=1000 Scripts/test -- --filter SessionFaultTests
-	@Scripts/test-service api 10000
+	@Scripts/test-service api 12000
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
 	@Scripts/check-unsafe
