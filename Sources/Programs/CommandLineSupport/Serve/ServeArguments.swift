@@ -34,10 +34,7 @@ package struct ServeArguments: ParsableArguments {
     package var check: String?
 
     @Option(
-        help: ArgumentHelp(
-            "An address of this machine, or none (default: 127.0.0.1:9672).",
-            valueName: "address"
-        )
+        help: ArgumentHelp("Its address, or none (default: 127.0.0.1:9672).", valueName: "address")
     )
     package var listen: [String] = []
 

@@ -8,8 +8,9 @@ package struct TokenArguments: CompanionArguments {
         abstract: "Make a token for who asks the service over HTTPS.",
         usage: "reachability serve token [--name <name>] [--scope <scope>]",
         discussion: """
-            Example: reachability serve token --name phone
-            Exit status: 0 made, 64 usage.
+            Examples: reachability serve token --name phone
+                      reachability serve token --name ops --scope admin
+            Exit status: 0 made, 64 usage, 69 not installed.
 
             The first line is the token: give it to who asks. The others belong into the
             service's configuration, which never has the token itself.
