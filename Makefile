@@ -16,15 +16,18 @@ watch: dependencies ## Install what is missing, build, and watch the network at 
 	@PRODUCTS=reachability Scripts/build-release
 	@exec $(BINARY) watch $(ARGS)
 
+# Optimising takes twice as long, and who looks at it for the first time does not want to wait.
 serve: dependencies ## Install what is missing, build, and account for every second; prints its address. ARGS="..." are passed on.
-	@PRODUCTS="reachability reachability-serve" Scripts/build-release
-	@exec $(BINARY) serve $(ARGS)
+	@for product in reachability reachability-serve; do \
+	    Scripts/swift-build --scratch-path .build/serve -debug-info-format none --product $$product || exit; \
+	done
+	@exec .build/serve/debug/reachability serve $(ARGS)
 
 build: dependencies ## Build the optimised command.
 	@Scripts/build-release
 
 install: ## Install the command, manual pages and completions under $(DESTDIR)$(PREFIX); builds only what is missing.
-	@test -x $(BINARY) -a -x $(BINARY)-check -a -x $(BINARY)-outbox -a -x $(BINARY)-serve -a -x $(BINARY)-trust || $(MAKE) --no-print-directory build
+	@test -x $(BINARY) -a -x $(BINARY)-check -a -x $(BINARY)-download -a -x $(BINARY)-outbox -a -x $(BINARY)-serve -a -x $(BINARY)-trust || $(MAKE) --no-print-directory build
 	@Scripts/install-files $(BINARY) "$(DESTDIR)" "$(PREFIX)"
 
 uninstall: ## Remove what `make install` with the same DESTDIR and PREFIX has installed.
