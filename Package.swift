@@ -142,6 +142,7 @@ let package = Package(
         .library(name: "NetworkReachabilityLifecycle", targets: ["NetworkReachabilityLifecycle"]),
         .library(name: "ReachabilityChecks", targets: ["ReachabilityChecks"]),
         .library(name: "ReachabilityRetry", targets: ["ReachabilityRetry"]),
+        .library(name: "ReachabilityRetryLifecycle", targets: ["ReachabilityRetryLifecycle"]),
         .library(name: "ReachabilityOutbox", targets: ["ReachabilityOutbox"]),
         .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
         .library(name: "ReachabilityRequests", targets: ["ReachabilityRequests"]),
@@ -260,6 +261,12 @@ let package = Package(
 
         // Without the trait Netlink none of these needs libnl.
         .library("ReachabilityRetry", on: .requests, uses: ["LinuxPrimitives"], logging + netlink),
+        .library(
+            "ReachabilityRetryLifecycle",
+            on: .requests,
+            uses: ["ReachabilityRetry", "LinuxPrimitives"],
+            lifecycle
+        ),
         // With the trait HTTP.
         .library(
             "ReachabilityHTTP",
@@ -526,6 +533,11 @@ let package = Package(
                 "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
                 "NetworkLab", "TestSupport",
             ]
+        ),
+        .tests(
+            "ReachabilityRetryLifecycleTests",
+            uses: ["ReachabilityRetryLifecycle", "ReachabilityRetry", "LinuxPrimitives"],
+            logging + lifecycle
         ),
         .tests(
             "ReachabilityHTTPTests",
