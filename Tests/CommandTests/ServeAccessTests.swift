@@ -129,6 +129,10 @@ import X509
                 == "access.certificate: DIR/server.pem is empty\n"
         )
         #expect(
+            try await check { try $0.directory.write("server.pem", "text", mode: 0o644) }
+                == "access.certificate: DIR/server.pem has no certificate that can be read: it must be in PEM, the service's own first\n"
+        )
+        #expect(
             try await check { try $0.directory.remove("server.key") }
                 == "access.key: cannot read DIR/server.key: No such file or directory\n"
         )

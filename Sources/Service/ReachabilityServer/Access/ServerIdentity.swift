@@ -111,6 +111,9 @@ struct ServerIdentity: Sendable {
         if case .passphraseMissing(let file) = error {
             text = "the key of \(file) is encrypted: `openssl pkey -in FILE -out FILE` makes one that is not"
         }
+        if case .noCertificate(let file) = error {
+            text = "\(file) has no certificate that can be read: it must be in PEM, the service's own first"
+        }
         return ConfigurationProblem(path: "access.\(key)", text: text.printable)
     }
 }
