@@ -34,6 +34,10 @@ struct Serve: AsyncParsableCommand {
         let places = try ServePlaces(arguments, configuration.listen, Supervision.offer.descriptors)
         let access = Access(warn: Self.warn)
         do { _ = try access.prepare(configuration)() } catch { throw Self.refusal(error, arguments.config ?? "") }
+        if access.tls == nil, places.inherited.contains(where: \.isSecured) {
+            let text = "cannot speak TLS at the socket that was handed over: say certificate and key in [access]"
+            throw ExitMessage(text, .configuration)
+        }
         let front = ServeFront(access)
         var addresses: [String]
         do { addresses = try await places.listen(with: front.server) } catch {
