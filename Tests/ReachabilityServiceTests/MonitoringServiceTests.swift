@@ -43,6 +43,9 @@ import Testing
             service.flush()
         }
 
+        /// Makes several changes before the first of them can be heard.
+        func atOnce(_ changes: () -> Void) { manager.record.monitor.queue.sync(execute: changes) }
+
         func setClock(by step: Duration) { wallOffset.withLock { $0 += step } }
 
         /// The events so far, in a few words each.
@@ -94,6 +97,29 @@ import Testing
                 "outage ended by up",
             ]
         )
+    }
+
+    @Test func `it begins with the first of several changes, ends with the last, and says how sure that is`() throws {
+        let world = try World()
+        world.kernel.clock.advance(by: .seconds(60))
+        world.atOnce {
+            world.kernel.setCarrier("eth0", false)
+            world.kernel.clock.advance(by: .milliseconds(3))
+            world.kernel.removeRoute("default")
+        }
+        world.flush()
+        world.kernel.clock.advance(by: .milliseconds(400))
+        world.atOnce {
+            world.kernel.setCarrier("eth0", true)
+            world.kernel.clock.advance(by: .milliseconds(5))
+            // The evaluation that follows the carrier finds this route already, whose own event comes later.
+            world.kernel.addRoute("default", via: "192.0.2.1")
+        }
+        world.flush()
+        let outage = try #require(world.account?.outages.first)
+        #expect(world.account?.outages.count == 1)
+        #expect(outage.duration(at: world.service.snapshot.now) == .milliseconds(408))
+        #expect(outage.uncertainty == .milliseconds(5))
     }
 
     @Test func `a lost route is another cause, and both are one outage`() throws {

@@ -29,6 +29,7 @@ import Testing
         }
 
         var isCurrent: Bool { real.isCurrent }
+        var hasEvents: Bool { real.hasEvents }
         func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] { try real.ask(questions) }
         func stopListening() { real.stopListening() }
         func setFilter(_ filter: RouteFilter?) throws(NetlinkError) { try real.setFilter(filter) }

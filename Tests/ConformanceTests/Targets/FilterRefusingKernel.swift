@@ -41,6 +41,7 @@ struct FilterRefusingKernel: Kernel {
         }
 
         var isCurrent: Bool { real.isCurrent }
+        var hasEvents: Bool { real.hasEvents }
 
         func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] { try real.ask(questions) }
         func stopListening() { real.stopListening() }

@@ -34,6 +34,9 @@ package protocol KernelConnection: KernelAnswering, AnyObject, Sendable {
         _ heard: @escaping @Sendable (EventBurst) -> Void
     ) throws(NetlinkError) -> [String]
 
+    /// Whether more was announced than the listener has been told of: what was answered last may come from that.
+    var hasEvents: Bool { get }
+
     /// Says which routes are to be heard of, from now on until it is said again or the connection is let go; nil for all.
     /// Every other message is heard of in any case.
     func setFilter(_ filter: RouteFilter?) throws(NetlinkError)

@@ -67,6 +67,9 @@ struct KernelSession {
         }
     }
 
+    /// Whether the last answers may come from changes that nobody has been told of yet.
+    var hasEvents: Bool { isListening && (connection?.hasEvents ?? false) }
+
     /// How many routes were looked up since this was asked last.
     mutating func takeLookups() -> UInt64 {
         defer { lookups = 0 }

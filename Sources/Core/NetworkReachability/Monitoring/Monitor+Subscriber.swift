@@ -9,7 +9,13 @@ extension Monitor.Subscriber {
         if last == nil, waits(forName: path, &actions) { return }
         guard let last, settling != nil else {
             if let last, !subscription.interest.isChange(path, after: last) { return }
-            let change = PathChange(path: path, previous: last, noticed: origin.noticed, remover: origin.remover)
+            let change = PathChange(
+                path: path,
+                previous: last,
+                noticed: origin.noticed,
+                completed: origin.completed,
+                remover: origin.remover
+            )
             actions.append(.notify(subscription, change))
             self.last = path
             return

@@ -79,6 +79,8 @@ struct Monitor {
     struct Origin: Hashable {
         /// When the first notification was noticed; nil where none led to them.
         var noticed: Duration?
+        /// When the last of what may have led to them was known of; nil where that is the first.
+        var completed: Duration?
         /// The port of whoever took something away, where one burst led to them and nothing else; see ``EventBurst/remover``.
         var remover: UInt32?
     }
@@ -252,7 +254,8 @@ extension Monitor {
         }
         lastBurst = now
         if let concerned { touched?.formUnion(concerned) } else { touched = nil }
-        enqueue(concerned ?? watched.sorted(), Origin(noticed: burst.noticed, remover: burst.remover))
+        let origin = Origin(noticed: burst.noticed, completed: burst.completed, remover: burst.remover)
+        enqueue(concerned ?? watched.sorted(), origin)
         actions.append(.evaluate)
         if burst.mayChangeNames { actions.append(.resolveNames) }
         if !isTrailingScheduled {
@@ -356,6 +359,7 @@ extension Monitor {
     private mutating func enqueue(_ ids: some Sequence<TargetRecord.ID>, _ new: Origin = Origin()) {
         // Of what waits already, nobody can tell any more which of the two it comes from.
         origin.remover = line.isEmpty ? new.remover : nil
+        origin.completed = new.completed ?? (origin.noticed == nil ? nil : new.noticed) ?? origin.completed
         origin.noticed = origin.noticed ?? new.noticed
         let ids = ids.filter { inLine.insert($0).inserted }
         line.insert(contentsOf: ids, at: ids.count < MonitorTiming.evaluationLimit ? lineStart : line.count)

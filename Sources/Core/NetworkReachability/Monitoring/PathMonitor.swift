@@ -99,13 +99,14 @@ extension PathMonitor {
     /// Evaluates the next targets in line, and notifies of what has changed. The rest waits for everybody else who waits for the
     /// queue: those who begin or end to listen, and other events.
     private func evaluateNext(isContinuing: Bool = false) {
-        let (records, origin, continues) = state.withLock {
+        var (records, origin, continues) = state.withLock {
             $0.next(MonitorTiming.evaluationLimit, isContinuing: isContinuing)
         }
         if continues { soon { [weak self] in self?.evaluateNext(isContinuing: true) } }
         if records.isEmpty { return }
         let evaluations = evaluate(records)
         let now = now
+        if evaluations.hasEvents { origin.completed = now }
         perform(state.withLock { $0.evaluated(evaluations.results, origin, at: now) })
         if !evaluations.isListening { perform(state.withLock { $0.cannotListen() }) }
         if !evaluations.tunnelEnds.isEmpty {
@@ -126,7 +127,7 @@ extension PathMonitor {
 
     private typealias Evaluations = (
         results: [(record: TargetRecord, path: NetworkPath, lifetime: Duration?)],
-        isListening: Bool, wasListening: Bool, tunnelEnds: Set<WireAddress>
+        isListening: Bool, wasListening: Bool, hasEvents: Bool, tunnelEnds: Set<WireAddress>
     )
 
     /// The paths of `records`, counted as changes where they are.
@@ -144,7 +145,7 @@ extension PathMonitor {
                     return (record, path, evaluation.lifetime)
                 }
             }
-            return (results, session.isListening, wasListening, session.tunnelEnds)
+            return (results, session.isListening, wasListening, session.hasEvents, session.tunnelEnds)
         }
         for (path, target) in changes { log(path, of: target) }
         return evaluations

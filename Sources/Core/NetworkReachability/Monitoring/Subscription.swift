@@ -7,6 +7,8 @@ package struct PathChange: Sendable {
     var previous: NetworkPath?
     /// When the kernel's notification that led to it was noticed, on the monotonic clock; nil where none did.
     package var noticed: Duration?
+    /// When the last of what may have led to it was known of, on the same clock; nil where that is what was noticed first.
+    package var completed: Duration?
     /// The netlink port of the process that took something away, where nothing else can have led to it; it may be wrong.
     package var remover: UInt32?
 }

@@ -38,6 +38,7 @@ final class EventThread: Sendable {
                         // What cannot be read is not read again and again.
                         if burst.failure != nil { hasEnded.withLock { $0 = true } }
                         burst.noticed = noticed
+                        if burst.messages > 1 { burst.completed = SystemClock.monotonic }
                         heard(burst)
                     }
                 }

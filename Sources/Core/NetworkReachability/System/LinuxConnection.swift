@@ -28,6 +28,8 @@ final class LinuxConnection: KernelConnection {
         namespace?.leads(to: identity) ?? true
     }
 
+    var hasEvents: Bool { sockets.events.wait(atMost: .zero) }
+
     func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] { try sockets.ask(questions) }
 
     func listen(

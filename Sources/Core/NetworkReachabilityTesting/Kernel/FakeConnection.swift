@@ -24,6 +24,11 @@ final class FakeConnection: KernelConnection {
         return kernel.state.withLock { $0.connections[id]?.isCurrent ?? false }
     }
 
+    var hasEvents: Bool {
+        let id = id
+        return kernel.state.withLock { $0.connections[id]?.pending.isEmpty == false }
+    }
+
     func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
         let (id, now) = (id, kernel.clock.monotonic)
         let outcome: Result<[KernelAnswer], NetlinkError> = kernel.state.withLock { state in

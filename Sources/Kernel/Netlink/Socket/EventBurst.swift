@@ -47,6 +47,8 @@ package struct EventBurst: Hashable, Sendable {
     /// When the first of it was noticed, on the monotonic clock: the moment the thread that waits for it woke. Nil for what
     /// was fetched otherwise.
     package var noticed: Duration?
+    /// When the last of it had been read, on the same clock; nil where it was one message, or was fetched otherwise.
+    package var completed: Duration?
 
     /// - Parameter prefixes: nil for everything where the burst is about routes or messages were lost, else none.
     package init(
@@ -84,6 +86,7 @@ package struct EventBurst: Hashable, Sendable {
         author.formUnion(other.author)
         failure = failure ?? other.failure
         noticed = noticed ?? other.noticed
+        completed = other.completed ?? completed
     }
 }
 

@@ -226,12 +226,21 @@ package final class MonitoringService: Sendable {
         // The event may have been received before this machine slept last; the books take no moment before an interval began.
         let received = change.noticed.map { boot - (monotonic - $0) } ?? boot
         let observation = Observation(path: .init(change.path))
+        // A way is lost with the first of the changes it needed, and there with the last.
+        let isBack = observation.path == .reachable
+        let uncertainty = isBack ? change.completed.map { $0 - (change.noticed ?? $0) } ?? .zero : .zero
         let events = record { state in
-            let instant = state.line.instant(at: received)
+            let instant = state.line.instant(at: received + uncertainty)
             state.checks[target]?.take(change.path, at: instant)
             // Where there is a way, a check says what comes of it; until then it is as it was.
             if state.checks[target] != nil, change.path.mayBeChecked { return [] }
-            return state.books.take(observation, of: target, at: instant, now: state.line.instant(at: boot))
+            return state.books.take(
+                observation,
+                of: target,
+                at: instant,
+                uncertainty: uncertainty,
+                now: state.line.instant(at: boot)
+            )
         }
         if let port = change.remover, let noticed = change.noticed {
             findActor(of: Removal(port: port, namespace: watched.namespace, noticed: noticed), target, events)

@@ -10,6 +10,8 @@ package final class PathObserver: Sendable {
         package let path: NetworkPath
         /// When the event was received, on CLOCK_MONOTONIC; nil where none led to it.
         package let noticed: Duration?
+        /// When the last event that may have led to it was known of; nil where that is the same.
+        package let completed: Duration?
         /// The netlink port of whoever took something away, where nothing else can have led to it; it may be wrong.
         package let remover: UInt32?
     }
@@ -24,7 +26,14 @@ package final class PathObserver: Sendable {
             change,
             subscription in
             subscription.call(since: change.noticed) {
-                changed(Change(path: change.path, noticed: change.noticed, remover: change.remover))
+                changed(
+                    Change(
+                        path: change.path,
+                        noticed: change.noticed,
+                        completed: change.completed,
+                        remover: change.remover
+                    )
+                )
             }
         }
         subscription.begin()

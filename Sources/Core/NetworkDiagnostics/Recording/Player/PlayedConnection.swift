@@ -19,6 +19,8 @@ final class PlayedConnection: KernelConnection {
         player.state.withLock { $0.take(RecordedQuestion(.isCurrent))?.answer != [0] }
     }
 
+    var hasEvents: Bool { false }
+
     func ask(_ asked: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
         let forNetlink = asked.filter { if case .hardware = $0 { false } else { true } }
         var answers = try questions.withLock { questions throws(NetlinkError) in try questions.ask(forNetlink) }[...]

@@ -20,6 +20,9 @@ final class RecordingConnection: KernelConnection {
         return isCurrent
     }
 
+    /// No answer depends on it, so it is not written down.
+    var hasEvents: Bool { connection.hasEvents }
+
     func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
         let answers = try connection.ask(questions)
         for case (.hardware(let link), .hardware(let hardware)) in zip(questions, answers) {

@@ -120,7 +120,8 @@ struct OutagePage {
         let outage = explained.outage
         let deciding = outage.deciding(at: snapshot.now)
         let end: HTML = outage.end.map { snapshot.time($0, .exact) } ?? "it goes on"
-        let precision = outage.uncertainty == .zero ? "to the millisecond" : "give or take \(outage.uncertainty.units)"
+        let isExact = outage.uncertainty < .milliseconds(1)
+        let precision = isExact ? "to the millisecond" : "give or take \(outage.uncertainty.units)"
         let basis = deciding.state.basis == .checks ? "the kernel, and active checks" : "the kernel alone"
         let ending = outage.ending.map { ending in
             switch ending {
