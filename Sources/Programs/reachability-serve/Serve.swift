@@ -19,7 +19,9 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         if let file = arguments.check {
             let configuration = try Self.read(file)
-            do { try Access(warn: Self.warn).check(configuration) } catch { throw Self.refusal(error, file) }
+            do { try Access(warn: Self.warn).check(configuration) } catch {
+                throw Self.refusal(configuration.placed(error), file)
+            }
             return
         }
         if arguments.reload { return try ServiceClient(socket: arguments.socket, json: false).reload() }
@@ -33,7 +35,9 @@ struct Serve: AsyncParsableCommand {
         let supervision = Supervision(Supervision.offer.notify)
         let places = try ServePlaces(arguments, configuration.listen, Supervision.offer.descriptors)
         let access = Access(warn: Self.warn)
-        do { _ = try access.prepare(configuration)() } catch { throw Self.refusal(error, arguments.config ?? "") }
+        do { _ = try access.prepare(configuration)() } catch {
+            throw Self.refusal(configuration.placed(error), arguments.config ?? "")
+        }
         if access.tls == nil, places.inherited.contains(where: \.isSecured) {
             let text = "cannot speak TLS at the socket that was handed over: say certificate and key in [access]"
             throw ExitMessage(text, .configuration)
@@ -57,7 +61,7 @@ struct Serve: AsyncParsableCommand {
         do { try notifying.prepare(configuration)() } catch {
             await front.server.stop()
             history?.stop(at: service.snapshot.now)
-            throw Self.refusal(error, arguments.config ?? "")
+            throw Self.refusal(configuration.placed(error), arguments.config ?? "")
         }
         do { try service.apply(configuration.targets) } catch {
             await front.server.stop()

@@ -1,5 +1,5 @@
 /// On which lines the keys of a document stand, as far as a look at the beginnings of its lines tells.
-struct KeyLines {
+struct KeyLines: Hashable, Sendable {
     private var lines: [String: Int] = [:]
 
     init(_ text: String) {

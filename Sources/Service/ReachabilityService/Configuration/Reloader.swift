@@ -71,7 +71,12 @@ package final class Reloader: Sendable {
     /// - Throws: ``ConfigurationProblems``; what was so goes on to be so.
     package func reload() throws(ConfigurationProblems) -> [String] {
         do {
-            let restart = try turn.withLock { _ throws(ConfigurationProblems) in try apply(try Self.read(file)) }
+            let restart = try turn.withLock { _ throws(ConfigurationProblems) in
+                let configuration = try Self.read(file)
+                do throws(ConfigurationProblems) { return try apply(configuration) } catch {
+                    throw configuration.placed(error)
+                }
+            }
             state.withLock { state in
                 state.status.succeeded += 1
                 state.status.isStale = false

@@ -30,6 +30,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package var maintenance: [MaintenanceWindow] = []
     /// All that its file says, in its words.
     package private(set) var document: [String: TOMLNode] = [:]
+    private var lines = KeyLines("")
 
     /// What is done without a file.
     package init() {}
@@ -56,14 +57,18 @@ package struct ServiceConfiguration: Hashable, Sendable {
         heartbeat = Self.heartbeat(root, in: directory)
         maintenance = Self.maintenance(root, targets: targets)
         root.finish()
-        guard !findings.problems.isEmpty else { return }
-        let lines = KeyLines(text)
-        let placed = findings.problems.map { problem in
+        lines = KeyLines(text)
+        if !findings.problems.isEmpty { throw placed(ConfigurationProblems(findings.problems)) }
+    }
+
+    /// What is wrong in it, also what turned out later, with the lines it stands on, in their order.
+    package func placed(_ found: ConfigurationProblems) -> ConfigurationProblems {
+        let placed = found.problems.map { problem in
             var problem = problem
-            problem.line = lines.nearest(to: problem.path)
+            problem.line = problem.line ?? lines.nearest(to: problem.path)
             return problem
         }
-        throw ConfigurationProblems(placed.sorted { ($0.line ?? 0, $0.path) < ($1.line ?? 0, $1.path) })
+        return ConfigurationProblems(placed.sorted { ($0.line ?? 0, $0.path) < ($1.line ?? 0, $1.path) })
     }
 
     private static func targets(_ root: TableReader, _ checks: CheckReader) -> [ServiceTarget] {

@@ -3,6 +3,33 @@ package import ReachabilityLedger
 
 /// What is deleted, and when: slice by slice, so that nobody who writes waits for long.
 extension HistoryStore {
+    /// Deletes what is older than `duration`; of checks the short buckets become long ones before that.
+    package func deleteOld(keeping duration: Duration, _ now: LedgerInstant) throws {
+        while try gather(before: now - Self.shortBuckets) {}
+        while try pruneBuckets(before: now - duration) {}
+        while try prune(before: now - duration) {}
+    }
+
+    /// So long what checks came to is kept in short buckets.
+    private static let shortBuckets = Duration.seconds(14 * 86400)
+
+    /// Deletes the oldest days, if the file is too large, until it is not, and gives the room back. What lasts is never deleted.
+    ///
+    /// - Returns: Whether any were deleted.
+    package func limit(to size: Int, _ now: LedgerInstant) throws -> Bool {
+        var hasDeleted = false
+        while try self.size() > size, let oldest = try oldest(), oldest < now {
+            let end = min(now, oldest + .seconds(86400))
+            while try pruneBuckets(before: end) {}
+            while try prune(before: end) {}
+            if try self.oldest() == oldest { break }
+            hasDeleted = true
+        }
+        // What is given back later is room already.
+        for _ in 0..<64 { guard try shrink() else { break } }
+        return hasDeleted
+    }
+
     /// Deletes a slice of what is older than a moment; the days stay.
     ///
     /// - Returns: Whether there may be more.

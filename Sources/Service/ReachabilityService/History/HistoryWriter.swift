@@ -237,38 +237,19 @@ package final class HistoryWriter: Sendable {
         do {
             try store.mark(run, at: now)
             writeChecks()
-            while try store.gather(before: now - Self.shortBuckets) {}
-            while try store.pruneBuckets(before: now - options.keep) {}
-            while try store.prune(before: now - options.keep) {}
-            try limit(store, to: options.maximumSize, now)
+            try store.deleteOld(keeping: options.keep, now)
+            let hasLimited = try store.limit(to: options.maximumSize, now)
+            let isFirst = state.withLock { state in
+                defer { state.isLimited = state.isLimited || hasLimited }
+                return hasLimited && !state.isLimited
+            }
+            guard isFirst else { return }
+            let text = "was larger than \(options.maximumSize) bytes: of its oldest days only the sums are kept"
+            report("the history \(file.printable) \(text)")
         } catch {
             fail(HistoryFault(error, file: file))
         }
     }
-
-    /// Deletes the oldest days, if the file is too large, until it is not, and gives the room back. What lasts is never deleted.
-    private func limit(_ store: HistoryStore, to size: Int, _ now: LedgerInstant) throws {
-        var hasDeleted = false
-        while try store.size() > size, let oldest = try store.oldest(), oldest < now {
-            let end = min(now, oldest + .seconds(86400))
-            while try store.pruneBuckets(before: end) {}
-            while try store.prune(before: end) {}
-            if try store.oldest() == oldest { break }
-            hasDeleted = true
-        }
-        // What is given back later is room already.
-        for _ in 0..<64 { guard try store.shrink() else { break } }
-        let isFirst = state.withLock { state in
-            defer { state.isLimited = state.isLimited || hasDeleted }
-            return hasDeleted && !state.isLimited
-        }
-        guard isFirst else { return }
-        let text = "was larger than \(size) bytes: of its oldest days only the sums are kept"
-        report("the history \(file.printable) \(text)")
-    }
-
-    /// So long what checks came to is kept in short buckets.
-    private static let shortBuckets = Duration.seconds(14 * 86400)
 
     /// On the queue.
     private func writeChecks() {
