@@ -421,6 +421,13 @@ let package = Package(
             path: "Benchmarks/trust",
             swiftSettings: strict
         ),
+        // Small requests and large bodies, beside async-http-client and URLSession.
+        .executableTarget(
+            name: "RequestBenchmark",
+            dependencies: ["ReachabilityRequests"] + asyncHTTPClient,
+            path: "Benchmarks/requests",
+            swiftSettings: strict
+        ),
         // Echoes and connections, many at a time.
         .executableTarget(
             name: "SocketBenchmark",
@@ -621,7 +628,8 @@ if let sanitizer = Context.environment["SANITIZER"] {
     let programs = [
         "reachability", "reachability-check", "reachability-download", "reachability-outbox", "reachability-serve",
         "reachability-trust", "CommandLineSupport",
-        "EmbeddingProgram", "TrustFuzzer", "TrustBenchmark", "CommandTests", "ScenarioTests", "CheckScenarioTests",
+        "EmbeddingProgram", "TrustFuzzer", "TrustBenchmark", "RequestBenchmark",
+        "CommandTests", "ScenarioTests", "CheckScenarioTests",
     ]
     let tls = [
         "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP", "ServerTrustAsyncHTTPClient", "ReachabilityHTTP",

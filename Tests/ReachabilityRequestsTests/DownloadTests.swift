@@ -9,7 +9,7 @@ struct DownloadTests {
     private static let content = (0..<60).map { UInt8($0 + 33) }
 
     /// Serves a file as a good server does.
-    private static func serve(_ content: [UInt8], tag: String? = #""v1""#, _ request: Seen) -> Reply {
+    static func serve(_ content: [UInt8], tag: String? = #""v1""#, _ request: Seen) -> Reply {
         var reply = Reply()
         reply.fields["ETag"] = tag
         guard let range = request.fields["range"], request.fields["if-range"] == tag,
@@ -39,14 +39,14 @@ struct DownloadTests {
         return reply
     }
 
-    private func withFolder(_ body: (String) async throws -> Void) async throws {
+    func withFolder(_ body: (String) async throws -> Void) async throws {
         let folder = "\(FileManager.default.temporaryDirectory.path)/download-\(UUID())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await body(folder)
     }
 
-    private func bytes(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
+    func bytes(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
 
     private func names(in folder: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted()

@@ -41,7 +41,9 @@ extension HTTPClient {
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(RetryError) -> RetryOutcome<HTTPClientResponse> {
-        try await retried(request, policy, options, body, logger, letGo: { await $0.discard() }) { $0 }.run()
+        let settings = ClientSettings(self)
+        return try await retried(request, settings, policy, options, body, logger, letGo: { await $0.discard() }) { $0 }
+            .run()
     }
 }
 
@@ -51,6 +53,7 @@ extension HTTPClient {
     /// - Parameter read: Makes what an attempt brings of its answer, which has begun.
     func retried<Value>(
         _ request: HTTPClientRequest,
+        _ settings: ClientSettings,
         _ policy: RetryPolicy,
         _ options: RequestRetryOptions,
         _ makeBody: (@Sendable () throws -> HTTPClientRequest.Body)?,
@@ -59,7 +62,6 @@ extension HTTPClient {
         read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
     ) throws(RetryError) -> RetriedRequest<Value> {
         let parsed = try HTTPClient.Request.checked(request.url, options)
-        let settings = ClientSettings(self)
         let attempts = AsyncAttempts(
             client: self,
             settings: settings,

@@ -34,7 +34,31 @@ extension HTTPClient {
         isolation: isolated (any Actor)? = #isolation,
         reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
     ) async throws(RetryError) -> RetryOutcome<Value> {
-        let retried = try retried(request, policy, options, body, logger, letGo: ReadAnswer.discard) { response in
+        let settings = ClientSettings(self)
+        return try await execute(
+            request,
+            settings,
+            retry: policy,
+            options: options,
+            body: body,
+            logger: logger,
+            reading: read
+        )
+    }
+
+    /// The same, with the client's settings.
+    package func execute<Value: Sendable>(
+        _ request: HTTPClientRequest,
+        _ settings: ClientSettings,
+        retry policy: RetryPolicy,
+        options: RequestRetryOptions,
+        body: (@Sendable () throws -> HTTPClientRequest.Body)? = nil,
+        logger: Logger? = nil,
+        isolation: isolated (any Actor)? = #isolation,
+        reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
+    ) async throws(RetryError) -> RetryOutcome<Value> {
+        let retried = try retried(request, settings, policy, options, body, logger, letGo: ReadAnswer.discard) {
+            response in
             let isKept = !policy.statuses.contains(Int(response.status.code))
             return isKept ? ReadAnswer.read(try await response.read(with: read)) : .unread(response)
         }

@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+package import AsyncHTTPClient
 import NIOHTTP1
 import ReachabilityRetry
 
@@ -22,8 +22,9 @@ extension HTTPClient.Request {
     }
 }
 
-/// What matters of a client's settings, which async-http-client does not tell: this looks at how the client is made up.
-struct ClientSettings {
+/// What matters of a client's settings, which async-http-client does not tell: this looks at how the client is made up. That takes longer
+/// than a small request, so who sends many looks once.
+package struct ClientSettings: Sendable {
     /// Whose reachability counts where all goes through a proxy; nil where there is none, or it is not recognised.
     let proxyHost: String?
     /// Whether the client would follow redirects by itself; also where that is not recognised.
@@ -31,7 +32,7 @@ struct ClientSettings {
     /// Whether it may speak HTTP/2, where TLS agrees on it.
     let maySpeakHTTP2: Bool
 
-    init(_ client: HTTPClient) {
+    package init(_ client: HTTPClient) {
         let configuration =
             Mirror(reflecting: client).descendant("configuration") as? HTTPClient.Configuration
         proxyHost = configuration?.proxy?.host

@@ -29,8 +29,13 @@ final class PartialDownload: Sendable {
     /// After how many bytes it is worth to ask for the rest at once.
     private static let goodPiece: Int64 = 64 << 10
 
+    /// What is written is brought to the disk at each multiple of this, before anything behind it is written: so much a power cut takes.
+    static let syncedPiece: Int64 = 64 << 20
+
     let destination: String
     private let url: String
+    /// Which start of the machine this is.
+    private let boot: String?
     private let file: PartialFile
     private let state = Locked(State())
     private let tell: @Sendable (DownloadProgress) -> Void
@@ -43,10 +48,12 @@ final class PartialDownload: Sendable {
         _ destination: String,
         url: String,
         isResuming: Bool,
+        boot: String? = ResumeData.currentBoot,
         tell: @escaping @Sendable (DownloadProgress) -> Void
     ) throws(RequestError) {
         self.destination = destination
         self.url = ResumeData.plain(url)
+        self.boot = boot
         self.tell = tell
         do throws(SystemError) {
             file = try PartialFile(Self.path(of: destination), isNew: false)
@@ -56,11 +63,14 @@ final class PartialDownload: Sendable {
         }
         // Whoever had the lock may have given the file its name since.
         guard file.isNamed(path) else { throw .downloadBusy(path: destination) }
-        if isResuming, let note = TextFile.read(notePath, limit: 1 << 16),
-            let known = try? JSONDecoder().decode(ResumeData.self, from: Data(note.utf8)), known.url == self.url
+        if isResuming, let text = TextFile.read(notePath, limit: 1 << 16),
+            let known = try? JSONDecoder().decode(ResumeData.self, from: Data(text.utf8)), known.url == self.url
         {
-            let size = try during { () throws(SystemError) in try file.size() }
-            if size > 0, size <= known.total ?? .max { state.withLock { ($0.size, $0.known) = (size, known) } }
+            let found = try during { () throws(SystemError) in try file.size() }
+            let size = known.boot == nil || known.boot == boot ? found : Self.synced(of: found)
+            if size > 0, found <= known.total ?? .max { state.withLock { ($0.size, $0.known) = (size, known) } }
+            // From now on it is this start that counts.
+            if size < found, self.size > 0 { try note(known) }
         }
         guard size == 0 else { return }
         if isResuming, try during({ () throws(SystemError) in try file.size() }) > 0 {
@@ -68,6 +78,9 @@ final class PartialDownload: Sendable {
         }
         try startOver()
     }
+
+    /// How much of a file of this size is on the disk for certain, after the machine has stopped in the middle of it.
+    static func synced(of size: Int64) -> Int64 { max(0, size - 1) / syncedPiece * syncedPiece }
 
     private static func path(of destination: String) -> String { "\(destination).part" }
 
@@ -168,7 +181,16 @@ final class PartialDownload: Sendable {
             try startOver()
             throw DownloadFailure.tooLong(total)
         }
-        try during { () throws(SystemError) in try file.write(part.readableBytesView, at: place) }
+        try during { () throws(SystemError) in
+            var (place, rest) = (place, part)
+            while rest.readableBytes > 0 {
+                if place > 0, place % Self.syncedPiece == 0 { try file.sync() }
+                let room = Int(Self.syncedPiece - place % Self.syncedPiece)
+                guard let piece = rest.readSlice(length: min(rest.readableBytes, room)) else { break }
+                try file.write(piece.readableBytesView, at: place)
+                place += Int64(piece.readableBytes)
+            }
+        }
         change { state in
             state.size = end
             state.received += end - place
@@ -210,12 +232,15 @@ final class PartialDownload: Sendable {
 
     /// Written before the first byte of the file: there are no bytes of which nothing is known.
     private func note(_ known: ResumeData?) throws(RequestError) {
-        guard let known, let text = try? JSONEncoder().encode(known) else { return }
+        guard var known else { return }
+        known.boot = boot
+        guard let text = try? JSONEncoder().encode(known) else { return }
         OwnFile.remove(notePath)
         try during { () throws(SystemError) in
             let note = try PartialFile(notePath, isNew: true)
             try note.write(text, at: 0)
             try note.sync()
+            try FileName.syncDirectory(of: notePath)
         }
         state.withLock { $0.known = known }
     }

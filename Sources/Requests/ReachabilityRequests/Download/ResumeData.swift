@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// What is known of a file of which a part is here: enough to ask for the rest of it, and for nothing else. It has no credentials.
 public struct ResumeData: Codable, Hashable, Sendable {
     /// The URL as the caller gave it, without name, password and fragment.
@@ -6,6 +8,9 @@ public struct ResumeData: Codable, Hashable, Sendable {
     public let validator: String
     /// How many bytes the whole file has; nil where that was not said.
     public let total: Int64?
+    /// Which start of the machine the file was written in (`boot_id` of random(4)); nil where that is not known. After another start only
+    /// what had been brought to the disk is there for certain.
+    public internal(set) var boot: String?
 
     /// What is known.
     public init(url: String, validator: String, total: Int64?) {
@@ -13,6 +18,9 @@ public struct ResumeData: Codable, Hashable, Sendable {
         self.validator = validator
         self.total = total
     }
+
+    /// Nil where it is not told.
+    static let currentBoot = TextFile.read("/proc/sys/kernel/random/boot_id")?.filter { !$0.isWhitespace }
 
     /// From the head of an answer with the whole file; nil where the file can not be gone on with.
     ///

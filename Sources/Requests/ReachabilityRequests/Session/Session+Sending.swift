@@ -20,6 +20,7 @@ extension Session {
         )
         let retriers = interceptors.map { $0 as any RequestRetrier } + [options.retrier].compactMap { $0 }
         options.retrier = retriers.isEmpty ? nil : Interceptor(retriers: retriers)
+        if let download { options.resumes = { download.isResumable } }
         options.observer = { [monitors, observer = options.observer] event in
             observer?(event)
             if case .waiting(_, let attempt, _) = event, attempt.reason == .unreachable {
@@ -39,7 +40,7 @@ extension Session {
             number: number,
             began: began
         )
-        let transport = ClientTransport(client: client, policy: policy, options: options)
+        let transport = ClientTransport(client: client, settings: clientSettings, policy: policy, options: options)
         let context = SessionContext(session: self, reader: reader)
         var answer = await SessionContext.$current.withValue(context) {
             await transport.send(request, reading: reader, watching: upload)

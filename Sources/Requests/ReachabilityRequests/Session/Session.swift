@@ -1,4 +1,5 @@
 public import AsyncHTTPClient
+import ReachabilityHTTP
 public import ReachabilityRetry
 
 /// Makes requests that share a client, rules for retrying, and what is put into each of them.
@@ -23,6 +24,8 @@ public final class Session: Sendable {
     public let limits: ResponseLimits
 
     let monitors: MonitorList
+    /// Of the client.
+    let clientSettings: ClientSettings
 
     /// A session.
     ///
@@ -50,6 +53,7 @@ public final class Session: Sendable {
         self.headers = headers
         self.limits = limits
         monitors = MonitorList(eventMonitors)
+        clientSettings = ClientSettings(client)
     }
 }
 

@@ -6,6 +6,7 @@ import ReachabilityRetry
 /// Sends a request with async-http-client, until there is an answer to keep.
 struct ClientTransport: Sendable {
     let client: HTTPClient
+    let settings: ClientSettings
     let policy: RetryPolicy
     let options: RequestRetryOptions
 
@@ -33,6 +34,7 @@ struct ClientTransport: Sendable {
         do throws(RetryError) {
             let outcome = try await client.execute(
                 request.clientRequest,
+                settings,
                 retry: policy,
                 options: options,
                 body: request.body?.maker(upload)

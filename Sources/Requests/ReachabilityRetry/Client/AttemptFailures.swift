@@ -63,6 +63,19 @@ public struct SourceAddressLost: RetryableError, Hashable, CustomStringConvertib
     public var description: String { "the source address \(address) is gone, so that no answer can come" }
 }
 
+/// An answer was being read when the path went away, and now it is back: what is missing is asked for anew. The connection would go on only
+/// with the peer's next retransmission (RFC 6298, section 5.5), after about as long again as the path was away.
+public struct PathInterruption: RetryableError, Hashable, CustomStringConvertible {
+    /// May have been processed.
+    public var failureStage: FailureStage? { .mayHaveBeenProcessed }
+
+    /// It is not waited for.
+    public var isConnectionLost: Bool { true }
+
+    /// One sentence.
+    public var description: String { "the path was away while the answer was read, and is back" }
+}
+
 /// A request has failed in a way that a retry might help against, but its body has been read from a stream and cannot be sent
 /// again: that ends the request. Half a body is never sent.
 public struct BodyNotReplayable: RetryableError, CustomStringConvertible {

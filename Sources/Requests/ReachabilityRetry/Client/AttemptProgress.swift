@@ -11,11 +11,20 @@ package final class AttemptProgress: Sendable {
         var cuts = 0
         /// The path that was first seen to be there during the attempt.
         var path: RetryVerdict?
+        /// Since when the path is away, on the run's clock; nil where it is there.
+        var awaySince: Duration?
     }
 
-    private let state = Locked(State())
+    /// TCP's next try comes after about as long again as the path was away: below this it is not waited for in vain.
+    private static let shortLoss = Duration.milliseconds(500)
 
-    package init() {}
+    private let state = Locked(State())
+    private let resumes: @Sendable () -> Bool
+
+    /// - Parameter resumes: Whether the rest of an answer that breaks off can be asked for.
+    package init(resumes: @escaping @Sendable () -> Bool = { false }) {
+        self.resumes = resumes
+    }
 
     /// Something of the request has left, or may have.
     package var hasSent: Bool { state.withLock { $0.isSent } }
@@ -54,6 +63,18 @@ package final class AttemptProgress: Sendable {
 
     /// The address that packets had then; nil where nobody has looked yet, or where it is not told.
     var source: String? { state.withLock { $0.path?.source } }
+
+    /// Takes what the monitor says while an answer is awaited or read. Returns whether the path is back after it was away for long, and
+    /// what is missing can be asked for.
+    func isInterrupted(by verdict: RetryVerdict, now: Duration) -> Bool {
+        let wasAwayForLong = state.withLock { state in
+            if verdict.isOffline { state.awaySince = state.awaySince ?? now }
+            guard verdict.status == .reachable, let since = state.awaySince else { return false }
+            state.awaySince = nil
+            return now - since >= Self.shortLoss
+        }
+        return wasAwayForLong && resumes()
+    }
 
     /// Takes what the monitor says while nothing was sent. Returns whether the path is another than the one first seen.
     func hasNewPath(by verdict: RetryVerdict) -> Bool {

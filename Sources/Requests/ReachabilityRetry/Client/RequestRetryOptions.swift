@@ -58,6 +58,9 @@ public struct RequestRetryOptions: Sendable {
     /// What measures the deadline and the history.
     public var clock: any Clock<Duration>
 
+    /// Whether what is missing of an answer can be asked for, so that it need not be waited for when the path was away.
+    package var resumes: @Sendable () -> Bool = { false }
+
     /// Settings, each but the coordinator with its default.
     public init(
         adapter: (any RequestAdapter)? = nil,

@@ -104,7 +104,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         _ target: RetryTarget,
         _ latest: LatestRequest
     ) -> RetryWork<ClientAnswer<Value>> {
-        let progress = AttemptProgress()
+        let progress = AttemptProgress(resumes: options.resumes)
         var work = RetryWork<ClientAnswer<Value>>(
             policy: policy,
             waitsFirst: needsPath || policy.waitsFirst,

@@ -1,5 +1,5 @@
 /// An attempt that is ended where it cannot succeed: where it has sent nothing and there is no path, and where it was sent from an
-/// address that this machine has no more, so that no answer can come.
+/// address that this machine has no more, so that no answer can come; and where asking for the rest of an answer is sooner than waiting.
 ///
 /// Most attempts are connected within milliseconds, so nothing is watched for them: only who is not after a while has the
 /// coordinator watch the host.
@@ -43,6 +43,7 @@ struct ConnectingAttempt: Sendable {
         let verdict = coordinator.ask(host)
         let isNew = progress.hasNewPath(by: verdict)
         if progress.hasSent {
+            if progress.isInterrupted(by: verdict, now: now) { return .end(PathInterruption()) }
             guard let source = progress.source, source != verdict.source, !coordinator.source.isLocal(source) else {
                 return .sleep(until: nil)
             }

@@ -1,0 +1,23 @@
+import ReachabilityRequests
+
+/// A session with its defaults.
+struct SessionSender: Sender {
+    private let session = Session()
+
+    func get(_ url: String) async throws {
+        let response = await session.request(url).response(using: DataResponseSerializer())
+        _ = try response.result.get()
+        try UnexpectedStatus.check(response.response?.statusCode ?? 0)
+    }
+
+    func download(_ url: String, to path: String) async throws {
+        try await session.download(url, to: path, replacing: true).file()
+    }
+
+    func upload(_ path: String, to url: String) async throws {
+        let response = await session.upload(.file(path), to: url, method: .put)
+            .response(using: DataResponseSerializer())
+        _ = try response.result.get()
+        try UnexpectedStatus.check(response.response?.statusCode ?? 0)
+    }
+}
