@@ -23,6 +23,7 @@ func with(_ trait: String, _ products: [String], of package: String) -> [Target.
 let logging: [Target.Dependency] = [.product(name: "Logging", package: "swift-log")]
 let metrics = with("Metrics", ["CoreMetrics"], of: "swift-metrics")
 let lifecycle = with("Lifecycle", ["ServiceLifecycle"], of: "swift-service-lifecycle")
+let tracing = with("Tracing", ["Instrumentation", "Tracing"], of: "swift-distributed-tracing")
 let netlink: [Target.Dependency] = [.target(name: "NetworkReachability", condition: .when(traits: ["Netlink"]))]
 let outbox: [Target.Dependency] = [.target(name: "ReachabilityOutbox", condition: .when(traits: ["Outbox"]))]
 let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
@@ -143,6 +144,7 @@ let package = Package(
         .library(name: "ReachabilityChecks", targets: ["ReachabilityChecks"]),
         .library(name: "ReachabilityRetry", targets: ["ReachabilityRetry"]),
         .library(name: "ReachabilityRetryLifecycle", targets: ["ReachabilityRetryLifecycle"]),
+        .library(name: "ReachabilityRetryTracing", targets: ["ReachabilityRetryTracing"]),
         .library(name: "ReachabilityOutbox", targets: ["ReachabilityOutbox"]),
         .library(name: "ReachabilityHTTP", targets: ["ReachabilityHTTP"]),
         .library(name: "ReachabilityRequests", targets: ["ReachabilityRequests"]),
@@ -171,6 +173,7 @@ let package = Package(
             name: "Lifecycle",
             description: "The product NetworkReachabilityLifecycle; needs swift-service-lifecycle."
         ),
+        .trait(name: "Tracing", description: "The product ReachabilityRetryTracing; needs swift-distributed-tracing."),
         .trait(name: "Netlink", description: "Retries and the outbox wait for the kernel's word; needs libnl."),
         .trait(name: "Outbox", description: "The product ReachabilityOutbox; needs GRDB and SQLite."),
         .trait(name: "HTTP", description: "The product ReachabilityHTTP; needs async-http-client and swift-nio."),
@@ -187,7 +190,8 @@ let package = Package(
         ),
         .default(
             enabledTraits: [
-                "CommandLineTool", "Metrics", "Lifecycle", "Netlink", "Outbox", "HTTP", "ServerTrust", "Service",
+                "CommandLineTool", "Metrics", "Lifecycle", "Tracing", "Netlink", "Outbox", "HTTP", "ServerTrust",
+                "Service",
             ]
         ),
     ],
@@ -196,6 +200,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -267,12 +272,19 @@ let package = Package(
             uses: ["ReachabilityRetry", "LinuxPrimitives"],
             lifecycle
         ),
+        .library(
+            "ReachabilityRetryTracing",
+            on: .requests,
+            uses: ["ReachabilityRetry", "LinuxPrimitives"],
+            tracing
+        ),
         // With the trait HTTP.
         .library(
             "ReachabilityHTTP",
             on: .requests,
             uses: ["ReachabilityRetry", "LinuxPrimitives"],
-            asyncHTTPClient + outbox
+            // Which the client has, too, and has to be asked about.
+            asyncHTTPClient + outbox + with("HTTP", ["Tracing"], of: "swift-distributed-tracing")
         ),
         .library(
             "ReachabilityRequests",
@@ -545,6 +557,13 @@ let package = Package(
             "ReachabilityRetryLifecycleTests",
             uses: ["ReachabilityRetryLifecycle", "ReachabilityRetry", "LinuxPrimitives"],
             logging + lifecycle
+        ),
+        .tests(
+            "ReachabilityRetryTracingTests",
+            uses: [
+                "ReachabilityRetryTracing", "ReachabilityHTTP", "ReachabilityRetry", "LinuxPrimitives", "TestSupport",
+            ],
+            asyncHTTPClient + tracing + with("Tracing", ["InMemoryTracing"], of: "swift-distributed-tracing")
         ),
         .tests(
             "ReachabilityHTTPTests",

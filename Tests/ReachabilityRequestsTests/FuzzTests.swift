@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ReachabilityRetry
 import TestSupport
 import Testing
 
@@ -40,7 +41,7 @@ struct FuzzTests {
     @Test func `types are tokens, and are read again as they are written`() async {
         await Self.texts(3) { text in
             guard let type = MIMEType(text) else { return }
-            #expect(FieldReader.isToken(type.type) && FieldReader.isToken(type.subtype), "\(text)")
+            #expect(type.type.isToken && type.subtype.isToken, "\(text)")
             #expect(MIMEType(type.description)?.description == type.description, "\(text)")
         }
     }

@@ -25,9 +25,10 @@ public func withRetry<Value: Sendable>(
         policy: policy,
         options: options,
         needsPath: false,
+        tellsStatus: false,
         body: .none
     ) { hop, _ in
-        ClientAnswer(try await send(hop.request), AnswerHead(status: 200) { _ in nil })
+        ClientAnswer(try await send(hop.traced), AnswerHead(status: 200) { _ in nil })
     }
     return try await retried.run()
 }

@@ -17,7 +17,7 @@ extension URLRequest {
     ///
     /// - Throws: `URLError.badURL` where its URL is none.
     func adapted(to hop: RedirectHop, timeout: Duration?) throws -> URLRequest {
-        let plain = hop.request
+        let plain = hop.traced
         guard let url = URL(string: plain.url) else { throw URLError(.badURL) }
         var request = self
         if !hop.hasBody { (request.httpBody, request.httpBodyStream) = (nil, nil) }

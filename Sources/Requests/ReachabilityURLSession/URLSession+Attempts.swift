@@ -32,10 +32,10 @@ extension URLSession {
             body: hasBody ? isOnce ? .once : .replayable : .none,
             isBodyLost: { isOnce && !($0 is AdapterFailure) },
             letGo: { await letGo($0.0) },
-            send: { [timeout = options.attemptTimeout] hop, progress in
+            send: { [timeout = options.attemptTimeout, idempotency = options.idempotency] hop, progress in
                 progress.send()
                 let adapted = try AdapterFailure.wrapping { try request.adapted(to: hop, timeout: timeout) }
-                let isRepeatable = hop.request.method.isIdempotent || hop.request.idempotencyKey != nil
+                let isRepeatable = hop.request.method.isIdempotent || idempotency.hasKey(hop.request)
                 let session = isRepeatable && !hop.hasBody ? self : self.unpooled()
                 defer { if session !== self { session.finishTasksAndInvalidate() } }
                 let watch = RedirectWatch(before: session.delegate as? any URLSessionTaskDelegate)

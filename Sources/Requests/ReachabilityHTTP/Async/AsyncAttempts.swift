@@ -104,19 +104,19 @@ final class AsyncAttempts: Sendable {
     ) async throws -> HTTPClientResponse {
         let hasDelegate = request.localAddress == nil
         guard let body = request.body, body.length != 0 else {
-            guard hasDelegate else { return try await unwatched(request, progress) }
+            guard hasDelegate else { return try await unwatched(request, hop, progress) }
             return try await delegated.attempt(hop, progress).value.open()
         }
         let isLong = body.isReplayable && (body.length ?? .max) > HTTPClientRequest.Body.watchedBytes
         let isApart = isLong || progress.cuts > 0
         guard body.isReplayable, hasDelegate, isApart || settings.followsRedirects else {
-            guard !isLong else { return try await unwatched(request, progress) }
+            guard !isLong else { return try await unwatched(request, hop, progress) }
             var request = request
             request.body = try await body.watched { [hasBegunBody] in
                 hasBegunBody.withLock { $0 = true }
                 progress.send()
             }
-            return try await send(request, progress)
+            return try await send(request, hop, progress)
         }
         let whole = HTTPClient.Body.byteBuffer(try await body.inMemory())
         let mayBeHTTP2 = settings.maySpeakHTTP2 && request.url.lowercased().hasPrefix("https")
@@ -124,13 +124,25 @@ final class AsyncAttempts: Sendable {
     }
 
     /// Of such an attempt nothing is known: so it is not cut, and one that must not be repeated is not.
-    private func unwatched(_ request: HTTPClientRequest, _ progress: AttemptProgress) async throws -> HTTPClientResponse
-    {
+    private func unwatched(
+        _ request: HTTPClientRequest,
+        _ hop: RedirectHop,
+        _ progress: AttemptProgress
+    ) async throws -> HTTPClientResponse {
         progress.send()
-        return try await send(request, progress)
+        return try await send(request, hop, progress)
     }
 
-    private func send(_ request: HTTPClientRequest, _ progress: AttemptProgress) async throws -> HTTPClientResponse {
+    private func send(
+        _ request: HTTPClientRequest,
+        _ hop: RedirectHop,
+        _ progress: AttemptProgress
+    ) async throws -> HTTPClientResponse {
+        var request = request
+        // A client that traces in this form adds its own, which are a part of the attempt's; a server must not be told both.
+        if !settings.tracesAsynchronous {
+            for field in hop.traceFields { request.headers.replaceOrAdd(name: field.name, value: field.value) }
+        }
         do {
             let response = try await client.execute(request, deadline: NIODeadline(after: timeout), logger: logger)
             if response.history.count > 1 { progress.redirect() }

@@ -159,7 +159,7 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
         try HTTPClient.Request(
             url: hop.request.url,
             method: HTTPMethod(rawValue: hop.request.method.rawValue),
-            headers: hop.request.headers,
+            headers: hop.traced.headers,
             body: hop.hasBody ? body ?? makeBody?() ?? request.body : nil,
             tlsConfiguration: request.tlsConfiguration
         )

@@ -1,6 +1,7 @@
 package import AsyncHTTPClient
 import NIOHTTP1
 import ReachabilityRetry
+import Tracing
 
 extension HTTPClient.Request {
     /// Whose reachability a request depends on: its host without the brackets of an IPv6 address; for a Unix domain socket, which
@@ -31,12 +32,15 @@ package struct ClientSettings: Sendable {
     let followsRedirects: Bool
     /// Whether it may speak HTTP/2, where TLS agrees on it.
     let maySpeakHTTP2: Bool
+    /// Whether it adds the fields of a trace by itself, which it does in its asynchronous form alone.
+    let tracesAsynchronous: Bool
 
     package init(_ client: HTTPClient) {
         let configuration =
             Mirror(reflecting: client).descendant("configuration") as? HTTPClient.Configuration
         proxyHost = configuration?.proxy?.host
         maySpeakHTTP2 = configuration?.httpVersion != .http1Only
+        tracesAsynchronous = client.tracer.map { !($0 is NoOpTracer) } ?? false
         let mode = configuration.flatMap { Mirror(reflecting: $0.redirectConfiguration).descendant("mode") }
         followsRedirects = mode.map { "\($0)" } != "disallow"
     }

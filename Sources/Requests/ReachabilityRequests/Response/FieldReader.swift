@@ -1,3 +1,5 @@
+import ReachabilityRetry
+
 /// Reads a field value from left to right (RFC 9110, section 5.6).
 struct FieldReader {
     private var rest: ArraySlice<UInt8>
@@ -22,22 +24,10 @@ struct FieldReader {
 
     /// RFC 9110, section 5.6.2.
     mutating func token() -> String? {
-        let token = rest.prefix { Self.isToken($0) }
+        let token = rest.prefix { $0.isOfToken }
         guard !token.isEmpty else { return nil }
         rest = rest.dropFirst(token.count)
         return String(decoding: token, as: UTF8.self)
-    }
-
-    /// Whether the whole text is one.
-    static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy { isToken($0) } }
-
-    private static func isToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 
     /// RFC 9110, section 5.6.4.

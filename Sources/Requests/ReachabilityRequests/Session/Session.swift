@@ -12,10 +12,8 @@ public import ReachabilityRetry
 public final class Session: Sendable {
     /// What sends the requests.
     public let client: HTTPClient
-    /// When they are sent again.
-    public let policy: RetryPolicy
-    /// The retrier's other settings. Its `validate` is asked before the checks of a request.
-    public let options: RequestRetryOptions
+    /// When and how they are sent again. Its `validate` is asked before the checks of a request.
+    public let settings: RetrySettings
     /// Asked before every attempt, and about failures that the policy does not retry; nil for nobody.
     public let interceptor: (any RequestInterceptor)?
     /// Fields that each request has, unless it has its own of that name.
@@ -31,13 +29,42 @@ public final class Session: Sendable {
     ///
     /// - Parameters:
     ///   - client: What sends the requests.
-    ///   - policy: When they are sent again.
-    ///   - options: The retrier's other settings, with the coordinator.
+    ///   - settings: When and how they are sent again.
     ///   - interceptor: Asked before every attempt, and about failures that the policy does not retry.
     ///   - headers: Fields that each request has, unless it has its own of that name.
     ///   - limits: How much of an answer is kept in memory.
     ///   - eventMonitors: Told what happens.
     public init(
+        client: HTTPClient = .shared,
+        settings: RetrySettings,
+        interceptor: (any RequestInterceptor)? = nil,
+        headers: HTTPHeaders = HTTPHeaders(),
+        limits: ResponseLimits = ResponseLimits(),
+        eventMonitors: [any EventMonitor] = []
+    ) {
+        self.client = client
+        self.settings = settings
+        self.interceptor = interceptor
+        self.headers = headers
+        self.limits = limits
+        monitors = MonitorList(eventMonitors)
+        clientSettings = ClientSettings(client)
+    }
+
+    private init(_ other: Session, _ settings: RetrySettings) {
+        client = other.client
+        self.settings = settings
+        interceptor = other.interceptor
+        headers = other.headers
+        limits = other.limits
+        monitors = other.monitors
+        clientSettings = other.clientSettings
+    }
+}
+
+extension Session {
+    /// A session. See ``init(client:settings:interceptor:headers:limits:eventMonitors:)``.
+    public convenience init(
         client: HTTPClient = .shared,
         retry policy: RetryPolicy = .standard,
         options: RequestRetryOptions,
@@ -46,14 +73,29 @@ public final class Session: Sendable {
         limits: ResponseLimits = ResponseLimits(),
         eventMonitors: [any EventMonitor] = []
     ) {
-        self.client = client
-        self.policy = policy
-        self.options = options
-        self.interceptor = interceptor
-        self.headers = headers
-        self.limits = limits
-        monitors = MonitorList(eventMonitors)
-        clientSettings = ClientSettings(client)
+        self.init(
+            client: client,
+            settings: RetrySettings(policy: policy, options: options),
+            interceptor: interceptor,
+            headers: headers,
+            limits: limits,
+            eventMonitors: eventMonitors
+        )
+    }
+
+    /// When requests are sent again.
+    public var policy: RetryPolicy { settings.policy }
+
+    /// The retrier's other settings.
+    public var options: RequestRetryOptions { settings.options }
+
+    /// The same session, client and monitors, with other settings: for one request, or for many.
+    ///
+    /// ```swift
+    /// session.overriding { $0.options.priority = .high }.request("https://example.org/now")
+    /// ```
+    public func overriding(_ change: (inout RetrySettings) throws -> Void) rethrows -> Session {
+        Session(self, try settings.overriding(change))
     }
 }
 

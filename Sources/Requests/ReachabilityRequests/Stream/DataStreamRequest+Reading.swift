@@ -1,4 +1,3 @@
-public import Dispatch
 public import FoundationEssentials
 
 extension DataStreamRequest: AsyncSequence {
@@ -8,85 +7,68 @@ extension DataStreamRequest: AsyncSequence {
     public typealias Failure = RequestError
 
     /// Begins nothing; the first piece that is asked for does.
-    public func makeAsyncIterator() -> Iterator { Iterator(reader: Reader(self)) }
+    public func makeAsyncIterator() -> Iterator { Iterator(base: StreamReader(self, DataPieces())) }
 
     /// Goes through the pieces. Where it is let go of before the end, the request is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let reader: Reader
+        fileprivate var base: StreamReader<DataPieces>
 
         /// The next piece; nil at the end.
         ///
         /// - Throws: Also ``RequestError/streamTaken`` where somebody else reads it.
-        public mutating func next() async throws(RequestError) -> Data? {
-            guard let request = reader.request else { throw .streamTaken }
-            return try await request.next()
-        }
+        public mutating func next() async throws(RequestError) -> Data? { try await base.nextElement() }
 
         /// The next piece; nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(RequestError) -> Data? {
-            guard let request = reader.request else { throw .streamTaken }
-            return try await request.next()
+            try await base.nextElement()
         }
-    }
-
-    fileprivate final class Reader: Sendable {
-        /// Nil where there is a reader already.
-        let request: DataStreamRequest?
-
-        init(_ request: DataStreamRequest) { self.request = request.take() ? request : nil }
-
-        deinit { request?.cancel() }
     }
 }
 
-/// A handler, as code of Alamofire's readers has it.
 extension DataStreamRequest {
-    /// What a handler is told.
-    public struct Stream: Sendable {
-        /// What has happened.
-        public let event: Event
-        private let request: DataStreamRequest
-
-        fileprivate init(_ event: Event, of request: DataStreamRequest) {
-            (self.event, self.request) = (event, request)
-        }
-
-        /// Ends the request; the handler is told nothing but that.
-        public func cancel() { request.cancel() }
+    /// The answer as text, UTF-8, as it comes: whole characters, also where a piece ends within one. What is no UTF-8 is U+FFFD.
+    ///
+    /// ```swift
+    /// for try await text in session.streamRequest("https://example.org/log").validate().strings() { print(text) }
+    /// ```
+    public func strings() -> some AsyncSequence<String, RequestError> & Sendable {
+        StreamSequence(request: self, decoder: StringPieces())
     }
 
-    /// What happens to a request that is read as it comes.
-    public enum Event: Sendable {
-        /// A piece has come.
-        case stream(Result<Data, Never>)
-        /// It is over; told once, last.
-        case complete(DataStreamCompletion)
+    /// The answer as values, as they come, one a line (JSON Lines; an empty line is none). The first that cannot be read ends the
+    /// request.
+    ///
+    /// - Parameters:
+    ///   - type: What a line is read as.
+    ///   - decoder: Reads a line.
+    /// - Returns: The values. It ends with ``RequestError/responseSerializationFailed(reason:)`` also where a line is longer than
+    ///   ``ResponseLimits/body``.
+    public func decodables<Value: Decodable & Sendable>(
+        of type: Value.Type = Value.self,
+        using decoder: any DataDecoder = JSONDecoder()
+    ) -> some AsyncSequence<Value, RequestError> & Sendable {
+        StreamSequence(request: self, decoder: lines(decoder, PassthroughPreprocessor()))
     }
 
-    /// Sends it, and tells the handler each piece, in order; the next one when the handler has returned.
-    @discardableResult
-    public func responseStream(
-        on queue: DispatchQueue = .global(),
-        stream handler: @escaping @Sendable (Stream) -> Void
-    ) -> DataStreamRequest {
-        guard take() else { return self }
-        Task {
-            while let piece = try? await next() { await tell(.stream(.success(piece)), to: handler, on: queue) }
-            if let completion { await tell(.complete(completion), to: handler, on: queue) }
-        }
-        return self
+    func lines<Value>(_ decoder: any DataDecoder, _ preprocessor: any DataPreprocessor) -> LinePieces<Value> {
+        LinePieces(decoder: decoder, preprocessor: preprocessor, limit: lineLimit)
     }
+}
 
-    private func tell(
-        _ event: Event,
-        to handler: @escaping @Sendable (Stream) -> Void,
-        on queue: DispatchQueue
-    ) async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                handler(Stream(event, of: self))
-                continuation.resume()
-            }
+/// What a request brings, made into something else.
+private struct StreamSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
+    let request: DataStreamRequest
+    let decoder: Decoder
+
+    func makeAsyncIterator() -> Iterator { Iterator(base: StreamReader(request, decoder)) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var base: StreamReader<Decoder>
+
+        mutating func next() async throws(RequestError) -> Decoder.Element? { try await base.nextElement() }
+
+        mutating func next(isolation: isolated (any Actor)?) async throws(RequestError) -> Decoder.Element? {
+            try await base.nextElement()
         }
     }
 }

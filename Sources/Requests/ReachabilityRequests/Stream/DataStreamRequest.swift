@@ -41,6 +41,9 @@ public final class DataStreamRequest: Sendable {
         self.interceptor = interceptor
     }
 
+    /// How long a line of values may be.
+    var lineLimit: Int { session.limits.body }
+
     /// What came of it; nil before the end.
     public var completion: DataStreamCompletion? { state.withLock { $0.completion } }
 

@@ -19,11 +19,8 @@ struct ClientTransport: Sendable {
         guard (try? HTTPClient.Request(url: request.url)) != nil else {
             return Answer(error: .invalidURL(url: request.url))
         }
-        // The client would send any text, line breaks included.
-        guard FieldReader.isToken(request.method.rawValue) else {
-            return Answer(error: .invalidMethod(request.method.rawValue))
-        }
-        do throws(RequestError) { try request.plain.checkFields() } catch { return Answer(error: error) }
+        // Before swift-nio is given a name it ends the process for.
+        do throws(InvalidRequest) { try request.plain.check() } catch { return Answer(error: RequestError(error)) }
         var options = options
         options.validate = { [validate = options.validate] head in
             try await validate?(head)
@@ -59,20 +56,7 @@ private struct AttemptStart: RequestAdapter {
 
     func adapt(_ request: PlainRequest) async throws -> PlainRequest {
         reader.forget()
-        guard let next else { return request }
-        let adapted = try await next.adapt(request)
-        try adapted.checkFields()
-        return adapted
-    }
-}
-
-extension PlainRequest {
-    /// A name that is no ASCII would end the process in swift-nio, and a line break would add a field.
-    fileprivate func checkFields() throws(RequestError) {
-        for field in fields {
-            let isSafe = field.value.utf8.allSatisfy { $0 != 0x0a && $0 != 0x0d && $0 != 0 }
-            if !isSafe || !FieldReader.isToken(field.name) { throw .invalidHeader(name: field.name) }
-        }
+        return try await next?.adapt(request) ?? request
     }
 }
 
@@ -101,13 +85,27 @@ extension RequestError {
     fileprivate init(_ error: RetryError) {
         switch error.lastError {
         case _ where error.ending == .cancelled: self = .explicitlyCancelled
+        case let failure as InvalidRequest: self.init(failure)
         case let failure as AdapterFailure:
-            self = failure.cause as? RequestError ?? .requestAdaptationFailed(error: failure.cause)
+            self =
+                switch failure.cause {
+                case let cause as InvalidRequest: RequestError(cause)
+                case let cause as RequestError: cause
+                default: .requestAdaptationFailed(error: failure.cause)
+                }
         case let failure as ValidationFailure:
             let reason = ResponseValidationFailureReason.customValidationFailed(error: failure.cause)
             self = failure.cause as? RequestError ?? .responseValidationFailed(reason: reason)
         case let failure as RequestError: self = failure
         default: self = .sessionTaskFailed(error: error)
         }
+    }
+
+    fileprivate init(_ failure: InvalidRequest) {
+        self =
+            switch failure {
+            case .method(let text): .invalidMethod(text)
+            case .header(let name): .invalidHeader(name: name)
+            }
     }
 }

@@ -46,7 +46,7 @@ public final class OfflineRetrier: RequestInterceptor {
 
     /// Retry when the network is back within the wait; else the next retrier is asked, and the error stays what it is.
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
-        let isRepeatable = request.request.method.isIdempotent || request.request.idempotencyKey != nil
+        let isRepeatable = request.request.method.isIdempotent || request.hasIdempotencyKey
         let stage = request.stage ?? .mayHaveBeenProcessed
         guard stage.isOfNetwork, stage.maySendAgain(isRepeatable: isRepeatable) else { return .doNotRetry }
         let (news, listener) = AsyncStream.makeStream(of: RetryVerdict.self, bufferingPolicy: .bufferingNewest(1))

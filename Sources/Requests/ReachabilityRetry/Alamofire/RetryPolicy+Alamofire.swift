@@ -60,7 +60,7 @@ extension RetryPolicy: RequestInterceptor {
     /// A delay while the limit is not reached and the request is one to retry.
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
         let plain = request.request
-        let isRepeatable = methods?.contains(plain.method) ?? plain.method.isIdempotent || plain.idempotencyKey != nil
+        let isRepeatable = methods?.contains(plain.method) ?? plain.method.isIdempotent || request.hasIdempotencyKey
         let situation = RetryDecision.Situation(
             stage: request.stage,
             verdict: .unknown,

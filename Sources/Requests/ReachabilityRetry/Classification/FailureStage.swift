@@ -16,6 +16,9 @@ extension FailureStage {
     /// Whether it has left, so that it counts as sent.
     public var wasSent: Bool { self != .neverSent }
 
+    /// The status of the answer; nil where there is none.
+    var status: Int? { if case .answered(let status, _) = self { status } else { nil } }
+
     /// The statuses by which the server says that it has not acted: 408 (RFC 9110, 15.5.9), 425 (RFC 8470, 5.2), 429 (RFC
     /// 6585, 4).
     private static let untouchedStatuses: Set<Int> = [408, 425, 429]

@@ -12,7 +12,9 @@
 /// | ``host`` | that of the URL | whose reachability is waited for, and whose limits hold: that of a proxy, for example |
 /// | ``priority`` | normal | who goes first among those that wait for the same host |
 /// | ``coordinator`` | ``RetryCoordinator/shared`` | what is shared with other requests |
+/// | ``idempotency`` | the caller's keys, in `Idempotency-Key` | by what a server knows a repetition |
 /// | ``observer`` | none | is told what happens |
+/// | ``tracer`` | none | follows each request and its attempts |
 /// | ``clock`` | `ContinuousClock` | what measures the deadline and the history |
 public struct RequestRetryOptions: Sendable {
     /// Throws what is wrong with an answer. It is asked when the policy does not retry the status, and redirects were followed.
@@ -21,7 +23,7 @@ public struct RequestRetryOptions: Sendable {
     /// Changes the request before each attempt at the origin it names, and at no other. It is always given the request as the caller made
     /// it. An error of its own ends the
     /// request (``AdapterFailure``). Whether the request may be repeated is told by the request as the caller made it: an
-    /// idempotency key belongs there, for it has to be the same in each attempt.
+    /// idempotency key belongs there, for it has to be the same in each attempt (``idempotency``).
     public var adapter: (any RequestAdapter)?
 
     /// Asked about what the policy does not retry: a 401 that ``validate`` refuses, for example. It is asked where nothing was sent, where
@@ -52,8 +54,14 @@ public struct RequestRetryOptions: Sendable {
     /// What is shared with other requests.
     public var coordinator: RetryCoordinator
 
+    /// By what a server knows that a request is the same as one before.
+    public var idempotency: IdempotencyKeys
+
     /// Told what happens.
     public var observer: RetryObserver?
+
+    /// Follows each request and its attempts.
+    public var tracer: (any RequestTracer)?
 
     /// What measures the deadline and the history.
     public var clock: any Clock<Duration>
@@ -72,7 +80,9 @@ public struct RequestRetryOptions: Sendable {
         host: String? = nil,
         priority: RetryPriority = .normal,
         coordinator: RetryCoordinator,
+        idempotency: IdempotencyKeys = .given(),
         observer: RetryObserver? = nil,
+        tracer: (any RequestTracer)? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.adapter = adapter
@@ -84,7 +94,9 @@ public struct RequestRetryOptions: Sendable {
         self.host = host
         self.priority = priority
         self.coordinator = coordinator
+        self.idempotency = idempotency
         self.observer = observer
+        self.tracer = tracer
         self.clock = clock
     }
 }

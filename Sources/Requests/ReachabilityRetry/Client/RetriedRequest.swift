@@ -2,7 +2,7 @@ import LinuxPrimitives
 
 /// A request of an HTTP client that is retried, and follows redirects: what async-http-client and URLSession have in common.
 package struct RetriedRequest<Value: Sendable>: Sendable {
-    /// The request as the caller made it.
+    /// The request as the caller made it, with its idempotency key.
     package let request: PlainRequest
     /// The host of its URL, without brackets; empty or nil for none.
     package let host: String?
@@ -18,6 +18,8 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     package let send: @Sendable (RedirectHop, AttemptProgress) async throws -> ClientAnswer<Value>
     /// Whether it needs a path to its host: not where the network has no part in it.
     package let needsPath: Bool
+    /// Whether the client tells the status of an answer.
+    private let tellsStatus: Bool
 
     package init(
         _ request: PlainRequest,
@@ -25,16 +27,18 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         policy: RetryPolicy,
         options: RequestRetryOptions,
         needsPath: Bool = true,
+        tellsStatus: Bool = true,
         body: RequestBodyKind,
         isBodyLost: @escaping @Sendable (any Error) -> Bool = { _ in false },
         letGo: @escaping @Sendable (Value) async -> Void = { _ in },
         send: @escaping @Sendable (RedirectHop, AttemptProgress) async throws -> ClientAnswer<Value>
     ) {
-        self.request = request
+        self.request = options.idempotency.adding(to: request)
         self.host = host
         self.policy = policy
         self.options = options
         self.needsPath = needsPath
+        self.tellsStatus = tellsStatus
         self.body = body
         self.isBodyLost = isBodyLost
         self.letGo = letGo
@@ -50,12 +54,33 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     }
 
     func run(on clock: Timeline) async throws(RetryError) -> RetryOutcome<Value> {
+        let trace = options.tracer?.begin(request)
+        do throws(RetryError) {
+            let outcome = try await follow(on: clock, trace)
+            trace?.end(status: status(of: outcome.value), error: nil)
+            return RetryOutcome(value: outcome.value.value, attempts: outcome.attempts, ending: outcome.ending)
+        } catch {
+            trace?.end(status: nil, error: error)
+            throw error
+        }
+    }
+
+    /// Goes from hop to hop.
+    private func follow(
+        on clock: Timeline,
+        _ trace: (any RequestTrace)?
+    ) async throws(RetryError) -> RetryOutcome<ClientAnswer<Value>> {
+        do throws(InvalidRequest) {
+            try request.check()
+        } catch {
+            throw RetryError(refused: error, priority: options.priority)
+        }
         var hop = RedirectHop(request: request, hasBody: body != .none)
         var target = try target()
         var attempts: [RetryAttempt] = []
         while true {
             let latest = LatestRequest()
-            let work = work(hop, target, latest)
+            let work = work(hop, target, latest, trace)
             let run = RetryRun.make(work, at: target, options.coordinator, on: clock, after: attempts.count)
             let ending = await run.end()
             attempts += run.attempts
@@ -63,14 +88,14 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
             switch run.result {
             case .kept(let kept, _)?: answer = kept
             case .held(let held, _)? where ending?.leavesAnswer == true:
-                return RetryOutcome(value: held.value, attempts: attempts, ending: ending)
+                return RetryOutcome(value: held, attempts: attempts, ending: ending)
             case .held(let held, _)?:
                 await letGo(held.value)
                 fallthrough
             default: throw RetryError(ending: ending ?? .cancelled, target: target, attempts: attempts)
             }
             switch step(hop, answer.head, latest) {
-            case .keep: return RetryOutcome(value: answer.value, attempts: attempts)
+            case .keep: return RetryOutcome(value: answer, attempts: attempts)
             case .fail(let failure):
                 await letGo(answer.value)
                 attempts[attempts.count - 1].error = failure
@@ -95,6 +120,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
             location: head["Location"],
             sentTo: latest.request?.url ?? hop.request.url,
             isReplayable: body.isReplayable,
+            idempotency: options.idempotency,
             by: options.redirects ?? .follow()
         )
     }
@@ -102,7 +128,8 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     private func work(
         _ hop: RedirectHop,
         _ target: RetryTarget,
-        _ latest: LatestRequest
+        _ latest: LatestRequest,
+        _ trace: (any RequestTrace)?
     ) -> RetryWork<ClientAnswer<Value>> {
         let progress = AttemptProgress(resumes: options.resumes)
         var work = RetryWork<ClientAnswer<Value>>(
@@ -110,7 +137,13 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
             waitsFirst: needsPath || policy.waitsFirst,
             observer: options.observer
         ) { _ in
-            await attempt(hop, progress, latest, isRepeatable: target.isRepeatable)
+            await attempt(hop, progress, latest, trace)
+        }
+        if let trace {
+            work.observer = { [observer = options.observer] event in
+                trace.record(event)
+                observer?(event)
+            }
         }
         work.letGo = { [letGo] in await letGo($0.value) }
         if needsPath {
@@ -118,11 +151,16 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
             work.connectTimeout = options.connectTimeout
         }
         if let retrier = options.retrier, hop.isFirstOrigin {
-            work.ask = { retries, stage, error in
+            work.ask = { [idempotency = options.idempotency] retries, stage, error in
                 guard !(error is AdapterFailure), !(error is BodyNotReplayable), let request = latest.request else {
                     return .doNotRetry
                 }
-                let failed = FailedRequest(request: request, retryCount: retries, stage: stage)
+                let failed = FailedRequest(
+                    request: request,
+                    retryCount: retries,
+                    stage: stage,
+                    idempotency: idempotency
+                )
                 return await retrier.retry(failed, dueTo: (error as? ValidationFailure)?.cause ?? error)
             }
         }
@@ -133,13 +171,34 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         _ hop: RedirectHop,
         _ progress: AttemptProgress,
         _ latest: LatestRequest,
-        isRepeatable: Bool
+        _ trace: (any RequestTrace)?
+    ) async -> AttemptResult<ClientAnswer<Value>> {
+        guard let attempt = trace?.beginAttempt(hop.request) else { return await self.attempt(hop, progress, latest) }
+        var hop = hop
+        hop.traceFields = attempt.fields
+        let result = await attempt.run { [hop] in await self.attempt(hop, progress, latest) }
+        switch result {
+        case .kept(let answer, _): attempt.end(latest.request, status: status(of: answer), error: nil)
+        case .held(let answer, let error): attempt.end(latest.request, status: status(of: answer), error: error)
+        case .failed(let error):
+            attempt.end(latest.request, status: (error as? any RetryableError)?.failureStage?.status, error: error)
+        }
+        return result
+    }
+
+    private func status(of answer: ClientAnswer<Value>) -> Int? { tellsStatus ? answer.head.status : nil }
+
+    private func attempt(
+        _ hop: RedirectHop,
+        _ progress: AttemptProgress,
+        _ latest: LatestRequest
     ) async -> AttemptResult<ClientAnswer<Value>> {
         do {
             var adapted = hop
             if hop.isFirstOrigin, let adapter = options.adapter {
                 adapted.request = try await AdapterFailure.wrapping { try await adapter.adapt(hop.request) }
             }
+            try AdapterFailure.wrapping { [adapted] in try adapted.traced.check() }
             latest.request = adapted.request
             return try await judge(try await send(adapted, progress), hop, latest)
         } catch let error as CancellationError {
@@ -186,7 +245,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         do throws(RetryTargetError) {
             return try RetryTarget(
                 host: options.host ?? host,
-                isRepeatable: isRepeatable || hop.request.idempotencyKey != nil,
+                isRepeatable: isRepeatable || options.idempotency.hasKey(hop.request),
                 priority: options.priority
             )
         } catch {

@@ -63,17 +63,23 @@ public struct FailedRequest: Hashable, Sendable {
     /// How far it got; nil where the error does not tell.
     public let stage: FailureStage?
 
+    /// Whether the server can know a repetition: it has an idempotency key (``RequestRetryOptions/idempotency``).
+    public let hasIdempotencyKey: Bool
+
     /// A request that has failed.
     public init(request: PlainRequest, retryCount: Int, stage: FailureStage?) {
+        self.init(request: request, retryCount: retryCount, stage: stage, idempotency: .given())
+    }
+
+    init(request: PlainRequest, retryCount: Int, stage: FailureStage?, idempotency: IdempotencyKeys) {
         self.request = request
         self.retryCount = retryCount
         self.stage = stage
+        hasIdempotencyKey = idempotency.hasKey(request)
     }
 
     /// The status of the answer; nil if there was none.
-    public var status: Int? {
-        if case .answered(let status, _)? = stage { status } else { nil }
-    }
+    public var status: Int? { stage?.status }
 }
 
 /// What a ``RequestRetrier`` wants to be done.

@@ -58,7 +58,9 @@ extension RequestRetryOptions {
         connectTimeout: Duration? = .seconds(10),
         host: String? = nil,
         priority: RetryPriority = .normal,
+        idempotency: IdempotencyKeys = .given(),
         observer: RetryObserver? = nil,
+        tracer: (any RequestTracer)? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.init(
@@ -71,9 +73,18 @@ extension RequestRetryOptions {
             host: host,
             priority: priority,
             coordinator: .shared,
+            idempotency: idempotency,
             observer: observer,
+            tracer: tracer,
             clock: clock
         )
+    }
+}
+
+extension RetrySettings {
+    /// A policy, and ``RequestRetryOptions`` with each setting's default.
+    public init(policy: RetryPolicy = .standard) {
+        self.init(policy: policy, options: RequestRetryOptions())
     }
 }
 

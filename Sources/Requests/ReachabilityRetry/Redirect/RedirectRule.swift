@@ -60,13 +60,25 @@ package struct RedirectHop: Hashable, Sendable {
     package var request: PlainRequest
     /// Whether it has the body.
     package var hasBody: Bool
+    /// What tells the server which trace the attempt is a part of; sent in the place of the request's own of these names.
+    package var traceFields: [PlainRequest.Field] = []
     /// Whether it goes to the origin that the caller has named.
     package var isFirstOrigin = true
     /// Method and URL of the hops before.
     var visited: [String] = []
 
+    /// The request as it is to be sent.
+    package var traced: PlainRequest {
+        var request = request
+        for field in traceFields { request[field.name] = field.value }
+        return request
+    }
+
     /// How many redirects have led to it.
     package var count: Int { visited.count }
+
+    /// What a request without a body does not have.
+    private static let ofBody = ["Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding"]
 
     /// What is kept from another origin.
     private static let confined = ["Authorization", "Cookie", "Proxy-Authorization", "Host", "Origin"]
@@ -76,11 +88,13 @@ package struct RedirectHop: Hashable, Sendable {
     /// - Parameters:
     ///   - sent: The URL it was sent to, which an adapter may have changed.
     ///   - isReplayable: Whether the body can be sent again.
+    ///   - idempotency: Which field has the key of the request, which another request must not have.
     func step(
         after status: Int,
         location: String?,
         sentTo sent: String,
         isReplayable: Bool,
+        idempotency: IdempotencyKeys = .given(),
         by rule: RedirectRule
     ) -> RedirectStep {
         guard rule.limit > 0, [301, 302, 303, 307, 308].contains(status), let location, let from = RequestURL(sent),
@@ -91,9 +105,7 @@ package struct RedirectHop: Hashable, Sendable {
         if status == 303 ? method != .get && method != .head : status < 303 && method == .post {
             hop.request.method = .get
             hop.hasBody = false
-            for name in ["Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Idempotency-Key"] {
-                hop.request[name] = nil
-            }
+            for name in Self.ofBody + [idempotency.header] { hop.request[name] = nil }
         }
         guard !hop.hasBody || isReplayable else { return .keep }
         if next.origin != from.origin {

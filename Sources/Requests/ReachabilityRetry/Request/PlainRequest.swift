@@ -40,8 +40,9 @@ public struct PlainRequest: Hashable, Sendable {
         }
     }
 
-    /// What lets a server know a repetition: the field Idempotency-Key; nil where it is missing or empty.
-    public var idempotencyKey: String? { self["Idempotency-Key"].flatMap { $0.isEmpty ? nil : $0 } }
+    /// What lets a server know a repetition: the field Idempotency-Key; nil where it is missing or empty. Where
+    /// ``RequestRetryOptions/idempotency`` names another field, that one counts.
+    public var idempotencyKey: String? { self[IdempotencyKeys.standardHeader].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 /// The value is kept out of descriptions: it may be a secret.

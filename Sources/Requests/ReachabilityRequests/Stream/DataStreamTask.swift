@@ -1,0 +1,79 @@
+public import FoundationEssentials
+
+/// A request that is read as it comes, event by event, in Alamofire's form: what cannot be read is an event, and so is the end.
+///
+/// ```swift
+/// for await stream in session.streamRequest("https://example.org/log").streamTask().streamingStrings() {
+///     print(stream.value ?? "the end")
+/// }
+/// ```
+///
+/// A request has one reader: where there is one already, the events are none.
+public struct DataStreamTask: Sendable {
+    private let request: DataStreamRequest
+
+    fileprivate init(_ request: DataStreamRequest) { self.request = request }
+
+    /// Its pieces, then the end.
+    public func streamingData() -> some AsyncSequence<DataStreamRequest.Stream<Data, Never>, Never> & Sendable {
+        EventSequence(request: request, decoder: DataPieces())
+    }
+
+    /// Its text, UTF-8, in whole characters, then the end.
+    public func streamingStrings() -> some AsyncSequence<DataStreamRequest.Stream<String, Never>, Never> & Sendable {
+        EventSequence(request: request, decoder: StringPieces())
+    }
+
+    /// Its values, one a line, then the end.
+    ///
+    /// - Parameters:
+    ///   - type: What a line is read as.
+    ///   - decoder: Reads a line.
+    public func streamingDecodables<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        using decoder: any DataDecoder = JSONDecoder()
+    ) -> some AsyncSequence<DataStreamRequest.Stream<Value, RequestError>, Never> & Sendable {
+        EventSequence(request: request, decoder: request.lines(decoder, PassthroughPreprocessor()))
+    }
+
+    /// Ends it.
+    public func cancel() { request.cancel() }
+}
+
+extension DataStreamRequest {
+    /// The request, to be read event by event.
+    public func streamTask() -> DataStreamTask { DataStreamTask(self) }
+}
+
+/// What happens to a request, with elements made of its pieces.
+struct EventSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
+    let request: DataStreamRequest
+    let decoder: Decoder
+
+    func makeAsyncIterator() -> Iterator { Iterator(request: request, base: StreamReader(request, decoder)) }
+
+    struct Iterator: AsyncIteratorProtocol, Sendable {
+        fileprivate let request: DataStreamRequest
+        fileprivate var base: StreamReader<Decoder>
+        private var isOver = false
+
+        fileprivate init(request: DataStreamRequest, base: StreamReader<Decoder>) {
+            (self.request, self.base) = (request, base)
+        }
+
+        var isReader: Bool { base.isReader }
+
+        mutating func next() async -> DataStreamRequest.Stream<Decoder.Element, Decoder.Failure>? {
+            guard isReader, !isOver else { return nil }
+            if let element = await base.next() { return DataStreamRequest.Stream(.stream(element), of: request) }
+            isOver = true
+            return request.completion.map { DataStreamRequest.Stream(.complete($0), of: request) }
+        }
+
+        mutating func next(
+            isolation: isolated (any Actor)?
+        ) async -> DataStreamRequest.Stream<Decoder.Element, Decoder.Failure>? {
+            await next()
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import AsyncHTTPClient
+import Foundation
+import FoundationNetworking
+import NIOCore
+import Testing
+
+@testable import ReachabilityHTTP
+@testable import ReachabilityRetry
+@testable import ReachabilityURLSession
+
+/// What an adapter makes of a request that no client may be given: swift-nio ends the process for some of it, and others send it.
+@Suite(.timeLimit(.minutes(3))) struct InvalidRequestTests {
+    private let lab: HTTPLab
+
+    init() throws {
+        lab = try HTTPLab()
+    }
+
+    private struct Changing: RequestAdapter {
+        let change: @Sendable (inout PlainRequest) -> Void
+
+        func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+            var request = request
+            change(&request)
+            return request
+        }
+    }
+
+    private func options(_ change: @escaping @Sendable (inout PlainRequest) -> Void) -> RequestRetryOptions {
+        // It is not the retrier's to say.
+        let retrier = Retrier { _, _, completion in completion(.retry) }
+        return RequestRetryOptions(
+            adapter: Changing(change: change),
+            retrier: retrier,
+            coordinator: lab.coordinator
+        )
+    }
+
+    private func check(
+        _ invalid: InvalidRequest,
+        _ change: @escaping @Sendable (inout PlainRequest) -> Void
+    ) async throws {
+        try await withFaultServer { server in
+            try await withClient { client in
+                let (options, policy) = (options(change), try lab.policy())
+                let bare = HTTPClientRequest(url: server.url())
+                var withBody = bare
+                (withBody.method, withBody.body) = (.PUT, .bytes(ByteBuffer(string: "x")))
+                let earlier = try HTTPClient.Request(url: server.url())
+                let plain = URLRequest(url: try #require(URL(string: server.url())))
+                var stream = plain
+                (stream.httpMethod, stream.httpBodyStream) = ("PUT", InputStream(data: Data("x".utf8)))
+                await expect(invalid) { _ = try await client.execute(bare, retry: policy, options: options) }
+                await expect(invalid) { _ = try await client.execute(withBody, retry: policy, options: options) }
+                await expect(invalid) {
+                    _ = try await client.execute(request: earlier, retry: policy, options: options)
+                }
+                await expect(invalid) {
+                    _ = try await URLSession.shared.data(for: plain, retry: policy, options: options)
+                }
+                await expect(invalid) {
+                    _ = try await URLSession.shared.data(for: stream, retry: policy, options: options)
+                }
+                #expect(server.sights.isEmpty && server.connections.made == 0)
+            }
+        }
+    }
+
+    private func expect(_ invalid: InvalidRequest, _ send: () async throws -> Void) async {
+        do {
+            try await send()
+            Issue.record("it was sent")
+        } catch {
+            let error = error as? RetryError
+            #expect(error?.ending == .notRetryable && error?.attempts.count == 1)
+            #expect((error?.lastError as? AdapterFailure)?.cause as? InvalidRequest == invalid)
+        }
+    }
+
+    @Test(arguments: [
+        ("Höflich", "x"), ("", "x"), ("a b", "x"), ("a:b", "x"), ("a\r\nb", "x"), ("Name", "x\r\nInjected: 1"),
+        ("Name", "x\ny"), ("Name", "x\ry"), ("Name", "x\0y"),
+    ])
+    func `a header field that cannot be sent is an error, and no line`(name: String, value: String) async throws {
+        try await check(.header(name: name)) { request in
+            request.fields.append(PlainRequest.Field(name: name, value: value))
+        }
+    }
+
+    @Test(arguments: ["", "GET /other HTTP/1.1\r\nHost: x\r\n\r\nGET", "GÉT", "GET "])
+    func `a method that is no token is an error`(method: String) async throws {
+        try await check(.method(method)) { $0.method = RequestMethod(rawValue: method) }
+    }
+
+    @Test func `a value beyond ASCII is sent as it is`() async throws {
+        try await withFaultServer { server in
+            try await withClient { client in
+                let options = options { $0["Name"] = "grüße" }
+                _ = try await client.execute(
+                    HTTPClientRequest(url: server.url()),
+                    retry: lab.policy(),
+                    options: options
+                )
+                #expect(server.sights.map { $0.headers["name"] } == ["grüße"])
+            }
+        }
+    }
+
+    @Test func `the caller's own is refused before anything is waited for`() async throws {
+        let request = PlainRequest(url: "http://127.0.0.1:1/", fields: [.init(name: "a", value: "b\r\nc: d")])
+        let (policy, options) = (try lab.policy(), RequestRetryOptions(coordinator: lab.coordinator))
+        do throws(RetryError) {
+            _ = try await withRetry(request, policy: policy, options: options) { _ in true }
+            Issue.record("it was sent")
+        } catch {
+            #expect(error.lastError as? InvalidRequest == .header(name: "a"))
+        }
+        #expect(InvalidRequest.header(name: "a\u{1b}[2J").description.contains(#"a\u{1B}[2J"#))
+    }
+}

@@ -1,0 +1,203 @@
+import Dispatch
+import FoundationEssentials
+import LinuxPrimitives
+import ReachabilityRetry
+import Testing
+
+@testable import ReachabilityRequests
+
+/// Text and values of answers that are read as they come.
+struct StreamDecodingTests {
+    private struct Item: Codable, Hashable, Sendable { var number: Int }
+
+    private static func line(_ number: Int) -> String { #"{"number":\#(number)}"# }
+
+    /// The pieces that a text has where it is cut at these places.
+    private static func pieces(_ bytes: [UInt8], _ cuts: Int...) -> [Data] {
+        zip([0] + cuts, cuts + [bytes.count]).map { Data(bytes[$0..<$1]) }
+    }
+
+    private static func texts(_ pieces: [Data]) -> [String] {
+        var decoder = StringPieces()
+        let results = pieces.flatMap { decoder.decode($0) } + decoder.finish()
+        return results.map { $0.get() }
+    }
+
+    private static func values(_ pieces: [Data], limit: Int = 100) -> [Result<Item, RequestError>] {
+        var decoder = LinePieces<Item>(
+            decoder: JSONDecoder(),
+            preprocessor: PassthroughPreprocessor(),
+            limit: limit
+        )
+        return pieces.flatMap { decoder.decode($0) } + decoder.finish()
+    }
+
+    @Test(arguments: ["aé€😀z", "😀😀", "é", "ascii"])
+    func `no character is cut, wherever two pieces are`(text: String) {
+        let bytes = Array(text.utf8)
+        for first in 0...bytes.count {
+            for second in first...bytes.count {
+                let texts = Self.texts(Self.pieces(bytes, first, second))
+                #expect(texts.joined() == text && texts.allSatisfy { !$0.isEmpty && !$0.contains("\u{fffd}") })
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([0xff, 0x61], "\u{fffd}a"), ([0x61, 0xe2, 0x82], "a\u{fffd}"), ([0xe2, 0x61], "\u{fffd}a"),
+            ([0x80, 0x80, 0x80, 0x80], "\u{fffd}\u{fffd}\u{fffd}\u{fffd}"), ([0xc0, 0x80], "\u{fffd}\u{fffd}"),
+        ] as [([UInt8], String)]
+    )
+    func `what is no UTF-8 is said to be none, and hides nothing behind it`(bytes: [UInt8], text: String) {
+        for cut in 0...bytes.count { #expect(Self.texts(Self.pieces(bytes, cut)).joined() == text) }
+    }
+
+    @Test(arguments: ["\n", "\r\n", "\n\n", "\n \r\n"])
+    func `values are read line by line, wherever the pieces are cut`(separator: String) throws {
+        let bytes = Array((Self.line(1) + separator + Self.line(2) + separator + Self.line(3)).utf8)
+        for cut in 0...bytes.count {
+            let values = try Self.values(Self.pieces(bytes, cut)).map { try $0.get().number }
+            #expect(values == [1, 2, 3])
+        }
+    }
+
+    @Test func `a line that cannot be read is told, and the next is read`() throws {
+        let values = Self.values([Data("\(Self.line(1))\n{\n\(Self.line(3))\n".utf8)])
+        #expect(values.count == 3)
+        #expect(try values[0].get().number == 1 && values[2].get().number == 3)
+        guard case .failure(.responseSerializationFailed(.decodingFailed)) = values[1] else {
+            Issue.record("it was read")
+            return
+        }
+    }
+
+    @Test func `a line that does not end is given up at the limit`() {
+        let pieces = Array(repeating: Data("123456789".utf8), count: 1000)
+        let values = Self.values(pieces)
+        guard values.count == 1, case .failure(.responseSerializationFailed(.inputDataTooLong(100))) = values[0] else {
+            Issue.record("it was kept")
+            return
+        }
+    }
+
+    @Test func `a loop has the text and the values`() async throws {
+        let text = (1...1000).map { Self.line($0) + "é\n" }.joined()
+        let lines = (1...1000).map { Self.line($0) + "\n" }.joined()
+        try await withServer({ Reply($0.path == "/text" ? text : lines) }) { lab in
+            let session = try lab.session()
+            var whole = ""
+            for try await part in session.streamRequest(lab.server.url("/text")).validate().strings() { whole += part }
+            #expect(whole == text)
+            var numbers: [Int] = []
+            let request = session.streamRequest(lab.server.url("/lines")).validate()
+            for try await item in request.decodables(of: Item.self) { numbers.append(item.number) }
+            #expect(numbers == Array(1...1000) && request.completion?.error == nil)
+        }
+    }
+
+    @Test func `a value that cannot be read ends the loop and the request`() async throws {
+        var endless = Reply(Self.line(1) + "\n{\n")
+        (endless.length, endless.stalls) = (1000, true)
+        try await withServer({ [endless] _ in endless }) { lab in
+            let request = try lab.session().streamRequest(lab.server.url())
+            var numbers: [Int] = []
+            do {
+                for try await item in request.decodables(of: Item.self) { numbers.append(item.number) }
+                Issue.record("it ended well")
+            } catch {
+                #expect((error as? RequestError)?.isResponseSerializationError == true)
+            }
+            #expect(numbers == [1] && request.completion?.error?.isExplicitlyCancelledError == true)
+        }
+    }
+
+    @Test func `an answer that breaks off has no half value`() async throws {
+        var cut = Reply(Self.line(1) + "\n" + Self.line(2))
+        (cut.length, cut.closes) = (1000, true)
+        try await withServer({ [cut] _ in cut }) { lab in
+            var numbers: [Int] = []
+            do {
+                let request = try lab.session().streamRequest(lab.server.url())
+                for try await item in request.decodables(of: Item.self) { numbers.append(item.number) }
+                Issue.record("it ended well")
+            } catch {
+                #expect((error as? RequestError)?.isSessionTaskError == true)
+            }
+            #expect(numbers == [1])
+        }
+    }
+
+    @Test func `it has one reader, in whatever form`() async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let request = try lab.session().streamRequest(lab.server.url())
+            var first = request.strings().makeAsyncIterator()
+            await #expect(throws: RequestError.self) { for try await _ in request.decodables(of: Item.self) {} }
+            for await _ in request.streamTask().streamingData() { Issue.record("read twice") }
+            request.responseStreamString { _ in Issue.record("read twice") }
+            #expect(try await first.next() == "x")
+        }
+    }
+
+    @Test func `handlers are told the text, the values, what is none, and the end`() async throws {
+        let text = Self.line(1) + "\n{\n" + Self.line(3) + "\n"
+        try await withServer({ _ in Reply(text) }) { lab in
+            let session = try lab.session()
+            let queue = DispatchQueue(label: "handler")
+            let whole = Locked("")
+            let ends = AsyncStream.makeStream(of: DataStreamRequest.Completion.self)
+            session.streamRequest(lab.server.url()).responseStreamString(on: queue) { stream in
+                dispatchPrecondition(condition: .onQueue(queue))
+                whole.withLock { $0 += stream.value ?? "" }
+                if let completion = stream.completion { ends.continuation.yield(completion) }
+            }
+            for await completion in ends.stream {
+                #expect(completion.error == nil)
+                break
+            }
+            #expect(whole.withLock { $0 } == text)
+
+            let told = AsyncStream.makeStream(of: String.self)
+            session.streamRequest(lab.server.url()).responseStreamDecodable(of: Item.self, on: queue) { stream in
+                switch stream.event {
+                case .stream(.success(let item)): told.continuation.yield("\(item.number)")
+                case .stream(.failure): told.continuation.yield("none")
+                case .complete:
+                    told.continuation.yield("end")
+                    told.continuation.finish()
+                }
+            }
+            #expect(await told.stream.reduce(into: []) { $0.append($1) } == ["1", "none", "3", "end"])
+        }
+    }
+
+    @Test func `a task has events of text and values, the end last`() async throws {
+        let text = Self.line(1) + "\n{\n" + Self.line(3) + "\n"
+        try await withServer({ _ in Reply(text) }) { lab in
+            let session = try lab.session()
+            let values = session.streamRequest(lab.server.url()).streamTask().streamingDecodables(Item.self)
+            var told: [String] = []
+            for await stream in values {
+                told.append(stream.value.map { "\($0.number)" } ?? (stream.error == nil ? "end" : "none"))
+            }
+            #expect(told == ["1", "none", "3", "end"])
+            var whole = ""
+            for await stream in session.streamRequest(lab.server.url()).streamTask().streamingStrings() {
+                whole += stream.value ?? ""
+                #expect(stream.completion?.error == nil)
+            }
+            #expect(whole == text)
+        }
+    }
+
+    @Test func `a refused answer is told as the end`() async throws {
+        try await withServer({ _ in Reply("no", status: 404) }) { lab in
+            let request = try lab.session().streamRequest(lab.server.url()).validate()
+            var codes: [Int?] = []
+            for await stream in request.streamTask().streamingStrings() {
+                codes.append(stream.completion?.error?.responseCode)
+            }
+            #expect(codes == [404])
+        }
+    }
+}
