@@ -107,7 +107,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         let progress = AttemptProgress()
         var work = RetryWork<ClientAnswer<Value>>(
             policy: policy,
-            waitsFirst: needsPath || policy.waitsFirst,
+            waitsFirst: needsPath && options.waitsForPath || policy.waitsFirst,
             observer: options.observer
         ) { _ in
             await attempt(hop, progress, latest, isRepeatable: target.isRepeatable)
