@@ -94,17 +94,37 @@ import Testing
         }
     }
 
-    @Test func `nothing is sent to a host that is away, and that is no attempt`() async throws {
+    @Test func `nothing is sent to a host that is away, and at once when it is back`() async throws {
         let verdicts = PlayedVerdicts()
         verdicts.set(reachable: false)
         let lab = try HTTPLab(verdicts: verdicts)
         try await withFaultServer { server in
             try await withOutbox { outbox in
                 try await outbox.enqueue(Self.post(server.url()))
-                let limit = Duration.milliseconds(100)
-                let events = try await flush(outbox, limit: limit, coordinator: lab.coordinator)
-                let entry = try #require(events.first?.held, "\(events)")
-                #expect(entry.attempts == 0 && server.sights.isEmpty)
+                let events = try await flush(outbox, coordinator: lab.coordinator)
+                #expect(events.first?.isSkipped == true, "\(events)")
+                try await withClient { client in
+                    let sender = HTTPOutboxSender(client: client, coordinator: lab.coordinator)
+                    let (delivered, tell) = AsyncStream.makeStream(of: OutboxEvent.self)
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        group.addTask {
+                            try await outbox.run(sender: sender, coordinator: lab.coordinator) { tell.yield($0) }
+                        }
+                        while lab.coordinator.waitingCount(for: "127.0.0.1") == 0, !Task.isCancelled {
+                            try? await Task.sleep(for: .milliseconds(1))
+                        }
+                        #expect(try await outbox.entries().map(\.attempts) == [0])
+                        #expect(server.sights.isEmpty)
+                        verdicts.set(reachable: true)
+                        for await event in delivered {
+                            #expect(event.delivered?.attempts == 1, "\(event)")
+                            break
+                        }
+                        group.cancelAll()
+                        try await group.waitForAll()
+                    }
+                }
+                #expect(server.sights.count == 1)
             }
         }
     }
@@ -146,7 +166,7 @@ import Testing
         try await withClient { client in
             let coordinator = coordinator ?? lab.coordinator
             let sender = HTTPOutboxSender(client: client, adapter: adapter, limit: limit, coordinator: coordinator)
-            try await outbox.flush(sender: Watching(sender, files ? outbox.file : nil), verdicts: NoVerdicts()) {
+            try await outbox.flush(sender: Watching(sender, files ? outbox.file : nil), coordinator: coordinator) {
                 event in
                 events.withLock { $0.append(event) }
             }
@@ -210,6 +230,7 @@ extension OutboxEvent {
     fileprivate var delivered: OutboxEntry? { if case .delivered(let entry) = self { entry } else { nil } }
     fileprivate var held: OutboxEntry? { if case .held(let entry) = self { entry } else { nil } }
     fileprivate var postponed: OutboxEntry? { if case .postponed(let entry) = self { entry } else { nil } }
+    fileprivate var isSkipped: Bool { if case .skipped(_, _, .notReachable) = self { true } else { false } }
     fileprivate var rejected: String? { if case .rejected(_, let reason) = self { reason } else { nil } }
 }
 

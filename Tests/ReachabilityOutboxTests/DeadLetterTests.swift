@@ -6,8 +6,8 @@ import Testing
 /// Requests that were given up, and all others that are not delivered: none goes without a word.
 @Suite struct DeadLetterTests {
     private let file: ScratchFile
-    private let clock = TestClock()
     private let network = TestNetwork()
+    private var clock: TestClock { network.clock }
 
     init() throws {
         file = try ScratchFile()
@@ -16,7 +16,6 @@ import Testing
     private var options: OutboxOptions {
         var options = OutboxOptions()
         options.use(clock)
-        options.random = { 1 }
         return options
     }
 
@@ -29,7 +28,7 @@ import Testing
         let seen = Locked<[String]>([])
         let sender = TestSender(.rejected(reason: "status 404"))
         let query = "SELECT (SELECT group_concat(id) FROM request), (SELECT count(*) FROM dead);"
-        try await outbox.flush(sender: sender, verdicts: network) { [file] event in
+        try await outbox.flush(sender: sender, coordinator: network.coordinator) { [file] event in
             let rows = (try? file.sqlite(query)) ?? ""
             seen.withLock { $0.append(rows) }
         }
@@ -48,9 +47,9 @@ import Testing
             )
         else { return }
         let sender = TestSender(.retry(after: nil, cause: "status 500"), .rejected(reason: "status 404"))
-        try await outbox.flush(sender: sender, verdicts: network)
+        try await outbox.flush(sender: sender, coordinator: network.coordinator)
         #expect(try await outbox.entries().first?.lastError == "status 500")
-        try await outbox.flush(sender: sender, verdicts: network)
+        try await outbox.flush(sender: sender, coordinator: network.coordinator)
         let dead = try #require(try await outbox.deadLetters().first)
         #expect(
             dead.state == .dead && dead.lastError == "status 404" && dead.attempts == 2 && dead.diedAt == clock.time
@@ -62,7 +61,7 @@ import Testing
         let again = try #require(try await outbox.entries().first)
         #expect(again.id == first.id && again.priority == 3 && again.dedupeKey == "k" && again.attempts == 0)
         #expect(again.idempotencyKey == first.idempotencyKey && again.expiresAt == clock.time + .seconds(60))
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
         #expect(Set(sender.sent.map(\.entry.idempotencyKey)).count == 1)
         #expect(try await outbox.deadLetters().isEmpty)
     }
@@ -70,7 +69,7 @@ import Testing
     @Test func `a dead letter is not put in again beside another with its dedupe key`() async throws {
         let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"), dedupeKey: "k")
-        try await outbox.flush(sender: TestSender(.rejected(reason: "no")), verdicts: network)
+        try await outbox.flush(sender: TestSender(.rejected(reason: "no")), coordinator: network.coordinator)
         try await outbox.enqueue(.named("b"), dedupeKey: "k")
         await #expect(throws: OutboxError.self) { try await outbox.requeue(1) }
         #expect(try await outbox.drop(2))
@@ -84,7 +83,7 @@ import Testing
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         try await outbox.flush(
             sender: TestSender(.rejected(reason: "no"), .retry(after: nil)),
-            verdicts: network
+            coordinator: network.coordinator
         )
         let limit = "2 of 2 requests, 1 of them dead letters"
         await #expect(throws: OutboxError.full(file: file.path, limit: limit)) { try await outbox.enqueue(.named("c")) }
@@ -105,12 +104,12 @@ import Testing
         let events = Events()
         let sender = TestSender(.held(cause: "a portal"), .held(cause: "a portal"), .held(cause: "a portal"))
         for _ in 0..<3 {
-            try await outbox.flush(sender: sender, verdicts: network, report: events.add)
+            try await outbox.flush(sender: sender, coordinator: network.coordinator, report: events.add)
         }
         #expect(events.texts == ["held a portal", "held a portal", "held a portal"])
         #expect(try await outbox.entries().map(\.attempts) == [0])
         clock.advance(by: .seconds(7 * 86_400))
-        #expect(try await outbox.flush(sender: sender, verdicts: network, report: events.add) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator, report: events.add) == 0)
         #expect(events.texts.last == "expired")
         #expect(sender.sent.count == 3)
     }
@@ -121,13 +120,13 @@ import Testing
         let sender = TestSender()
         _ = try file.sqlite("UPDATE request SET attempts = 998;")
         sender.answer(.retry(after: nil), .retry(after: nil))
-        for _ in 0..<2 { try await outbox.flush(sender: sender, verdicts: network) }
+        for _ in 0..<2 { try await outbox.flush(sender: sender, coordinator: network.coordinator) }
         #expect(try await outbox.deadLetters().map(\.lastError) == ["gave up after 1000 attempts"])
         try await outbox.enqueue(.named("b"))
         network.set("one.example", reachable: false)
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 1)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 1)
         clock.advance(by: .seconds(7 * 86_400))
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
     }
 
     @Test func `each port is a queue of its own, and flush says what it leaves`() async throws {
@@ -141,7 +140,7 @@ import Testing
         let events = Events()
         let sender = TestSender()
         sender.answer(to: "one.example:8081", .retry(after: nil, cause: "refused"))
-        #expect(try await outbox.flush(sender: sender, verdicts: network, report: events.add) == 3)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator, report: events.add) == 3)
         #expect(sender.bodies.filter { $0 == "one.example:8081" }.count == 1)
         #expect(Set(sender.bodies) == ["one.example:8081", "one.example:8080", "one.example", "one.example:443"])
         #expect(events.texts.contains("https://one.example:8081 1 behind 1"))
@@ -155,7 +154,7 @@ import Testing
         sender.answer(to: "dead", .retry(after: nil, cause: "refused"))
         try await outbox.enqueue(.named("dead", to: "one.example:8081"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
+            group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
             // It waits for its turn after the failure.
             await clock.untilSleeping(for: .milliseconds(500))
             let entry = try #require(try await outbox.entries().first)

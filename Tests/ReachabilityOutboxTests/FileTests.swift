@@ -29,7 +29,10 @@ import Testing
     @Test func `reading a file changes nothing, while others have it open and when nobody has`() async throws {
         let outbox = try await file.open()
         try await outbox.enqueue(.named("b"))
-        try await outbox.flush(sender: TestSender(.rejected(reason: "no")), verdicts: NoVerdicts())
+        try await outbox.flush(
+            sender: TestSender(.rejected(reason: "no")),
+            coordinator: RetryCoordinator(verdicts: NoVerdicts())
+        )
         try await outbox.enqueue(.named("a"))
         for isOpen in [true, false] {
             let before = try file.state
@@ -95,7 +98,7 @@ import Testing
         let entry = try #require(try await outbox.entries().first)
         #expect(entry.description == "7: PUT https://one.example, priority 3, 50 bytes, attempts 2, sending")
         let sender = TestSender()
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
         #expect(sender.sent.first?.request.body == [0, 1])
         #expect(
             sender.sent.first?.request.headers == [
@@ -120,7 +123,7 @@ import Testing
         )
         #expect(entries.allSatisfy { $0.lastError == nil && $0.nextTry == nil })
         let sender = TestSender(.rejected(reason: "status 404"))
-        #expect(try await outbox.flush(sender: sender, verdicts: NoVerdicts()) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: RetryCoordinator(verdicts: NoVerdicts())) == 0)
         #expect(try await outbox.deadLetters().count == 1)
         // What was taken before and would break the message.
         #expect(sender.sent.allSatisfy { $0.request.headers.allSatisfy { $0.name != "Content-Length" } })

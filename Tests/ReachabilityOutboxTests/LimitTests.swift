@@ -45,7 +45,7 @@ import Testing
         }
         try await outbox.enqueue(.named("d"))
         let sender = TestSender()
-        try await outbox.flush(sender: sender, verdicts: network)
+        try await outbox.flush(sender: sender, coordinator: network.coordinator)
         #expect(sender.bodies == ["a", "c", "d"])
     }
 

@@ -4,8 +4,8 @@ import Testing
 /// What is sent first, and what waits.
 @Suite struct OrderTests {
     private let file: ScratchFile
-    private let clock = TestClock()
     private let network = TestNetwork()
+    private var clock: TestClock { network.clock }
 
     init() throws {
         file = try ScratchFile()
@@ -14,7 +14,6 @@ import Testing
     private var options: OutboxOptions {
         var options = OutboxOptions()
         options.use(clock)
-        options.random = { 1 }
         return options
     }
 
@@ -26,7 +25,7 @@ import Testing
         let listed = try await outbox.entries().map(\.priority)
         #expect(listed == [5, 5, 0, 0, -1])
         let sender = TestSender()
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
         #expect(sender.bodies == ["b", "d", "a", "e", "c"])
     }
 
@@ -34,9 +33,9 @@ import Testing
         let outbox = try await file.open(options)
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         let sender = TestSender(.retry(after: nil))
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 2)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 2)
         try await outbox.enqueue(.named("c", to: "two.example"))
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
         #expect(sender.bodies.first == "a")
         #expect(sender.bodies.filter { $0 != "c" } == ["a", "a", "b"])
         let keys = sender.sent.filter { $0.request.body == Array("a".utf8) }.map(\.entry.idempotencyKey)
@@ -49,15 +48,15 @@ import Testing
         do {
             let outbox = try await file.open(options)
             try await outbox.enqueue(.named("a"))
-            #expect(try await outbox.flush(sender: sender, verdicts: network) == 1)
+            #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 1)
         }
         let outbox = try await file.open(options)
         // Who comes first now has to wait too.
         try await outbox.enqueue(.named("b"), priority: 9)
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 2)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 2)
         #expect(try await outbox.entries().last?.notBefore == clock.time + .seconds(30))
         clock.advance(by: .seconds(31))
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
         #expect(sender.bodies == ["a", "b", "a"])
     }
 
@@ -65,9 +64,9 @@ import Testing
         let outbox = try await file.open(options)
         try await outbox.enqueue(.named("a"))
         let sender = TestSender(.retry(after: .seconds(99_999)))
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 1)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 1)
         clock.advance(by: .seconds(-5))
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
     }
 
     @Test func `what is given up waits no more, and is a dead letter with its reason`() async throws {
@@ -77,8 +76,8 @@ import Testing
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         let sender = TestSender(.rejected(reason: "status 400"), .retry(after: nil), .retry(after: nil))
         let events = Events()
-        #expect(try await outbox.flush(sender: sender, verdicts: network, report: events.add) == 1)
-        #expect(try await outbox.flush(sender: sender, verdicts: network, report: events.add) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator, report: events.add) == 1)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator, report: events.add) == 0)
         #expect(events.texts == ["rejected status 400", "postponed", "rejected gave up after 2 attempts"])
         #expect(try await outbox.deadLetters().map(\.lastError) == ["status 400", "gave up after 2 attempts"])
     }

@@ -4,8 +4,8 @@ import Testing
 /// Sending without end.
 @Suite(.timeLimit(.minutes(1))) struct RunTests {
     private let file: ScratchFile
-    private let clock = TestClock()
     private let network = TestNetwork()
+    private var clock: TestClock { network.clock }
 
     init() throws {
         file = try ScratchFile()
@@ -14,7 +14,6 @@ import Testing
     private var options: OutboxOptions {
         var options = OutboxOptions()
         options.use(clock)
-        options.random = { 1 }
         return options
     }
 
@@ -24,7 +23,7 @@ import Testing
         network.set("one.example", reachable: false)
         try await outbox.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
+            group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
             while network.listenerCount("one.example") == 0, !Task.isCancelled {
                 try? await Task.sleep(for: .milliseconds(1))
             }
@@ -44,7 +43,7 @@ import Testing
         let sender = TestSender(.retry(after: nil), .retry(after: nil))
         try await outbox.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
+            group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
             await clock.untilSleeping(for: .milliseconds(500))
             #expect(sender.sent.count == 1)
             clock.advance(by: .milliseconds(500))
@@ -63,7 +62,7 @@ import Testing
         let sender = TestSender(.retry(after: nil))
         try await outbox.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
+            group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
             await clock.untilSleeping(for: .milliseconds(500))
             network.set("one.example", reachable: false)
             network.set("one.example", reachable: true)
@@ -79,7 +78,7 @@ import Testing
         sender.hold()
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
+            group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
             await sender.untilSent(1)
             #expect(try await outbox.entries().map(\.state) == [.sending, .waiting])
             group.cancelAll()
@@ -96,7 +95,7 @@ import Testing
         try await outbox.enqueue(.named("a"))
         let sender = StubbornSender()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, verdicts: network) }
+            group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
             while !sender.hasBegun, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
             group.cancelAll()
             await clock.untilSleeping(for: .seconds(10))
@@ -112,12 +111,12 @@ import Testing
         one.hold()
         try await first.enqueue(.named("a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            let running = Task { try await first.run(sender: one, verdicts: network) }
+            let running = Task { try await first.run(sender: one, coordinator: network.coordinator) }
             await one.untilSent(1)
             await #expect(throws: OutboxError.alreadySending(file: file.path)) {
-                try await second.flush(sender: two, verdicts: network)
+                try await second.flush(sender: two, coordinator: network.coordinator)
             }
-            group.addTask { try await second.run(sender: two, verdicts: network) }
+            group.addTask { try await second.run(sender: two, coordinator: network.coordinator) }
             running.cancel()
             one.release()
             _ = await running.result
@@ -138,7 +137,7 @@ import Testing
         let (first, second) = (try await file.open(options), try await file.open(options))
         let sender = TestSender()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await first.run(sender: sender, verdicts: network) }
+            group.addTask { try await first.run(sender: sender, coordinator: network.coordinator) }
             for number in 1...3 {
                 try await second.enqueue(.named("\(number)"))
                 await sender.untilSent(number)
@@ -156,7 +155,7 @@ import Testing
         let (expiries, told) = AsyncStream.makeStream(of: OutboxEvent.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await outbox.run(sender: TestSender(), verdicts: network) { told.yield($0) }
+                try await outbox.run(sender: TestSender(), coordinator: network.coordinator) { told.yield($0) }
             }
             await clock.untilSleeping(for: .seconds(60))
             clock.advance(by: .seconds(60))

@@ -5,8 +5,8 @@ import Testing
 /// What is stored, for how long, and what is not.
 @Suite struct StoringTests {
     private let file: ScratchFile
-    private let clock = TestClock()
     private let network = TestNetwork()
+    private var clock: TestClock { network.clock }
 
     init() throws {
         file = try ScratchFile()
@@ -28,7 +28,7 @@ import Testing
         let addition = try await outbox.enqueue(request)
         guard case .added(let entry) = addition else { throw Unexpected() }
         let sender = TestSender()
-        try await outbox.flush(sender: sender, verdicts: network)
+        try await outbox.flush(sender: sender, coordinator: network.coordinator)
         let sent = try #require(sender.sent.first)
         #expect(sent.request.body == body)
         #expect(sent.request.url == request.url && sent.request.method == "PATCH")
@@ -49,7 +49,7 @@ import Testing
             )
         )
         let sender = TestSender()
-        try await outbox.flush(sender: sender, verdicts: network)
+        try await outbox.flush(sender: sender, coordinator: network.coordinator)
         #expect(sender.sent.first?.request.headers == [.init(name: "idempotency-key", value: "\"mine\"")])
         #expect(sender.sent.first?.entry.idempotencyKey == "\"mine\"")
     }
@@ -62,7 +62,7 @@ import Testing
         #expect(try await outbox.entries().count == 1)
         let sender = TestSender()
         let events = Events()
-        #expect(try await outbox.flush(sender: sender, verdicts: network, report: events.add) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator, report: events.add) == 0)
         #expect(sender.bodies == ["b"])
         #expect(events.texts == ["expired", "delivered"])
     }
@@ -73,7 +73,7 @@ import Testing
         guard case .added(let entry) = try await outbox.enqueue(.named("a"), dedupeKey: "k") else { throw Unexpected() }
         #expect(try await outbox.enqueue(.named("b"), dedupeKey: "k") == .waiting(entry))
         let sender = TestSender()
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
         #expect(try await outbox.enqueue(.named("c"), dedupeKey: "k") == .delivered)
         clock.advance(by: options.dedupeWindow + .seconds(1))
         guard case .added = try await outbox.enqueue(.named("d"), dedupeKey: "k") else { throw Unexpected() }
@@ -88,7 +88,7 @@ import Testing
         clock.advance(by: .seconds(2))
         guard case .added = try await outbox.enqueue(.named("b"), dedupeKey: "k") else { throw Unexpected() }
         let sender = TestSender(.rejected(reason: "status 400"))
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
         guard case .added(let entry) = try await outbox.enqueue(.named("c"), dedupeKey: "k") else { throw Unexpected() }
         #expect(try await outbox.drop(entry.id))
         #expect(try await !outbox.drop(entry.id))
@@ -105,7 +105,7 @@ import Testing
         guard case .waiting(let entry) = again else { throw Unexpected() }
         #expect(entry.expiresAt == clock.time + .seconds(10))
         let sender = TestSender()
-        #expect(try await outbox.flush(sender: sender, verdicts: network) == 0)
+        #expect(try await outbox.flush(sender: sender, coordinator: network.coordinator) == 0)
         #expect(sender.bodies == ["a"])
     }
 

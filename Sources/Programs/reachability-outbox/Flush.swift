@@ -17,11 +17,11 @@ struct Flush: AsyncParsableCommand {
         var options = OutboxOptions()
         if let attempts = arguments.attempts { options.maximumAttempts = attempts }
         if let name = arguments.with {
-            try await flush(options, ProgramSender(program: Program(name: name), limit: limit), MonitoredVerdicts())
+            try await flush(options, ProgramSender(program: Program(name: name), limit: limit), .shared)
         } else {
             let sender = ClientSender(limit: limit)
             let result: Result<Void, any Error>
-            do { result = .success(try await flush(options, sender, ProxiedVerdicts())) } catch {
+            do { result = .success(try await flush(options, sender, .init(verdicts: ProxiedVerdicts()))) } catch {
                 result = .failure(error)
             }
             await sender.close()
@@ -32,12 +32,12 @@ struct Flush: AsyncParsableCommand {
     private func flush(
         _ options: OutboxOptions,
         _ sender: some OutboxSender,
-        _ verdicts: some VerdictSource
+        _ coordinator: RetryCoordinator
     ) async throws {
         let (hasLost, isSilent) = (Locked(false), Locked(true))
         let left = try await arguments.outbox.withExisting(options) { outbox in
             let left = try await EndSignals.cancelling {
-                try await outbox.flush(sender: sender, verdicts: verdicts) { event in
+                try await outbox.flush(sender: sender, coordinator: coordinator) { event in
                     isSilent.withLock { $0 = false }
                     switch event {
                     // What is lost must not go unseen where only the results are thrown away.

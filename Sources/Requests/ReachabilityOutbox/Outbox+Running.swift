@@ -9,13 +9,14 @@ extension Outbox {
     ///
     /// - Parameters:
     ///   - sender: What sends. It is called for several hosts at the same time, for each one after the other.
-    ///   - verdicts: Who says whether a host is reachable; nothing is sent to one that is not.
+    ///   - coordinator: What is shared with other requests: it says whether a host is reachable and when it may be asked again. Ending it
+    ///     ends this, too.
     ///   - report: Called after each event, one after the other for each host. Keep it short.
     /// - Throws: ``OutboxError`` when the file cannot be read or written any more. What was delivered and could not be
     ///   written down will be sent again, with the same key.
     public func run(
         sender: some OutboxSender,
-        verdicts: any VerdictSource,
+        coordinator: RetryCoordinator,
         report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
     ) async throws(OutboxError) {
         let lock = try store.openLock()
@@ -24,8 +25,8 @@ extension Outbox {
         guard try await waitToSend(with: lock, bell) else { return }
         defer { withExtendedLifetime(lock) {} }
         try await store.returnClaimed()
-        let work = Dispatcher(store: store, sender: sender, verdicts: verdicts, report: report)
-        if let error = await work.run(signal, bell) { throw error }
+        let work = Dispatcher(store: store, sender: sender, coordinator: coordinator, report: report)
+        if let error = await work.run(bell) { throw error }
     }
 
     /// Waits until nobody else sends. The kernel rings a moment before it takes the lock away from a process that was killed: so a second
@@ -51,13 +52,13 @@ extension Outbox {
     @discardableResult
     public func flush(
         sender: some OutboxSender,
-        verdicts: any VerdictSource,
+        coordinator: RetryCoordinator,
         report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
     ) async throws(OutboxError) -> Int {
         guard let lock = try await store.lockForSending() else { throw .alreadySending(file: file) }
         defer { withExtendedLifetime(lock) {} }
         try await store.returnClaimed()
-        let work = Dispatcher(store: store, sender: sender, verdicts: verdicts, report: report)
+        let work = Dispatcher(store: store, sender: sender, coordinator: coordinator, report: report)
         if let error = await work.flush() { throw error }
         return try await store.entries().count
     }

@@ -17,7 +17,6 @@ import ReachabilityRetry
 /// All of it may be used from any task. Any number of processes may put requests into one file; one at a time sends.
 public final class Outbox: Sendable {
     let store: OutboxStore
-    let signal = WakeSignal()
 
     /// The file with the requests.
     public var file: String { store.file }
@@ -65,7 +64,6 @@ public final class Outbox: Sendable {
         let addition = try await store.add(new)
         if case .added(let entry) = addition {
             options.logger?.info("stored", metadata: ["request": "\(entry)"])
-            signal.send()
             FileBell.ring(store.lockFile)
         }
         return addition
@@ -107,7 +105,6 @@ public final class Outbox: Sendable {
     @discardableResult
     public func requeue(_ id: OutboxEntry.ID) async throws(OutboxError) -> Bool {
         guard try await store.requeue(id) else { return false }
-        signal.send()
         FileBell.ring(store.lockFile)
         return true
     }

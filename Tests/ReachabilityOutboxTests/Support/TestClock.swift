@@ -1,5 +1,6 @@
 import LinuxPrimitives
 import ReachabilityOutbox
+import ReachabilityRetry
 
 /// Time that passes when a test says so, since 1970 and since the boot alike.
 final class TestClock: Clock {
@@ -64,9 +65,10 @@ final class TestClock: Clock {
 }
 
 extension OutboxOptions {
-    /// Takes all time from a clock.
+    /// Takes all time from a clock, and leaves nothing to chance.
     mutating func use(_ clock: TestClock) {
         self.clock = clock
+        if let backoff = try? Backoff(isJittered: false) { self.backoff = backoff }
         realTime = { clock.time }
     }
 }

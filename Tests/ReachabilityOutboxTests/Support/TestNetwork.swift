@@ -4,16 +4,31 @@ import ReachabilityRetry
 /// Hosts that can be reached when a test says so; all can at first.
 final class TestNetwork: VerdictSource {
     private struct State {
-        var away: Set<String> = []
+        var away: [String: RetryVerdict.Reason?] = [:]
+        /// Grows with each change.
+        var generation: UInt64 = 1
         var listeners: [UInt64: (host: String?, hear: @Sendable (RetryVerdict) -> Void)] = [:]
         var last: UInt64 = 0
     }
 
     private let state = Locked(State())
 
-    func set(_ host: String, reachable: Bool) {
+    /// What measures all waits.
+    let clock = TestClock()
+
+    /// One of its own each time, which goes by what the test says.
+    var coordinator: RetryCoordinator {
+        do {
+            return RetryCoordinator(limits: try RetryLimits(spread: .zero), verdicts: self, clock: clock)
+        } catch {
+            fatalError("\(error)")
+        }
+    }
+
+    func set(_ host: String, reachable: Bool, reason: RetryVerdict.Reason? = nil) {
         let listeners = state.withLock { state in
-            if reachable { state.away.remove(host) } else { state.away.insert(host) }
+            state.generation += 1
+            if reachable { state.away[host] = nil } else { state.away.updateValue(reason, forKey: host) }
             return state.listeners.values.filter { $0.host == host }
         }
         for listener in listeners { listener.hear(verdict(host)) }
@@ -35,8 +50,12 @@ final class TestNetwork: VerdictSource {
     }
 
     private func verdict(_ host: String?) -> RetryVerdict {
-        let isAway = state.withLock { state in host.map(state.away.contains) ?? false }
-        return RetryVerdict(status: isAway ? .notReachable : .reachable)
+        state.withLock { state in
+            guard let host, let reason = state.away[host] else {
+                return RetryVerdict(status: .reachable, generation: state.generation)
+            }
+            return RetryVerdict(status: .notReachable, reason: reason, generation: state.generation)
+        }
     }
 
     private final class Watch: VerdictWatch {

@@ -32,7 +32,7 @@ import ReachabilityURLSession
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("outbox-\(UUID()).sqlite").path
         let outbox = try await Outbox(file: file)
         try await outbox.enqueue(OutboxRequest("POST", url))
-        print("left in the outbox:", try await outbox.flush(sender: Taker(), verdicts: NoVerdicts()))
+        print("left in the outbox:", try await outbox.flush(sender: Taker(), coordinator: coordinator))
         try await outbox.close()
         for suffix in ["", "-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: file + suffix) }
     }

@@ -5,8 +5,8 @@ import NIOHTTP1
 public import ReachabilityOutbox
 public import ReachabilityRetry
 
-/// Sends what is in an outbox with async-http-client: each time as one request of one attempt, in the line and with the limits of its
-/// host that all requests share. When to try again is the outbox's business.
+/// Sends what is in an outbox with async-http-client: each time as a request of one attempt, which is cut where its path goes away before it is
+/// sent. When that attempt is made is decided by the run of the engine that the outbox feeds, so nothing waits here before it.
 ///
 /// ```swift
 /// let sender = HTTPOutboxSender(client: .shared, adapter: Adapter { request, completion in
@@ -22,7 +22,7 @@ public import ReachabilityRetry
 /// | What happened | Then |
 /// |---|---|
 /// | an answer | as its status says |
-/// | no path within the limit, the host has asked others to wait, the adapter failed, TLS was refused, a proxy let nothing through | held: no attempt |
+/// | the path went away and did not come back within the limit, the adapter failed, TLS was refused, a proxy let nothing through | held: no attempt |
 /// | the client cannot send such a request at all | rejected |
 /// | anything else, for example no connection or no answer in time | tried again |
 public struct HTTPOutboxSender: OutboxSender {
@@ -36,7 +36,7 @@ public struct HTTPOutboxSender: OutboxSender {
     ///   - client: What sends. It is not shut down.
     ///   - adapter: Changes each request right before it is sent, and what it adds is never written to the file: credentials belong
     ///     here. It must leave the header Idempotency-Key alone. When it throws the request waits.
-    ///   - limit: How long sending may take until the answer's head is there, a wait for the path included; at least 1 ms.
+    ///   - limit: How long sending may take until the answer's head is there; at least 1 ms.
     ///   - coordinator: What is shared with other requests.
     public init(
         client: HTTPClient,
@@ -45,7 +45,9 @@ public struct HTTPOutboxSender: OutboxSender {
         coordinator: RetryCoordinator
     ) {
         self.client = client
-        options = RequestRetryOptions(adapter: adapter, redirects: RedirectRule.none, coordinator: coordinator)
+        var options = RequestRetryOptions(adapter: adapter, redirects: RedirectRule.none, coordinator: coordinator)
+        options.waitsForPath = false
+        self.options = options
         let standard = RetryPolicy.standard
         policy = RetryPolicy(
             checkedDeadline: max(limit, .milliseconds(1)),
@@ -56,7 +58,7 @@ public struct HTTPOutboxSender: OutboxSender {
             retryAfterCap: standard.retryAfterCap,
             statuses: standard.statuses,
             methods: nil,
-            waitsFirst: true,
+            waitsFirst: false,
             classify: standard.classify
         )
     }

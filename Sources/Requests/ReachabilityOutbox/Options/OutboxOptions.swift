@@ -38,7 +38,7 @@ public struct OutboxOptions: Sendable {
     public var report: (@Sendable (OutboxEvent) -> Void)?
     /// How long what is being sent may go on after the outbox was told to end.
     public var drainLimit: Duration = .seconds(10)
-    /// How often ``Outbox/run(sender:verdicts:report:)`` looks for what other processes have put in where the kernel has no file watch
+    /// How often ``Outbox/run(sender:coordinator:report:)`` looks for what other processes have put in where the kernel has no file watch
     /// to spare (`/proc/sys/fs/inotify`). Otherwise it is told, and looks at nothing in between.
     public var pollInterval: Duration = .seconds(1)
     /// How many requests are sent at the same time, each to another origin.
@@ -51,8 +51,6 @@ public struct OutboxOptions: Sendable {
     public var clock: any Clock<Duration> = ContinuousClock()
     /// The time since 1970-01-01T00:00:00Z, CLOCK_REALTIME: what is stored must hold across restarts of the machine.
     public var realTime: @Sendable () -> Duration = { SystemClock.real }
-    /// Random numbers from 0 to 1, for the backoff.
-    package var random: @Sendable () -> Double = { .random(in: 0...1) }
 
     /// Every option at its default.
     public init() {}

@@ -1,27 +1,25 @@
-import LinuxPrimitives
 import Logging
 import ReachabilityRetry
 
-/// Lets every origin that requests wait for have a runner of its own.
+/// Lets every origin that requests wait for have a feed of its own.
 struct Dispatcher: Sendable {
     let store: OutboxStore
     let sender: any OutboxSender
-    let verdicts: any VerdictSource
+    let coordinator: RetryCoordinator
     let report: @Sendable (OutboxEvent) -> Void
 
     private enum Event: Sendable {
         /// It is time to look for new origins.
         case signalled
-        case ended(origin: String, OriginRunner.End)
+        case ended(origin: String, OriginFeed.End)
     }
 
-    /// Works until the task is cancelled, which gives nil, or something fails.
-    func run(_ signal: WakeSignal, _ bell: FileBell?) async -> OutboxError? {
-        let (signals, continuation) = signal.subscribe()
+    /// Works until the task is cancelled or the coordinator is shut down, which gives nil, or something fails.
+    func run(_ bell: FileBell?) async -> OutboxError? {
+        let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (clock, pause) = (store.options.clock, store.options.pollInterval)
         let places = Places(store.options.maximumConcurrentHosts)
         return await withTaskGroup(of: Event.self) { group in
-            // What other processes put in sends no signal, but rings.
             group.addTask {
                 if let bell {
                     for await _ in bell.rings { continuation.yield() }
@@ -38,15 +36,21 @@ struct Dispatcher: Sendable {
             var origins: Set<String> = []
             var failure: OutboxError?
             var expiry: Task<Void, Never>?
+            var isStopped = false
+            var isOver: Bool { failure != nil || isStopped || Task.isCancelled }
             while let event = await group.next() {
                 switch event {
                 case .signalled: break
                 case .ended(let origin, let end):
                     origins.remove(origin)
-                    if case .failed(let error) = end { failure = failure ?? error }
+                    switch end {
+                    case .idle: break
+                    case .stopped: isStopped = true
+                    case .failed(let error): failure = failure ?? error
+                    }
                 }
                 do throws(OutboxError) {
-                    if failure == nil, !Task.isCancelled {
+                    if !isOver {
                         try await start(&group, &origins, places)
                         expiry?.cancel()
                         expiry = try await signalExpiry(continuation)
@@ -54,8 +58,8 @@ struct Dispatcher: Sendable {
                 } catch {
                     failure = error
                 }
-                if failure != nil { group.cancelAll() }
-                if case .signalled = event, !Task.isCancelled, failure == nil { addSignal(signals, to: &group) }
+                if isOver { group.cancelAll() }
+                if case .signalled = event, !isOver { addSignal(signals, to: &group) }
             }
             expiry?.cancel()
             await expiry?.value
@@ -69,9 +73,9 @@ struct Dispatcher: Sendable {
         do throws(OutboxError) {
             try await reportExpired()
             let queues = try await store.queues()
-            return await withTaskGroup(of: OriginRunner.End.self) { group in
+            return await withTaskGroup(of: OriginFeed.End.self) { group in
                 for queue in queues {
-                    group.addTask { await runner(queue, places).flush() }
+                    group.addTask { await feed(queue, places).flush() }
                 }
                 var failure: OutboxError?
                 for await case .failed(let error) in group {
@@ -92,7 +96,7 @@ struct Dispatcher: Sendable {
     ) async throws(OutboxError) {
         try await reportExpired()
         for queue in try await store.queues() where origins.insert(queue.origin).inserted {
-            group.addTask { .ended(origin: queue.origin, await runner(queue, places).run()) }
+            group.addTask { .ended(origin: queue.origin, await feed(queue, places).run()) }
         }
     }
 
@@ -115,12 +119,12 @@ struct Dispatcher: Sendable {
         }
     }
 
-    private func runner(_ queue: OutboxQueue, _ places: Places) -> OriginRunner {
-        OriginRunner(
+    private func feed(_ queue: OutboxQueue, _ places: Places) -> OriginFeed {
+        OriginFeed(
             queue: queue,
             store: store,
             sender: sender,
-            watch: HostWatch(queue.host, verdicts, clock: store.options.clock),
+            coordinator: coordinator,
             places: places,
             report: report
         )
@@ -134,21 +138,5 @@ struct Dispatcher: Sendable {
             report(.expired(entry))
         }
         try await store.deleteExpired(entries)
-    }
-}
-
-/// Wakes whoever sends when its own process has put something in. Signals while nobody waits count as one.
-struct WakeSignal: Sendable {
-    private let continuation: Locked<AsyncStream<Void>.Continuation?> = Locked(nil)
-
-    func send() {
-        continuation.withLock { $0 }?.yield()
-    }
-
-    /// The signals from now on; earlier subscribers get no more.
-    func subscribe() -> (signals: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation) {
-        let (stream, new) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        continuation.withLock { $0 = new }
-        return (stream, new)
     }
 }

@@ -28,3 +28,10 @@ enum Drain {
         return value
     }
 }
+
+extension Clock<Duration> {
+    /// Waits so long, up to a tenth longer where that saves a wake-up, or until the task is cancelled.
+    func pause(_ duration: Duration) async {
+        try? await sleep(for: duration, tolerance: duration / 10)
+    }
+}

@@ -13,7 +13,7 @@ public enum OutboxEvent: Hashable, Sendable {
     case expired(OutboxEntry)
     /// It makes room for another, and is deleted.
     case dropped(OutboxEntry)
-    /// ``Outbox/flush(sender:verdicts:report:)`` leaves so many requests of an origin alone.
+    /// ``Outbox/flush(sender:coordinator:report:)`` leaves so many requests of an origin alone.
     case skipped(origin: String, count: Int, OutboxSkip)
 }
 

@@ -72,29 +72,32 @@ extension OutboxStore {
         }
     }
 
+    /// Writes down when a request is meant to be tried again, for whoever lists it: nobody waits for that, and before whatever is written
+    /// or read later it is done.
+    func plan(_ id: OutboxEntry.ID, in pause: Duration) {
+        let time = now + pause.milliseconds
+        writeLater { try $0.execute(sql: "UPDATE request SET nextTryAt = ? WHERE id = ?", arguments: [time, id]) }
+    }
+
     /// Writes down what sending came to.
-    ///
-    /// - Parameter pause: How long it is meant to wait before the next try; nil where nobody knows.
-    func finish(_ entry: OutboxEntry, _ result: OutboxResult, pause: Duration?) async throws(OutboxError) {
+    func finish(_ entry: OutboxEntry, _ result: OutboxResult) async throws(OutboxError) {
         let (options, now) = (options, now)
-        let nextTry = pause.map { now + $0.milliseconds }
         switch result {
         case .retry(let delay, let cause):
             let delay = delay.map { min(max($0, .zero), options.maximumRetryAfter).milliseconds }
             try await write { db in
                 try db.execute(
-                    sql: "UPDATE request SET isClaimed = 0, notBefore = ?, nextTryAt = ?, lastError = ? WHERE id = ?",
-                    arguments: [delay.map { now + $0 }, nextTry, cause, entry.id]
+                    sql: "UPDATE request SET isClaimed = 0, notBefore = ?, lastError = ? WHERE id = ?",
+                    arguments: [delay.map { now + $0 }, cause, entry.id]
                 )
             }
         case .held(let cause):
             try await write { db in
                 try db.execute(
                     sql: """
-                        UPDATE request SET isClaimed = 0, attempts = max(attempts - 1, 0), nextTryAt = ?, lastError = ?
-                        WHERE id = ?
+                        UPDATE request SET isClaimed = 0, attempts = max(attempts - 1, 0), lastError = ? WHERE id = ?
                         """,
-                    arguments: [nextTry, cause, entry.id]
+                    arguments: [cause, entry.id]
                 )
             }
         case .rejected(let reason):

@@ -35,6 +35,11 @@ final class OutboxStore: Sendable {
         }
     }
 
+    /// Runs one transaction that writes, after those before it; what fails is no loss.
+    func writeLater(_ change: @escaping @Sendable (Database) throws -> Void) {
+        queue.async { [database] in try? database.write(change) }
+    }
+
     /// Takes what was deleted out of the log too.
     func eraseLog() async throws(OutboxError) {
         try await Self.offPool(queue, file) { [database] in Self.emptyLog(database) }

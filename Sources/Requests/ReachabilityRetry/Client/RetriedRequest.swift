@@ -134,7 +134,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         let progress = AttemptProgress(resumes: options.resumes)
         var work = RetryWork<ClientAnswer<Value>>(
             policy: policy,
-            waitsFirst: needsPath || policy.waitsFirst,
+            waitsFirst: needsPath && options.waitsForPath || policy.waitsFirst,
             observer: options.observer
         ) { _ in
             await attempt(hop, progress, latest, trace)

@@ -10,7 +10,7 @@ extension RetryCoordinator {
     }
 
     /// Somebody failed at this host for the first time: it is watched until `leave(_:)`.
-    func enter(_ host: String?) {
+    package func enter(_ host: String?) {
         let now = timeline.now
         let isWatched = state.withLock { state in
             if state.lanes[host] == nil, state.lanes.count >= Self.keptHosts { state.forgetUnused(at: now) }
@@ -29,7 +29,7 @@ extension RetryCoordinator {
     }
 
     /// Whoever entered is at its end.
-    func leave(_ host: String?) {
+    package func leave(_ host: String?) {
         let now = timeline.now
         let watch = state.withLock { state in
             let watch = state.lanes[host]?.leave()
@@ -69,6 +69,17 @@ extension RetryCoordinator {
     func askOnce(_ host: String?) -> RetryVerdict {
         guard state.withLock({ $0.lanes[host]?.watch }) == nil else { return ask(host) }
         return source.ask(host)
+    }
+
+    /// What is so, as soon as the name service has answered, for somebody who has entered.
+    package func settledVerdict(of host: String?) async -> RetryVerdict {
+        let now = ask(host)
+        guard now.reason == .resolving else { return now }
+        let (verdicts, continuation) = AsyncStream.makeStream(of: RetryVerdict.self)
+        let watch = source.watch(host) { continuation.yield($0) }
+        defer { withExtendedLifetime(watch) {} }
+        for await verdict in verdicts where verdict.reason != .resolving { return verdict }
+        return .unknown
     }
 
     /// Asks what is so at this moment, and tells whether somebody in line whose turn has come may go.
@@ -114,7 +125,7 @@ extension RetryCoordinator {
     }
 
     /// The server wants to be left alone for so long, by all.
-    func holdBack(_ host: String?, for pause: Duration) {
+    package func holdBack(_ host: String?, for pause: Duration) {
         let end = timeline.now + pause
         state.withLock { $0.lanes[host]?.queue.hold(until: end) }
     }

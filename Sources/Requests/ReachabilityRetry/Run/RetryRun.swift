@@ -211,7 +211,7 @@ final class RetryRun<Value: Sendable> {
         case .end(let ending):
             return work.ask != nil && ending.mayBeAskedAbout ? .ask(ending) : .end(ending)
         case .retry(let reason, let pause, let isFree):
-            if !isFree {
+            if !isFree, work.isCharged {
                 guard coordinator.withdraw(from: target.host) else { return .end(.budgetExhausted) }
                 counts.hasPaid = true
                 counts.hasUnusedPayment = true

@@ -3,6 +3,8 @@ struct RetryWork<Value: Sendable>: Sendable {
     var policy: RetryPolicy
     /// Whether the first attempt, too, waits for a path, and for the end of what a server asks for.
     var waitsFirst: Bool
+    /// Whether retries are charged to the host's budget.
+    var isCharged = true
     /// Told what happens.
     var observer: RetryObserver?
     /// What the client tells of its attempts; nil where it tells nothing: then none is cut for the want of a path.

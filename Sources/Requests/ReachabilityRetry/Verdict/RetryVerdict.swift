@@ -30,7 +30,7 @@ public struct RetryVerdict: Hashable, Sendable {
     var isOffline: Bool { status == .notReachable && !lacksAddress }
 
     /// Whether the name is not resolved.
-    var lacksAddress: Bool { reason == .nameNotResolved }
+    package var lacksAddress: Bool { reason == .nameNotResolved }
 
     /// A verdict.
     public init(status: Status, reason: Reason? = nil, generation: UInt64 = 0, source: String? = nil) {

@@ -1,0 +1,165 @@
+import LinuxPrimitives
+import ReachabilityOutbox
+import ReachabilityRetry
+import Testing
+
+/// What an outbox leaves to the engine of retries, and what it shares with other requests.
+@Suite(.timeLimit(.minutes(1))) struct EngineTests {
+    private let file: ScratchFile
+    private let network = TestNetwork()
+    private var clock: TestClock { network.clock }
+
+    init() throws {
+        file = try ScratchFile()
+    }
+
+    private var options: OutboxOptions {
+        var options = OutboxOptions()
+        options.use(clock)
+        return options
+    }
+
+    /// Runs an outbox while `body` runs.
+    private func running(
+        _ outbox: Outbox,
+        _ sender: some OutboxSender,
+        _ coordinator: RetryCoordinator,
+        _ body: () async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await outbox.run(sender: sender, coordinator: coordinator) }
+            try await body()
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `a server that asks for time gets it from other requests too`() async throws {
+        let outbox = try await file.open(options)
+        let coordinator = network.coordinator
+        let sender = TestSender(.retry(after: .seconds(30)))
+        try await outbox.enqueue(.named("a"))
+        try await running(outbox, sender, coordinator) {
+            await clock.untilSleeping(for: .milliseconds(500))
+            let (reasons, isDone) = (Locked<[RetryReason?]>([]), Locked(false))
+            let policy = try RetryPolicy(deadline: .seconds(86_400), attempts: 1, waitsFirst: true)
+            let target = try RetryTarget(host: "one.example", method: .get)
+            let other = Task { [clock] in
+                _ = try await withRetry(
+                    policy: policy,
+                    target: target,
+                    coordinator: coordinator,
+                    clock: clock,
+                    observer: { event in
+                        if case .waiting(_, let attempt, _) = event { reasons.withLock { $0.append(attempt.reason) } }
+                    },
+                    operation: { $0 }
+                )
+                isDone.withLock { $0 = true }
+            }
+            while reasons.withLock({ $0.isEmpty }), !Task.isCancelled { await Task.yield() }
+            #expect(reasons.withLock { $0 } == [.retryAfter])
+            clock.advance(by: .milliseconds(500))
+            await clock.untilSleeping(for: .milliseconds(29_500))
+            #expect(sender.sent.count == 1)
+            // One of the two goes, and the other when the rate of release lets it.
+            while sender.sent.count < 2 || !isDone.withLock({ $0 }), !Task.isCancelled {
+                clock.advance(by: .seconds(1))
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+            try await other.value
+        }
+        #expect(sender.bodies == ["a", "a"])
+    }
+
+    @Test func `a server that asks for no time does not shorten the backoff`() async throws {
+        let outbox = try await file.open(options)
+        let sender = TestSender(.retry(after: .zero), .retry(after: .seconds(-1)))
+        try await outbox.enqueue(.named("a"))
+        try await running(outbox, sender, network.coordinator) {
+            await clock.untilSleeping(for: .milliseconds(500))
+            clock.advance(by: .milliseconds(500))
+            await clock.untilSleeping(for: .seconds(1))
+            #expect(sender.sent.count == 2)
+        }
+    }
+
+    @Test func `its retries cost no budget`() async throws {
+        let outbox = try await file.open(options)
+        let coordinator = network.coordinator
+        let sender = TestSender(.retry(after: nil), .held(cause: "a portal"))
+        try await outbox.enqueue(.named("a"))
+        let budget = coordinator.remainingBudget(for: "one.example")
+        try await running(outbox, sender, coordinator) {
+            await clock.untilSleeping(for: .milliseconds(500))
+            clock.advance(by: .milliseconds(500))
+            await clock.untilSleeping(for: .seconds(1))
+            #expect(sender.sent.count == 2)
+            #expect(coordinator.remainingBudget(for: "one.example") == budget)
+        }
+    }
+
+    @Test func `the attempt that follows a wait takes what is the first then`() async throws {
+        let outbox = try await file.open(options)
+        let sender = TestSender(.retry(after: nil), .retry(after: nil))
+        try await outbox.enqueue(.named("a"))
+        try await running(outbox, sender, network.coordinator) {
+            await clock.untilSleeping(for: .milliseconds(500))
+            try await outbox.enqueue(.named("b"), priority: 1)
+            clock.advance(by: .milliseconds(500))
+            await clock.untilSleeping(for: .seconds(1))
+            #expect(sender.bodies == ["a", "b"])
+            #expect(try await outbox.drop(2))
+            clock.advance(by: .seconds(1))
+            await sender.untilSent(3)
+            #expect(sender.bodies == ["a", "b", "a"])
+        }
+    }
+
+    @Test func `a name that is not resolved is no attempt, and its resolution ends the wait`() async throws {
+        let outbox = try await file.open(options)
+        let sender = TestSender()
+        network.set("one.example", reachable: false, reason: .nameNotResolved)
+        try await outbox.enqueue(.named("a"))
+        try await running(outbox, sender, network.coordinator) {
+            await clock.untilSleeping(for: .milliseconds(500))
+            clock.advance(by: .milliseconds(500))
+            await clock.untilSleeping(for: .seconds(1))
+            #expect(sender.sent.isEmpty)
+            // No two turns of a host are nearer to each other.
+            clock.advance(by: .milliseconds(10))
+            network.set("one.example", reachable: true)
+            await sender.untilSent(1)
+            #expect(sender.sent.first?.entry.attempts == 1)
+        }
+    }
+
+    @Test func `after a minute one request shows whether the monitor is right, and the others follow`() async throws {
+        let outbox = try await file.open(options)
+        let sender = TestSender()
+        network.set("one.example", reachable: false)
+        for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
+        try await running(outbox, sender, network.coordinator) {
+            await clock.untilSleeping(for: .seconds(60))
+            #expect(sender.sent.isEmpty)
+            clock.advance(by: .seconds(60))
+            await sender.untilSent(2)
+            #expect(sender.bodies == ["a", "b"])
+        }
+    }
+
+    @Test func `a coordinator that is shut down ends it, and what waits stays`() async throws {
+        let outbox = try await file.open(options)
+        let coordinator = network.coordinator
+        let sender = TestSender(.retry(after: nil, cause: "status 500"))
+        try await outbox.enqueue(.named("a"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await outbox.run(sender: sender, coordinator: coordinator) }
+            await clock.untilSleeping(for: .milliseconds(500))
+            await coordinator.shutDown(.cancel)
+            try await group.waitForAll()
+        }
+        let entry = try #require(try await outbox.entries().first)
+        #expect(entry.state == .waiting && entry.attempts == 1 && sender.sent.count == 1)
+    }
+}
