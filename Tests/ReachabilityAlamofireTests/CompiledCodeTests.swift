@@ -1,4 +1,6 @@
+import FoundationEssentials
 import ReachabilityAlamofire
+import Synchronization
 import Testing
 
 /// Code as it is written for Alamofire, which compiles, does what it does there.
@@ -36,6 +38,16 @@ struct CompiledCodeTests {
     }
 
     private struct Failure: Error {}
+
+    /// What a completion has said.
+    private final class Box<Value: Sendable>: Sendable {
+        private let kept = Mutex<Value?>(nil)
+
+        var value: Value? {
+            get { kept.withLock { $0 } }
+            set { kept.withLock { $0 = newValue } }
+        }
+    }
 
     @Test func `adapters change what is sent`() async throws {
         #expect(try await adapted(by: TraceAdapter()).headers.dictionary == ["Trace": "1", "Trace-More": "2"])
@@ -86,6 +98,33 @@ struct CompiledCodeTests {
         #expect(await decision(RetryPolicy(exponentialBackoffScale: .nan), failed(status: 500), Failure()) == "retry")
         #expect(await decision(ConnectionLostRetryPolicy(), failed(status: 500), Failure()) == "no")
         #expect(await decision(ConnectionLostRetryPolicy(), failed(status: nil), Failure()) == "no")
+    }
+
+    @Test func `what is called by oneself is done when the call returns`() throws {
+        let url = try #require(URL(string: "https://example.org/"))
+        let adapted = Box<Result<URLRequest, any Error>>()
+        let adapters = Interceptor(
+            adapters: [Doorman(), Adapter { request, _, completion in completion(.success(request)) }]
+        )
+        adapters.adapt(URLRequest(url: url), for: session) { adapted.value = $0 }
+        #expect(try adapted.value?.get().headers["Authorization"] == "Bearer token")
+        let failing = Adapter { _, _, completion in completion(.failure(Failure())) }
+        Interceptor(adapters: [failing, Doorman()]).adapt(URLRequest(url: url), for: session) { adapted.value = $0 }
+        #expect(throws: Failure.self) { try adapted.value?.get() }
+        let retriers = Interceptor(retriers: [
+            Retrier { _, _, _, completion in completion(.doNotRetry) },
+            Retrier { _, _, _, completion in completion(.retryWithDelay(1)) },
+            Retrier { _, _, _, _ in Issue.record("asked after the one that decides") },
+        ])
+        let result = Box<RetryResult>()
+        retriers.retry(session.request(url), for: session, dueTo: Failure()) { result.value = $0 }
+        #expect(result.value?.retryRequired == true && result.value?.delay == 1 && result.value?.error == nil)
+        Interceptor().retry(session.request(URLRequest(url: url)), for: session, dueTo: Failure()) { result.value = $0 }
+        #expect(result.value?.retryRequired == false && result.value?.delay == nil)
+        #expect(RetryResult.doNotRetryWithError(Failure()).error is Failure)
+        let lost = ConnectionLostRetryPolicy(retryLimit: 3, exponentialBackoffBase: 4, exponentialBackoffScale: 0.25)
+        #expect(lost.retryLimit == 3 && lost.exponentialBackoffBase == 4 && lost.exponentialBackoffScale == 0.25)
+        #expect(lost.retryableHTTPMethods.contains(.get) && lost.retryableHTTPStatusCodes.isEmpty)
     }
 
     @Test func `the members of URLRequest`() {

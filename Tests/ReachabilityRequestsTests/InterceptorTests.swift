@@ -7,6 +7,34 @@ import Testing
 
 /// Interceptors with Alamofire's signatures, asked by a session.
 struct InterceptorTests {
+    @Test func `an error of a retrier's own is told as such, with the failure, and what was sent`() async throws {
+        struct Own: Error {}
+        try await withServer({ _ in Reply(status: 401) }) { lab in
+            let retriers = [
+                Retrier { request, _, completion in
+                    completion(request.retryCount == 0 ? .retry : .doNotRetryWithError(Own()))
+                }
+            ]
+            let adapter = Adapter { request, completion in
+                var request = request
+                request["Number"] = "1"
+                completion(.success(request))
+            }
+            let session = try lab.session(interceptor: Interceptor(adapters: [adapter], retriers: retriers))
+            let request = session.request(lab.server.url()).validate()
+            #expect(request.retryCount == 0)
+            let response = await request.response(using: DataResponseSerializer())
+            guard case .requestRetryFailed(let own, let original)? = response.error else {
+                Issue.record("\(String(describing: response.error))")
+                return
+            }
+            #expect(own is Own && (original as? RequestError)?.responseCode == 401)
+            #expect(response.error?.isRequestRetryError == true && response.error?.underlyingError is Own)
+            #expect(request.retryCount == 1 && lab.server.seen.count == 2)
+            #expect(response.metrics.sentRequest?["Number"] == "1" && response.request.headers["Number"] == nil)
+        }
+    }
+
     /// Keeps what it is told.
     private final class Witness: SessionInterceptor {
         let states = Locked<[RequestAdapterState]>([])

@@ -58,7 +58,8 @@ public final class RetryPolicy: SessionInterceptor {
     public func shouldRetry(request: FailedRequest, dueTo error: any Error) -> Bool {
         guard retryableHTTPMethods.contains(request.request.method) else { return false }
         if let status = request.status { return retryableHTTPStatusCodes.contains(status) }
-        return request.stage == .neverSent || request.stage == .mayHaveBeenProcessed
+        let stage = request.stage ?? (error as? any RetryableError)?.failureStage
+        return stage == .neverSent || stage == .mayHaveBeenProcessed
     }
 
     func result(for request: FailedRequest, isRetried: Bool) -> RetryResult {
@@ -88,6 +89,17 @@ public final class ConnectionLostRetryPolicy: SessionInterceptor {
             retryableHTTPStatusCodes: []
         )
     }
+
+    /// How often a request is retried at most.
+    public var retryLimit: UInt { policy.retryLimit }
+    /// By what the delay grows.
+    public var exponentialBackoffBase: UInt { policy.exponentialBackoffBase }
+    /// The first delay, in seconds.
+    public var exponentialBackoffScale: Double { policy.exponentialBackoffScale }
+    /// What may be repeated.
+    public var retryableHTTPMethods: Set<HTTPMethod> { policy.retryableHTTPMethods }
+    /// No answer is retried.
+    public var retryableHTTPStatusCodes: Set<Int> { policy.retryableHTTPStatusCodes }
 
     /// What ``RetryPolicy`` says, where the connection was lost.
     public func retry(

@@ -36,8 +36,3 @@ extension PlainRequest {
         }
     }
 }
-
-extension RetryResult {
-    /// Retry after so many seconds.
-    public static func retryWithDelay(_ seconds: Double) -> RetryResult { .retry(afterSeconds: seconds) }
-}

@@ -108,6 +108,10 @@ extension RequestError {
     }
     /// Whether it is ``sessionTaskFailed(error:)``.
     public var isSessionTaskError: Bool { if case .sessionTaskFailed = self { true } else { false } }
+    /// Whether it is ``requestAdaptationFailed(error:)``.
+    public var isRequestAdaptationError: Bool { if case .requestAdaptationFailed = self { true } else { false } }
+    /// Whether it is ``requestRetryFailed(retryError:originalError:)``.
+    public var isRequestRetryError: Bool { if case .requestRetryFailed = self { true } else { false } }
     /// Whether it is ``downloadedFileMoveFailed(error:source:destination:)``.
     public var isDownloadedFileMoveError: Bool { if case .downloadedFileMoveFailed = self { true } else { false } }
 

@@ -48,7 +48,7 @@ extension Interceptor {
     }
 }
 
-// Who calls these directly, with a session, need not be in a task.
+// Who calls these directly, with a session, need not be in a task. What has a completion is asked at once, all else in a task.
 
 extension Adapter: SessionInterceptor {
     /// Asks the closure.
@@ -57,7 +57,7 @@ extension Adapter: SessionInterceptor {
         for session: Session,
         completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void
     ) {
-        session.ask(self, urlRequest, completion)
+        session.lead { adapt(urlRequest, completion: completion) }
     }
 }
 
@@ -69,7 +69,7 @@ extension Retrier: SessionInterceptor {
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        session.ask(self, request, error, completion)
+        session.lead { retry(request, dueTo: error, completion: completion) }
     }
 }
 
@@ -81,7 +81,7 @@ extension OfflineRetrier: SessionInterceptor {
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        session.ask(self, request, error, completion)
+        session.lead { Task { completion(await retry(request, dueTo: error)) } }
     }
 }
 
@@ -92,7 +92,7 @@ extension Interceptor: SessionInterceptor {
         for session: Session,
         completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void
     ) {
-        session.ask(self, urlRequest, completion)
+        session.ask(adapters[...], urlRequest, completion)
     }
 
     /// Asks the retriers until one has an answer.
@@ -102,33 +102,44 @@ extension Interceptor: SessionInterceptor {
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        session.ask(self, request, error, completion)
+        session.ask(retriers[...], request, error, completion)
     }
 }
 
 extension Session {
-    fileprivate func ask(
-        _ adapter: any RequestAdapter,
-        _ request: PlainRequest,
-        _ completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void
-    ) {
-        Task {
-            await SessionContext.$current.withValue(SessionContext(session: self)) {
-                do { completion(.success(try await adapter.adapt(request))) } catch { completion(.failure(error)) }
-            }
-        }
+    /// Does something as who sends.
+    fileprivate func lead(_ body: () -> Void) {
+        SessionContext.$current.withValue(SessionContext(session: self), operation: body)
     }
 
     fileprivate func ask(
-        _ retrier: any RequestRetrier,
+        _ adapters: ArraySlice<any RequestAdapter>,
+        _ request: PlainRequest,
+        _ completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void
+    ) {
+        guard let adapter = adapters.first else { return completion(.success(request)) }
+        let goOn: @Sendable (Result<PlainRequest, any Error>) -> Void = { [self] result in
+            guard case .success(let request) = result else { return completion(result) }
+            ask(adapters.dropFirst(), request, completion)
+        }
+        if let adapter = adapter as? any SessionAdapter { return adapter.adapt(request, for: self, completion: goOn) }
+        lead { Task { do { goOn(.success(try await adapter.adapt(request))) } catch { goOn(.failure(error)) } } }
+    }
+
+    fileprivate func ask(
+        _ retriers: ArraySlice<any RequestRetrier>,
         _ request: FailedRequest,
         _ error: any Error,
         _ completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        Task {
-            await SessionContext.$current.withValue(SessionContext(session: self)) {
-                completion(await retrier.retry(request, dueTo: error))
-            }
+        guard let retrier = retriers.first else { return completion(.doNotRetry) }
+        let goOn: @Sendable (RetryResult) -> Void = { [self] result in
+            guard case .doNotRetry = result else { return completion(result) }
+            ask(retriers.dropFirst(), request, error, completion)
         }
+        if let retrier = retrier as? any SessionRetrier {
+            return retrier.retry(request, for: self, dueTo: error, completion: goOn)
+        }
+        lead { Task { goOn(await retrier.retry(request, dueTo: error)) } }
     }
 }

@@ -47,6 +47,9 @@ public final class DataRequest: Sendable {
         return answer.error?.isExplicitlyCancelledError == true ? .cancelled : .finished
     }
 
+    /// How often it was sent again; 0 before the end.
+    public var retryCount: Int { exchange.result?.metrics.retryCount ?? 0 }
+
     /// Ends it, whatever it does: a wait, an attempt, the body. Of what has ended nothing is changed.
     @discardableResult
     public func cancel() -> DataRequest {

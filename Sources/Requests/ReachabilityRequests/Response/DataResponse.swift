@@ -77,6 +77,11 @@ public struct RequestMetrics: Sendable {
     public var hops: [Hop] = []
     /// Every attempt, of all hops.
     public var attempts: [RetryAttempt] = []
+    /// The request as adapters made it for the last attempt at its own origin; nil where it did not come to that.
+    public var sentRequest: PlainRequest?
+
+    /// How often it was sent again; what a redirect has led to is no repetition.
+    public var retryCount: Int { attempts.count { $0.reason != nil } }
 
     /// Nothing yet.
     public init() {}

@@ -18,6 +18,7 @@ final class AnswerReader: Sendable {
     private let number: UInt64
     private let began: ContinuousClock.Instant
     private let state = Locked<ReceivedAnswer?>(nil)
+    private let adapted = Locked<PlainRequest?>(nil)
 
     init(
         _ request: OutgoingRequest,
@@ -49,6 +50,14 @@ final class AnswerReader: Sendable {
         state.withLock { $0 = nil }
         download?.wait(false)
         upload?.begin()
+    }
+
+    /// The request as it was sent last; nil where none was.
+    var sent: PlainRequest? { adapted.withLock { $0 } }
+
+    /// The attempt is sent as this.
+    func begin(_ request: PlainRequest) {
+        adapted.withLock { $0 = request }
     }
 
     /// Reads an answer as far as it is wanted. That it is refused is said in what is returned: a redirect may yet be followed.

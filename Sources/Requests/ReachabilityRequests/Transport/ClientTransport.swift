@@ -28,6 +28,7 @@ struct ClientTransport: Sendable {
             if let refusal = reader.latest?.refusal { throw refusal }
         }
         options.adapter = AttemptStart(reader: reader, next: options.adapter)
+        options.retrier = options.retrier.map { NamingRetrier(base: $0) }
         do throws(RetryError) {
             let outcome = try await client.execute(
                 request.clientRequest,
@@ -36,15 +37,15 @@ struct ClientTransport: Sendable {
                 options: options,
                 body: request.body?.maker(upload)
             ) { try await reader.read($0) }
-            return Answer(outcome.value, outcome.attempts, error: outcome.value.refusal)
+            return Answer(outcome.value, outcome.attempts, reader.sent, error: outcome.value.refusal)
         } catch {
             let reason = RequestError(error)
             guard let received = reader.latest else {
                 var answer = Answer(error: reason)
-                answer.metrics.attempts = error.attempts
+                (answer.metrics.attempts, answer.metrics.sentRequest) = (error.attempts, reader.sent)
                 return answer
             }
-            return Answer(received, error.attempts, error: reason)
+            return Answer(received, error.attempts, reader.sent, error: reason)
         }
     }
 }
@@ -56,13 +57,32 @@ private struct AttemptStart: RequestAdapter {
 
     func adapt(_ request: PlainRequest) async throws -> PlainRequest {
         reader.forget()
-        return try await next?.adapt(request) ?? request
+        let adapted = try await next?.adapt(request) ?? request
+        reader.begin(adapted)
+        return adapted
+    }
+}
+
+/// Says that an error is a retrier's, and keeps the one it takes the place of.
+private struct NamingRetrier: RequestRetrier {
+    let base: any RequestRetrier
+
+    func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
+        let result = await base.retry(request, dueTo: error)
+        guard case .doNotRetryWithError(let own) = result else { return result }
+        return .doNotRetryWithError(RequestError.requestRetryFailed(retryError: own, originalError: error))
     }
 }
 
 extension Answer {
-    fileprivate init(_ received: ReceivedAnswer, _ attempts: [RetryAttempt], error: RequestError?) {
+    fileprivate init(
+        _ received: ReceivedAnswer,
+        _ attempts: [RetryAttempt],
+        _ sent: PlainRequest?,
+        error: RequestError?
+    ) {
         var metrics = RequestMetrics()
+        metrics.sentRequest = sent
         metrics.attempts = attempts
         metrics.receivedBytes = Int64(received.data.count)
         metrics.timeToHead = received.headTime
