@@ -585,8 +585,8 @@ let package = Package(
             uses: ["ReachabilityRequestsMetrics", "ReachabilityRequests", "LinuxPrimitives"],
             metrics
         ),
-        // Imports what is to be shown to compile, and nothing beside it.
-        .tests("ReachabilityAlamofireTests", uses: ["ReachabilityAlamofire"]),
+        // What is to be shown to compile imports ReachabilityAlamofire, and nothing of ours beside it.
+        .tests("ReachabilityAlamofireTests", uses: ["ReachabilityAlamofire", "LinuxPrimitives"]),
         .tests(
             "ReachabilityOutboxTests",
             uses: [

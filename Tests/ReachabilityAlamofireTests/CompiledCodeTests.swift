@@ -1,6 +1,6 @@
 import FoundationEssentials
+import LinuxPrimitives
 import ReachabilityAlamofire
-import Synchronization
 import Testing
 
 /// Code as it is written for Alamofire, which compiles, does what it does there.
@@ -41,7 +41,7 @@ struct CompiledCodeTests {
 
     /// What a completion has said.
     private final class Box<Value: Sendable>: Sendable {
-        private let kept = Mutex<Value?>(nil)
+        private let kept = Locked<Value?>(nil)
 
         var value: Value? {
             get { kept.withLock { $0 } }
