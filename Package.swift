@@ -347,6 +347,16 @@ let package = Package(
             on: .service,
             uses: ["ReachabilityLedger", "ReachabilityChecks", "LinuxPrimitives"]
         ),
+        // With the trait Service.
+        .library(
+            "ReachabilityHub",
+            on: .service,
+            uses: [
+                "ReachabilityFleet", "ReachabilityServer", "ReachabilityService", "ReachabilityLedger",
+                "LinuxPrimitives",
+            ],
+            history + server
+        ),
 
         .library(
             "CommandLineSupport",
@@ -412,6 +422,8 @@ let package = Package(
         ),
         .tested("EmbeddingProgram", uses: ["NetworkReachability"]),
         .tested("OutboxVictim", uses: ["ReachabilityOutbox", "ReachabilityRetry"]),
+        // Killed by tests while it keeps what machines tell.
+        .tested("HubVictim", uses: ["ReachabilityHub", "ReachabilityFleet", "ReachabilityService", "LinuxPrimitives"]),
         // What Scripts/mutate and Scripts/fuzz run.
         .tested("TrustFuzzer", uses: ["ServerTrust", "TrustForge", "TestSupport"], certificates),
         // What Benchmarks/run measures beside OpenSSL.
@@ -575,6 +587,14 @@ let package = Package(
             uses: ["ReachabilityFleet", "ReachabilityLedger", "LinuxPrimitives", "TestSupport"]
         ),
         .tests(
+            "ReachabilityHubTests",
+            uses: [
+                "ReachabilityHub", "ReachabilityFleet", "ReachabilityServer", "ReachabilityService",
+                "ReachabilityLedger", "LinuxPrimitives", "TestSupport", "HubVictim",
+            ],
+            server + history
+        ),
+        .tests(
             "ReachabilityServiceTests",
             uses: [
                 "ReachabilityService", "ReachabilityChecks", "ReachabilityLedger", "NetworkReachability",
@@ -632,6 +652,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",
         "ReachabilityService", "ReachabilityServiceTests", "ReachabilityServer", "ReachabilityServerTests",
         "ReachabilityNotifying", "ReachabilityNotifyingTests", "ReachabilityFleet", "ReachabilityFleetTests",
+        "ReachabilityHub", "ReachabilityHubTests", "HubVictim",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }

@@ -123,7 +123,10 @@ import Testing
             _ = hub.take(
                 .init(topic: message.topic, payload: payload, isRetained: isRetained, time: at(round))
             )
-            if round % 100 == 0 { _ = hub.pass(to: at(round)) }
+            if round % 100 == 0 {
+                _ = hub.pass(to: at(round))
+                hub.prune("north")
+            }
         }
         #expect(hub.devices.count == FleetSimulation.deviceCount)
         #expect(hub.book.incidents.count <= 1040)

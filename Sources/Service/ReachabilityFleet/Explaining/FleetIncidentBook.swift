@@ -19,7 +19,7 @@ package struct FleetIncidentBook: Sendable {
     /// What lies no further apart is one thing.
     package static let closeness: Duration = .seconds(30)
     /// So many that are over are kept of a site, to be refined by what is told late.
-    static let kept = 16
+    package static let kept = 16
     /// So many of a site are open at a time. What comes then goes into the latest.
     static let openLimit = 1024
     /// So many outages of a machine are kept in one incident.
@@ -92,6 +92,20 @@ package struct FleetIncidentBook: Sendable {
         }
     }
 
+    /// Lets go of those that are over for long, once they are written down.
+    ///
+    /// - Parameter site: Where something has changed.
+    package mutating func prune(_ site: String) {
+        guard let all = sites[site], all.count > Self.kept else { return }
+        var left = all.count { !$0.isOpen } - Self.kept
+        guard left > 0 else { return }
+        sites[site]?.removeAll { incident in
+            guard left > 0, !incident.isOpen else { return false }
+            left -= 1
+            return true
+        }
+    }
+
     // MARK: Where it belongs
 
     private func index(of gap: DeviceGap, _ place: FleetPlace) -> Int? {
@@ -132,7 +146,9 @@ package struct FleetIncidentBook: Sendable {
 
     /// The latest, where no more may be open.
     private func latestIndex(_ site: String) -> Int? {
-        guard let all = sites[site], all.count >= Self.openLimit + Self.kept else { return nil }
+        guard let all = sites[site], all.count >= Self.openLimit, all.count(where: \.isOpen) >= Self.openLimit else {
+            return nil
+        }
         return all.count - 1
     }
 
@@ -140,9 +156,6 @@ package struct FleetIncidentBook: Sendable {
         // A machine begins no two at one moment: they would be one.
         let id = "\(place.site)-\(String(start.milliseconds, radix: 36))-\(place.device)"
         var all = sites.removeValue(forKey: place.site) ?? []
-        if all.count(where: { !$0.isOpen }) >= Self.kept, let first = all.firstIndex(where: { !$0.isOpen }) {
-            all.remove(at: first)
-        }
         all.append(FleetIncident(id: id, site: place.site, start: start))
         sites[place.site] = all
         return all.count - 1

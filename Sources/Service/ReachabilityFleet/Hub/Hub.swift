@@ -60,7 +60,7 @@ package struct Hub: Sendable {
         isKept: (FleetPlace, String) -> Bool = { _, _ in false }
     ) -> [Decision] {
         // The order is that in which messages came; a clock that is set back does not change it.
-        latest = max(latest, message.time)
+        advance(to: message.time)
         guard let topic = FleetTopic(message.topic) else { return [refusal(message, "no topic of a fleet")] }
         guard case .device(let place, let kind) = topic else { return [] }
         do throws(PayloadError) {
@@ -84,7 +84,7 @@ package struct Hub: Sendable {
 
     /// Time goes by.
     package mutating func pass(to now: Duration) -> [Decision] {
-        latest = max(latest, now)
+        advance(to: now)
         var decisions: [Decision] = []
         for place in devices.keys.sorted() {
             if case .fell(let since)? = devices[place]?.presence.pass(to: latest) {
@@ -112,9 +112,12 @@ package struct Hub: Sendable {
 
     /// It is there again. Everybody gets the time to be heard.
     package mutating func brokerIsBack(at now: Duration) {
-        latest = max(latest, now)
+        advance(to: now)
         for place in devices.keys { devices[place]?.presence.brokerIsBack(at: latest) }
     }
+
+    /// Lets go of incidents of a site that are over for long. What became of them must be written down before.
+    package mutating func prune(_ site: String) { book.prune(site) }
 
     /// Why a machine was away the last time; nil where it never was.
     package func verdict(of place: FleetPlace) -> SilenceVerdict? {
@@ -126,6 +129,11 @@ package struct Hub: Sendable {
 
     /// The time of what is being taken.
     var now: Duration { latest }
+
+    /// In whole milliseconds, as times are written down.
+    private mutating func advance(to time: Duration) {
+        latest = max(latest, .milliseconds(time.milliseconds))
+    }
 
     /// Whether a machine is known, or may be.
     mutating func admit(_ place: FleetPlace) throws(PayloadError) {

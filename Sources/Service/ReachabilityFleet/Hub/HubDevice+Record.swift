@@ -1,8 +1,7 @@
 import LinuxPrimitives
-package import ReachabilityLedger
 
-/// What is written down of a machine: an object of JSON, for no store asks for its parts. What is bound to a moment, as the budget, is
-/// left out.
+/// What is written down of a machine: an object of JSON, for no store asks for its parts; times are in milliseconds. What is bound to a
+/// moment, as the budget, is left out.
 extension HubDevice {
     package var record: [UInt8] {
         var object = JSONObject()
@@ -10,12 +9,12 @@ extension HubDevice {
         object.add("standing", presence.standing.rawValue)
         object.add("session", presence.session)
         object.add("report", presence.report?.object)
-        object.add("heard", optional: presence.heard?.nanoseconds)
-        object.add("offset", optional: clock.offset?.nanoseconds)
+        object.add("heard", optional: presence.heard?.milliseconds)
+        object.add("offset", optional: clock.offset?.milliseconds)
         object.add("log", log.newest.map(\.description))
         object.add("gap", gap?.object)
         object.add("boots", formerBoots)
-        object.add("disputed", optional: disputed?.nanoseconds)
+        object.add("disputed", optional: disputed?.milliseconds)
         object.add("refused", refused)
         return object.bytes
     }
@@ -49,14 +48,14 @@ extension FleetIncident.Part {
     package var record: [UInt8] {
         var object = JSONObject()
         object.add("schema", 1)
-        object.add("silentSince", optional: silentSince?.nanoseconds)
+        object.add("silentSince", optional: silentSince?.milliseconds)
         object.add("gap", gap?.object)
         object.add(
             "outages",
             outages.values.sorted { ($0.start, $0.told.id) < ($1.start, $1.told.id) }.map { outage in
                 var object = outage.told.object
-                object.add("hubStart", outage.start.nanoseconds)
-                object.add("hubEnd", optional: outage.end?.nanoseconds)
+                object.add("hubStart", outage.start.milliseconds)
+                object.add("hubEnd", optional: outage.end?.milliseconds)
                 return object
             }
         )
@@ -82,9 +81,9 @@ extension FleetIncident.Part {
 extension DeviceGap {
     fileprivate var object: JSONObject {
         var object = JSONObject()
-        object.add("since", since.nanoseconds)
-        object.add("noticed", noticed.nanoseconds)
-        object.add("until", optional: until?.nanoseconds)
+        object.add("since", since.milliseconds)
+        object.add("noticed", noticed.milliseconds)
+        object.add("until", optional: until?.milliseconds)
         object.add("isGivenUp", isGivenUp)
         object.add("planned", evidence.planned)
         object.add("reason", evidence.reason)
@@ -93,7 +92,7 @@ extension DeviceGap {
         object.add("before", evidence.before?.object)
         object.add("after", evidence.after?.object)
         object.add("outages", evidence.outages.map(\.object))
-        object.add("slept", evidence.slept.nanoseconds)
+        object.add("slept", evidence.slept.milliseconds)
         object.add("unobserved", evidence.unobserved)
         object.add("isToldWhole", evidence.isToldWhole)
         return object
