@@ -359,6 +359,16 @@ let package = Package(
             on: .service,
             uses: ["ReachabilityLedger", "ReachabilityChecks", "LinuxPrimitives"]
         ),
+        // With the trait Service.
+        .library(
+            "ReachabilityHub",
+            on: .service,
+            uses: [
+                "ReachabilityFleet", "ReachabilityServer", "ReachabilityService", "ReachabilityLedger",
+                "LinuxPrimitives",
+            ],
+            history + server
+        ),
 
         .library(
             "CommandLineSupport",
@@ -424,6 +434,8 @@ let package = Package(
         ),
         .tested("EmbeddingProgram", uses: ["NetworkReachability"]),
         .tested("OutboxVictim", uses: ["ReachabilityOutbox", "ReachabilityRetry"]),
+        // Killed by tests while it keeps what machines tell.
+        .tested("HubVictim", uses: ["ReachabilityHub", "ReachabilityFleet", "ReachabilityService", "LinuxPrimitives"]),
         // What Scripts/mutate and Scripts/fuzz run.
         .tested("TrustFuzzer", uses: ["ServerTrust", "TrustForge", "TestSupport"], certificates),
         // What Benchmarks/run measures beside OpenSSL.
@@ -601,6 +613,14 @@ let package = Package(
             uses: ["ReachabilityFleet", "ReachabilityLedger", "LinuxPrimitives", "TestSupport"]
         ),
         .tests(
+            "ReachabilityHubTests",
+            uses: [
+                "ReachabilityHub", "ReachabilityFleet", "ReachabilityServer", "ReachabilityService",
+                "ReachabilityLedger", "LinuxPrimitives", "TestSupport", "HubVictim",
+            ],
+            server + history
+        ),
+        .tests(
             "ReachabilityServiceTests",
             uses: [
                 "ReachabilityService", "ReachabilityChecks", "ReachabilityLedger", "NetworkReachability",
@@ -659,6 +679,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",
         "ReachabilityService", "ReachabilityServiceTests", "ReachabilityServer", "ReachabilityServerTests",
         "ReachabilityNotifying", "ReachabilityNotifyingTests", "ReachabilityFleet", "ReachabilityFleetTests",
+        "ReachabilityHub", "ReachabilityHubTests", "HubVictim",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }

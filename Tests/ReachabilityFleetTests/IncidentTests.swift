@@ -6,19 +6,43 @@ import Testing
 @Suite struct IncidentTests {
     private var book = FleetIncidentBook()
 
+    /// It went between the two times.
+    private mutating func fell(_ place: FleetPlace, since: Int, noticed: Int) -> [FleetIncidentBook.Change] {
+        var gap = DeviceGap(since: at(since), noticed: at(noticed))
+        gap.evidence.before = report(since)
+        return book.note(gap, of: place)
+    }
+
+    /// It came back, and has told all it knows.
+    private mutating func returned(
+        _ place: FleetPlace,
+        since: Int,
+        noticed: Int,
+        _ seconds: Int,
+        slept: Int = 0
+    ) -> [FleetIncidentBook.Change] {
+        var gap = DeviceGap(since: at(since), noticed: at(noticed))
+        (gap.evidence.before, gap.evidence.after, gap.until) = (report(since), report(seconds), at(seconds))
+        (gap.evidence.isToldWhole, gap.evidence.slept) = (true, .seconds(slept))
+        return book.note(gap, of: place)
+    }
+
     @Test mutating func `silence opens it, and the outage of the machine refines it`() throws {
         let pump = try place("pump")
-        let opened = try #require(book.fell(pump, since: at(100), before: report(100)).first?.incident)
-        #expect(opened.isUnexplained)
-        #expect(opened.fault.attribution == .unknown)
-        _ = book.returned(pump, after: report(500), at: at(500))
-        _ = book.told(pump, outage(from: 110, to: 480), start: at(110), end: at(480))
-        let changes = book.caughtUp(pump)
-        guard case .closed(let incident)? = changes.first else {
-            Issue.record("it is not closed: \(changes)")
-            return
-        }
-        #expect(incident.id == opened.id)
+        let opened = try #require(fell(pump, since: 100, noticed: 190).first)
+        #expect(opened.kind == .opened)
+        #expect(book.open(at: "north")?.isUnexplained == true)
+        #expect(book.open(at: "north")?.fault.attribution == .unknown)
+        let own = outage(from: 110, to: 480)
+        #expect(book.told(pump, own, start: at(110), end: at(480)).map(\.kind) == [.refined])
+        var gap = DeviceGap(since: at(100), noticed: at(190))
+        (gap.evidence.before, gap.evidence.after, gap.until) = (report(100), report(500), at(500))
+        gap.consider(own, end: at(480))
+        #expect(book.note(gap, of: pump).map(\.kind) == [.refined])
+        gap.evidence.isToldWhole = true
+        #expect(book.note(gap, of: pump).map(\.kind) == [.closed])
+        let incident = try #require(book.incident(opened.incident, at: "north"))
+        #expect(incident.verdict(of: "pump") == .outage(own))
         #expect(incident.fault == (.us, .link))
         #expect(incident.start == at(100))
         #expect(incident.end == at(500))
@@ -28,17 +52,11 @@ import Testing
 
     @Test mutating func `an outage makes one without any silence`() throws {
         let pump = try place("pump")
-        guard case .opened(let incident)? = book.told(pump, outage(from: 1, to: nil), start: at(1), end: nil).first
-        else {
-            Issue.record("it is not opened")
-            return
-        }
-        #expect(incident.fault == (.us, .link))
-        guard case .closed? = book.told(pump, outage(from: 1, to: 9), start: at(1), end: at(9)).first else {
-            Issue.record("it is not closed")
-            return
-        }
-        #expect(book.incidents.map(\.id) == [incident.id])
+        let changes = book.told(pump, outage(from: 1, to: nil), start: at(1), end: nil)
+        #expect(changes.map(\.kind) == [.opened])
+        #expect(try #require(book.open(at: "north")).fault == (.us, .link))
+        #expect(book.told(pump, outage(from: 1, to: 9), start: at(1), end: at(9)).map(\.kind) == [.closed])
+        #expect(book.incidents.map(\.id) == changes.map(\.incident))
     }
 
     @Test mutating func `what is told again changes nothing`() throws {
@@ -55,35 +73,56 @@ import Testing
     }
 
     @Test mutating func `all machines of a site are one, those of another site another`() throws {
-        for number in 0..<50 { _ = book.fell(try place("d\(number)"), since: at(number / 2), before: report(0)) }
-        _ = book.fell(try place("far", site: "south"), since: at(3), before: report(0))
+        for number in 0..<50 { _ = fell(try place("d\(number)"), since: number, noticed: 100 + number / 2) }
+        _ = fell(try place("far", site: "south"), since: 3, noticed: 103)
         #expect(book.incidents.count == 2)
         for number in 0..<50 {
-            let device = try place("d\(number)")
-            _ = book.returned(device, after: report(500), at: at(500))
-            _ = book.caughtUp(device)
+            _ = returned(try place("d\(number)"), since: number, noticed: 100 + number / 2, 500)
         }
         let north = try #require(book.incidents.first { $0.site == "north" })
         #expect(north.devices.count == 50)
         #expect(!north.isOpen)
-        #expect(north.parts.values.allSatisfy { $0.verdict == .site })
+        #expect(north.devices.allSatisfy { north.verdict(of: $0) == .site })
         #expect(north.fault.attribution == .upstream)
         #expect(book.open(at: "south") != nil)
     }
 
+    @Test mutating func `who fell long before is another`() throws {
+        let (dead, other) = (try place("dead"), try place("other"))
+        _ = fell(dead, since: 0, noticed: 90)
+        _ = fell(other, since: 100_000, noticed: 100_090)
+        #expect(book.incidents.count == 2)
+        _ = returned(other, since: 100_000, noticed: 100_090, 100_500)
+        #expect(book.incidents[0].verdict(of: "other") == .beyond)
+        #expect(!book.incidents[0].isOpen)
+        #expect(book.incidents[1].isOpen)
+    }
+
+    @Test mutating func `who comes late to one that is over opens it again`() throws {
+        let (one, two) = (try place("one"), try place("two"))
+        _ = fell(one, since: 100, noticed: 110)
+        _ = returned(one, since: 100, noticed: 110, 115)
+        #expect(fell(two, since: 105, noticed: 130).map(\.kind) == [.reopened])
+        #expect(book.incidents.count == 1)
+    }
+
     @Test mutating func `what is told late refines the one that is over`() throws {
         let (one, two) = (try place("one"), try place("two"))
-        _ = book.fell(one, since: at(100), before: report(100))
-        _ = book.returned(one, after: report(500), at: at(500))
-        _ = book.caughtUp(one)
+        _ = fell(one, since: 100, noticed: 190)
+        _ = returned(one, since: 100, noticed: 190, 500)
         let changes = book.told(two, outage("o2", from: 120, to: 400), start: at(120), end: at(400))
+        #expect(changes.map(\.kind) == [.refined])
         #expect(book.incidents.count == 1)
-        guard case .refined(let incident)? = changes.first else {
-            Issue.record("it is not refined: \(changes)")
-            return
-        }
-        #expect(incident.devices == ["one", "two"])
-        #expect(incident.fault == (.us, .link))
+        #expect(book.incidents[0].devices == ["one", "two"])
+        #expect(book.incidents[0].fault == (.us, .link))
+    }
+
+    @Test mutating func `an outage in the midst of the silence of its machine belongs to that`() throws {
+        let pump = try place("pump")
+        _ = fell(pump, since: 100, noticed: 190)
+        _ = book.told(pump, outage(from: 2000, to: 3000), start: at(2000), end: at(3000))
+        _ = returned(pump, since: 100, noticed: 190, 5000)
+        #expect(book.incidents.count == 1)
     }
 
     @Test mutating func `what is far away in time is another`() throws {
@@ -95,17 +134,16 @@ import Testing
 
     @Test mutating func `sleep is harmless`() throws {
         let laptop = try place("laptop")
-        _ = book.fell(laptop, since: at(1), before: report(1))
-        _ = book.returned(laptop, after: report(900), at: at(900))
-        _ = book.slept(laptop)
-        let incident = try #require(book.caughtUp(laptop).first?.incident)
+        _ = fell(laptop, since: 1, noticed: 91)
+        _ = returned(laptop, since: 1, noticed: 91, 900, slept: 800)
+        let incident = try #require(book.incidents.first)
         #expect(incident.isHarmless)
         #expect(!incident.isOpen)
     }
 
     @Test mutating func `a flood of outages is bounded`() throws {
         let pump = try place("pump")
-        _ = book.fell(pump, since: at(0), before: report(0))
+        _ = fell(pump, since: 0, noticed: 90)
         for number in 0..<2000 {
             _ = book.told(pump, outage("o\(number)", from: number, to: number), start: at(number), end: at(number))
         }
@@ -113,12 +151,31 @@ import Testing
         #expect(book.incidents[0].parts["pump"]?.outages.count == 256)
     }
 
-    @Test mutating func `only so many that are over are kept`() throws {
+    @Test mutating func `a flood of incidents is bounded`() throws {
+        let pump = try place("pump")
+        for number in 0..<1100 {
+            let begin = number * 1000
+            _ = book.told(pump, outage("o\(number)", from: begin, to: nil), start: at(begin), end: nil)
+        }
+        #expect(book.incidents.count == 1024)
+    }
+
+    @Test mutating func `ten thousand machines of one site are one incident`() throws {
+        for number in 0..<10_000 { _ = fell(try place("d\(number)"), since: 0, noticed: 100 + number % 20) }
+        for number in 0..<10_000 { _ = returned(try place("d\(number)"), since: 0, noticed: 100 + number % 20, 500) }
+        #expect(book.incidents.count == 1)
+        #expect(book.incidents[0].verdict(of: "d77") == .site)
+        #expect(!book.incidents[0].isOpen)
+    }
+
+    @Test mutating func `only so many that are over are kept, once they are written down`() throws {
         let pump = try place("pump")
         for number in 0..<200 {
             let begin = number * 1000
             _ = book.told(pump, outage("o\(number)", from: begin, to: begin), start: at(begin), end: at(begin))
         }
-        #expect(book.incidents.count <= 17)
+        #expect(book.incidents.count == 200)
+        book.prune("north")
+        #expect(book.incidents.map(\.start) == (184..<200).reversed().map { at($0 * 1000) })
     }
 }

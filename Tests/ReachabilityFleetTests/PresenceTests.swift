@@ -67,10 +67,20 @@ import Testing
         var presence = present()
         presence.brokerWasLost()
         #expect(presence.standing == .unknown)
+        #expect(presence.pass(to: at(5000)) == .none)
         #expect(presence.take(online("a"), isRetained: true, at: at(20)) == .none)
         #expect(presence.standing == .unknown)
         #expect(presence.take(online("a", 30), isRetained: false, at: at(30)) == .none)
         #expect(presence.standing == .online)
+    }
+
+    @Test func `who is not back after the broker has its time from then`() {
+        var presence = present()
+        presence.brokerWasLost()
+        #expect(presence.deadline == nil)
+        presence.brokerIsBack(at: at(5000))
+        #expect(presence.pass(to: at(5899)) == .none)
+        #expect(presence.pass(to: at(5900)) == .fell(since: at(0)))
     }
 
     @Test func `who says that it goes is not silent`() {

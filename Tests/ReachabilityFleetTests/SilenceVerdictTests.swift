@@ -45,7 +45,30 @@ import Testing
         #expect(SilenceVerdict.power.cause?.rawValue == "power")
     }
 
-    @Test func `row 4: it slept`() { #expect(evidence { $0.slept = true }.verdict == .sleep) }
+    @Test func `row 4: it slept most of the time`() {
+        #expect(evidence { $0.slept = .seconds(200) }.verdict == .sleep)
+        // It was last heard of some time before it fell asleep.
+        #expect(evidence { $0.slept = .seconds(40) }.verdict == .sleep)
+        #expect(evidence { $0.slept = .seconds(39) }.verdict == .beyond)
+    }
+
+    @Test func `row 4: it said that it would sleep`() {
+        let asleep = evidence { ($0.saidSleep, $0.after) = (true, nil) }
+        #expect(asleep.verdict == .sleep)
+        #expect(evidence { $0.saidSleep = true }.verdict == .sleep)
+        #expect(evidence { ($0.saidSleep, $0.after) = (true, report(5, boot: "two")) }.verdict == .power)
+    }
+
+    @Test func `two machines under one name explain nothing`() {
+        #expect(evidence { ($0.isDisputed, $0.after) = (true, report(5, boot: "two")) }.verdict == .unexplained)
+    }
+
+    @Test func `nobody listened`() {
+        #expect(evidence { $0.unobserved = true }.verdict == .unobserved)
+        #expect(SilenceVerdict.unobserved.attribution == nil)
+        let own = outage(from: 150, to: 450)
+        #expect(evidence { ($0.unobserved, $0.outages) = (true, [own]) }.verdict == .outage(own))
+    }
 
     @Test func `row 5: others of the site fell with it`() { #expect(evidence { $0.neighbours = 1 }.verdict == .site) }
 

@@ -1,81 +1,75 @@
 import ReachabilityLedger
 
-/// Makes incidents of silences and outages: one for each site at a time, which is refined, never a second for the same thing. A value;
-/// times are by the hub's clock, since 1970.
+/// Makes incidents of silences and outages: one for each thing that happens at a site, which is refined, never a second. A value; times
+/// are by the hub's clock, since 1970.
 ///
 /// An incident comes from the machines' own outages. A silence only opens one earlier; what its machine tells afterwards refines that one,
 /// also when it was over by then.
 package struct FleetIncidentBook: Sendable {
-    package enum Change: Hashable, Sendable {
-        case opened(FleetIncident)
-        case refined(FleetIncident)
-        case closed(FleetIncident)
+    /// What became of an incident. It does not carry the incident itself, for that may be large.
+    package struct Change: Hashable, Sendable {
+        package enum Kind: String, Sendable { case opened, refined, reopened, closed }
 
-        package var incident: FleetIncident {
-            switch self {
-            case .opened(let incident), .refined(let incident), .closed(let incident): incident
-            }
-        }
+        package let kind: Kind
+        package let incident: String
+        /// Which machine's part of it changed.
+        package let place: FleetPlace
     }
 
     /// What lies no further apart is one thing.
     package static let closeness: Duration = .seconds(30)
     /// So many that are over are kept of a site, to be refined by what is told late.
-    static let kept = 16
+    package static let kept = 16
+    /// So many of a site are open at a time. What comes then goes into the latest.
+    static let openLimit = 1024
     /// So many outages of a machine are kept in one incident.
     static let outageLimit = 256
 
     private var sites: [String: [FleetIncident]] = [:]
-    private var count = 0
 
     package init() {}
+
+    /// Goes on with incidents that were written down.
+    ///
+    /// - Parameter incidents: All that are open, and the latest of those that are over.
+    package init(_ incidents: [FleetIncident]) {
+        for incident in incidents.sorted(by: { ($0.start, $0.id) < ($1.start, $1.id) }) {
+            sites[incident.site, default: []].append(incident)
+        }
+    }
 
     /// The latest first.
     package var incidents: [FleetIncident] { sites.values.joined().sorted { ($0.start, $0.id) > ($1.start, $1.id) } }
 
+    /// Nil for one that is over for long.
+    package func incident(_ id: String, at site: String) -> FleetIncident? { sites[site]?.last { $0.id == id } }
+
     package func open(at site: String) -> FleetIncident? { sites[site]?.last { $0.isOpen } }
+
+    /// Whether an outage of a machine is in one of them.
+    package func knows(_ outage: String, of place: FleetPlace) -> Bool { knownIndex(place, outage) != nil }
+
+    /// Why a machine was silent at a time; nil where that is in no incident.
+    package func verdict(of place: FleetPlace, _ gap: DeviceGap) -> SilenceVerdict? {
+        index(of: gap, place).flatMap { sites[place.site]?[$0].verdict(of: place.device) }
+    }
 
     // MARK: What happens
 
-    /// A machine fell silent; `since` then nothing was heard of it.
-    package mutating func fell(
-        _ place: FleetPlace,
-        since: Duration,
-        before: DeviceState.Report?
-    ) -> [Change] {
-        let index = openIndex(at: place.site) ?? begin(at: place.site, since)
+    /// A machine is silent, or more is known of why it was. One that nobody noticed while it lasted opens nothing.
+    package mutating func note(_ gap: DeviceGap, of place: FleetPlace) -> [Change] {
+        var index = index(of: gap, place)
+        if index == nil, gap.until == nil, !gap.isOver {
+            index = joinIndex(gap, place) ?? begin(place, gap.since)
+        }
+        guard let index else { return [] }
         return change(place, index) { part in
-            guard part.silentSince == nil || part.returned != nil else { return }
-            part.silentSince = part.silentSince ?? since
-            part.returned = nil
-            part.evidence = SilenceEvidence()
-            part.evidence.before = before
+            part.silentSince = part.silentSince ?? gap.since
+            part.gap = gap
         }
     }
 
-    /// It is there again, and will tell what it knows.
-    package mutating func returned(_ place: FleetPlace, after: DeviceState.Report, at now: Duration) -> [Change] {
-        guard let index = silentIndex(place) else { return [] }
-        return change(place, index) { part in
-            part.returned = now
-            part.evidence.after = after
-            part.evidence.isToldWhole = false
-        }
-    }
-
-    /// It slept meanwhile.
-    package mutating func slept(_ place: FleetPlace) -> [Change] {
-        guard let index = silentIndex(place) else { return [] }
-        return change(place, index) { $0.evidence.slept = true }
-    }
-
-    /// It has told all it knows.
-    package mutating func caughtUp(_ place: FleetPlace) -> [Change] {
-        guard let index = silentIndex(place), part(place, index).returned != nil else { return [] }
-        return change(place, index) { $0.evidence.isToldWhole = true }
-    }
-
-    /// It tells of an outage of its own, for the first time or again.
+    /// A machine tells of an outage of its own, for the first time or again.
     ///
     /// - Parameters:
     ///   - start: When that began, and
@@ -87,8 +81,7 @@ package struct FleetIncidentBook: Sendable {
         end: Duration?
     ) -> [Change] {
         guard outage.attribution != .unknown, outage.attribution != .up else { return [] }
-        let index =
-            knownIndex(place, outage.id) ?? nearIndex(at: place.site, start, end) ?? begin(at: place.site, start)
+        let index = knownIndex(place, outage.id) ?? joinIndex(start, end, place) ?? begin(place, start)
         return change(place, index) { part in
             // An end is final.
             if part.outages[outage.id]?.end != nil { return }
@@ -96,83 +89,102 @@ package struct FleetIncidentBook: Sendable {
             // Where it began stays where it was seen first, whatever clocks do.
             let began = part.outages[outage.id]?.start ?? start
             part.outages[outage.id] = .init(told: outage, start: began, end: end.map { max($0, began) })
-            part.evidence.outages.removeAll { $0.id == outage.id }
-            part.evidence.outages.append(outage)
+        }
+    }
+
+    /// Lets go of those that are over for long, once they are written down.
+    ///
+    /// - Parameter site: Where something has changed.
+    package mutating func prune(_ site: String) {
+        guard let all = sites[site], all.count > Self.kept else { return }
+        var left = all.count { !$0.isOpen } - Self.kept
+        guard left > 0 else { return }
+        sites[site]?.removeAll { incident in
+            guard left > 0, !incident.isOpen else { return false }
+            left -= 1
+            return true
         }
     }
 
     // MARK: Where it belongs
 
-    private func openIndex(at site: String) -> Int? { sites[site]?.lastIndex { $0.isOpen } }
-
-    private func silentIndex(_ place: FleetPlace) -> Int? {
-        sites[place.site]?.lastIndex { $0.isOpen && $0.parts[place.device]?.silentSince != nil }
+    private func index(of gap: DeviceGap, _ place: FleetPlace) -> Int? {
+        sites[place.site]?.lastIndex { incident in
+            guard let known = incident.parts[place.device]?.gap else { return false }
+            return known.since == gap.since && known.noticed == gap.noticed
+        }
     }
 
     private func knownIndex(_ place: FleetPlace, _ outage: String) -> Int? {
         sites[place.site]?.lastIndex { $0.parts[place.device]?.outages[outage] != nil }
     }
 
-    private func nearIndex(at site: String, _ start: Duration, _ end: Duration?) -> Int? {
-        sites[site]?.lastIndex { incident in
-            if incident.isOpen { return end.map { $0 >= incident.start - Self.closeness } ?? true }
-            guard let last = incident.end else { return false }
-            return start <= last + Self.closeness && (end ?? last) >= incident.start - Self.closeness
-        }
+    /// A silence belongs to what befell its machine and still lasts, and to what began for others at the time.
+    private func joinIndex(_ gap: DeviceGap, _ place: FleetPlace) -> Int? {
+        sites[place.site]?.lastIndex { incident in
+            if let part = incident.parts[place.device] {
+                return part.gap.map { !$0.isOver } ?? false || part.outages.values.contains { $0.lasts && $0.isLocal }
+            }
+            return Self.isClose(incident.onset, gap.since...gap.noticed)
+        } ?? latestIndex(place.site)
     }
 
-    private mutating func begin(at site: String, _ start: Duration) -> Int {
-        count += 1
-        let id = "\(site)-\(String(start.milliseconds, radix: 36))-\(String(count, radix: 36))"
-        var all = sites[site] ?? []
-        if all.count > Self.kept, let first = all.firstIndex(where: { !$0.isOpen }) { all.remove(at: first) }
-        all.append(FleetIncident(id: id, site: site, parts: [:]))
-        sites[site] = all
+    /// An outage belongs to the silence of its machine that it overlaps, and to what began at the time.
+    private func joinIndex(_ start: Duration, _ end: Duration?, _ place: FleetPlace) -> Int? {
+        sites[place.site]?.lastIndex { incident in
+            if Self.isClose(incident.onset, start...start) { return true }
+            guard let gap = incident.parts[place.device]?.gap else { return false }
+            let isAfter = gap.until.map { start > $0 + Self.closeness } ?? false
+            let isBefore = end.map { $0 < gap.since - Self.closeness } ?? false
+            return !isAfter && !isBefore
+        } ?? latestIndex(place.site)
+    }
+
+    private static func isClose(_ one: ClosedRange<Duration>, _ other: ClosedRange<Duration>) -> Bool {
+        one.lowerBound <= other.upperBound + closeness && other.lowerBound <= one.upperBound + closeness
+    }
+
+    /// The latest, where no more may be open.
+    private func latestIndex(_ site: String) -> Int? {
+        guard let all = sites[site], all.count >= Self.openLimit, all.count(where: \.isOpen) >= Self.openLimit else {
+            return nil
+        }
         return all.count - 1
     }
 
-    private func part(_ place: FleetPlace, _ index: Int) -> FleetIncident.Part {
-        sites[place.site]?[index].parts[place.device] ?? .init()
+    private mutating func begin(_ place: FleetPlace, _ start: Duration) -> Int {
+        // A machine begins no two at one moment: they would be one.
+        let id = "\(place.site)-\(String(start.milliseconds, radix: 36))-\(place.device)"
+        var all = sites.removeValue(forKey: place.site) ?? []
+        all.append(FleetIncident(id: id, site: place.site, start: start))
+        sites[place.site] = all
+        return all.count - 1
     }
-
-    // MARK: What becomes of it
 
     private mutating func change(
         _ place: FleetPlace,
         _ index: Int,
         _ body: (inout FleetIncident.Part) -> Void
     ) -> [Change] {
-        guard var incident = sites[place.site]?[index] else { return [] }
-        let before = incident
-        var part = incident.parts[place.device] ?? .init()
-        body(&part)
-        guard part != incident.parts[place.device] else { return [] }
-        incident.parts[place.device] = part
-        Self.countNeighbours(&incident)
-        incident.end =
-            incident.parts.values.contains(where: \.isOpen)
-            ? nil : incident.parts.values.compactMap(\.end).max() ?? incident.start
-        sites[place.site]?[index] = incident
-        return Self.changes(from: before, to: incident)
-    }
-
-    private static func countNeighbours(_ incident: inout FleetIncident) {
-        let parts = incident.parts
-        for (device, part) in parts {
-            guard let since = part.silentSince else { continue }
-            let neighbours = parts.count { other, neighbour in
-                guard other != device, let fell = neighbour.silentSince else { return false }
-                return fell <= since + closeness && since <= fell + closeness
-            }
-            incident.parts[device]?.evidence.neighbours = neighbours
+        // No copy of it is held: it is changed in place.
+        guard let id = sites[place.site]?[index].id, let isFirst = sites[place.site]?[index].parts.isEmpty else {
+            return []
+        }
+        let wasOpen = sites[place.site]?[index].isOpen ?? false
+        guard sites[place.site]?[index].change(place.device, body) ?? false else { return [] }
+        let isOpen = sites[place.site]?[index].isOpen ?? false
+        func change(_ kind: Change.Kind) -> Change { Change(kind: kind, incident: id, place: place) }
+        switch (wasOpen, isOpen) {
+        case _ where isFirst: return isOpen ? [change(.opened)] : [change(.opened), change(.closed)]
+        case (true, false): return [change(.closed)]
+        case (false, true): return [change(.reopened)]
+        default: return [change(.refined)]
         }
     }
+}
 
-    private static func changes(from before: FleetIncident, to incident: FleetIncident) -> [Change] {
-        if before.parts.isEmpty {
-            return incident.isOpen ? [.opened(incident)] : [.opened(incident), .closed(incident)]
-        }
-        if before.isOpen, !incident.isOpen { return [.closed(incident)] }
-        return [.refined(incident)]
-    }
+extension FleetIncident.OwnOutage {
+    fileprivate var lasts: Bool { end == nil }
+    /// Whether it can silence its machine.
+    fileprivate var isLocal: Bool { told.attribution == .us || told.attribution == .upstream }
 }

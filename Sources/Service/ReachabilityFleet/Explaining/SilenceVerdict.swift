@@ -10,6 +10,8 @@ package enum SilenceVerdict: Hashable, Sendable {
     case power
     /// It slept: no outage.
     case sleep
+    /// Nobody listened: the broker or the hub itself was away.
+    case unobserved
     /// It was well, and so were others of its site that fell with it: what they share was away.
     case site
     /// It was well, and alone: the provider or the broker.
@@ -24,6 +26,7 @@ package enum SilenceVerdict: Hashable, Sendable {
         case .outage: "outage"
         case .power: "power"
         case .sleep: "sleep"
+        case .unobserved: "unobserved"
         case .site: "site"
         case .beyond: "beyond"
         case .unexplained: "unexplained"
@@ -33,7 +36,7 @@ package enum SilenceVerdict: Hashable, Sendable {
     /// Whose fault it is; nil where it is nobody's.
     package var attribution: Attribution? {
         switch self {
-        case .planned, .sleep: nil
+        case .planned, .sleep, .unobserved: nil
         case .outage(let outage): outage.attribution
         case .power: .us
         case .site, .beyond: .upstream
@@ -55,22 +58,31 @@ package enum SilenceVerdict: Hashable, Sendable {
 /// | Evidence | Verdict |
 /// |---|---|
 /// | it said that it would go | planned |
+/// | it said that it would sleep, and is not back | sleep |
+/// | two machines use its name | unexplained |
 /// | an outage of `us` or `upstream` covers a part of it, same boot | that outage, the longest |
 /// | another boot | power |
-/// | it slept | sleep |
+/// | it said that it would sleep, or slept most of the time | sleep |
+/// | the broker or the hub was away when it came back | unobserved |
 /// | all was told, same boot, and others of the site fell within 30 s | site |
 /// | all was told, same boot | beyond |
 /// | nothing yet | unexplained |
 package struct SilenceEvidence: Hashable, Sendable {
     package var planned = false
     package var reason: String?
+    package var saidSleep = false
+    /// Whether what came back may be another machine, under the name of this one.
+    package var isDisputed = false
     /// What the machine said before; nil where it was never heard of.
     package var before: DeviceState.Report?
     /// What it said first afterwards; nil while it is silent.
     package var after: DeviceState.Report?
     /// What it told of itself since.
     package var outages: [DeviceOutage] = []
-    package var slept = false
+    /// For how long it slept.
+    package var slept: Duration = .zero
+    /// Whether nobody could have heard it.
+    package var unobserved = false
     /// Whether it has told all it knows.
     package var isToldWhole = false
     /// How many others of the site fell at about the same time.
@@ -80,13 +92,22 @@ package struct SilenceEvidence: Hashable, Sendable {
 
     package var verdict: SilenceVerdict {
         if planned { return .planned(reason: reason) }
-        guard let after else { return .unexplained }
+        guard let after else { return saidSleep ? .sleep : .unexplained }
+        if isDisputed { return .unexplained }
         let isSameBoot = before.map { $0.boot == after.boot } ?? true
         if isSameBoot, let outage = covering(after) { return .outage(outage) }
         if !isSameBoot { return .power }
-        if slept { return .sleep }
+        if saidSleep || sleptMostly(after) { return .sleep }
+        if unobserved { return .unobserved }
         guard isToldWhole else { return .unexplained }
         return neighbours > 0 ? .site : .beyond
+    }
+
+    /// Whether it slept for half of the time at least, or for all of it but what passes anyway between two reports, and until it has
+    /// connected: it was last heard of some time before it fell asleep.
+    private func sleptMostly(_ after: DeviceState.Report) -> Bool {
+        guard slept > .zero, let before else { return slept > .zero }
+        return after.bootTime - before.bootTime - slept <= max(slept, before.refresh + .seconds(60))
     }
 
     /// The longest outage within the silence. Both ends of the silence are seen by CLOCK_BOOTTIME, for wall clocks are set; outages are

@@ -50,9 +50,6 @@ package struct DeviceState: Hashable, Sendable {
 }
 
 extension DeviceState {
-    /// The shortest and the longest time between two reports that is believed.
-    private static let refreshes: ClosedRange<UInt64> = 1...86400
-
     package init(_ bytes: [UInt8]) throws(PayloadError) {
         let payload = try Payload(bytes)
         session = try payload.text("session", longest: 64)
@@ -61,20 +58,7 @@ extension DeviceState {
             report = nil
             return
         }
-        let seconds = try payload.count("refresh", upTo: Self.refreshes.upperBound)
-        var report = Report(
-            boot: try payload.text("boot", longest: 64),
-            wall: try payload.time("wall"),
-            bootTime: .nanoseconds(Int64(try payload.count("boottimeNs", upTo: UInt64(Int64.max)))),
-            refresh: .seconds(max(Self.refreshes.lowerBound, seconds))
-        )
-        if let text = try payload.optionalText("ackedSeq", longest: 64) {
-            guard let position = EventPosition(text) else { throw PayloadError("\"ackedSeq\" is no place in a log") }
-            report.acknowledged = position
-        }
-        report.path = try payload.optionalText("path", longest: 64)
-        report.reason = try payload.optionalText("reason")
-        self.report = report
+        report = try Report(payload)
     }
 
     package var bytes: [UInt8] {
@@ -82,15 +66,40 @@ extension DeviceState {
         object.add("schema", 1)
         object.add("session", session)
         object.add("state", standing.rawValue)
-        if let report {
-            object.add("boot", report.boot)
-            object.add("wall", report.wall.milliseconds)
-            object.add("boottimeNs", report.bootTime.nanoseconds)
-            object.add("refresh", report.refresh.components.seconds)
-            object.add("ackedSeq", report.acknowledged?.description)
-            object.add("path", report.path)
-            if let reason = report.reason { object.add("reason", reason) }
-        }
+        if let report { object.add(report.object) }
         return object.bytes
+    }
+}
+
+extension DeviceState.Report {
+    /// The shortest and the longest time between two reports that is believed.
+    private static let refreshes: ClosedRange<UInt64> = 1...86400
+
+    init(_ payload: Payload) throws(PayloadError) {
+        let seconds = try payload.count("refresh", upTo: Self.refreshes.upperBound)
+        self.init(
+            boot: try payload.text("boot", longest: 64),
+            wall: try payload.time("wall"),
+            bootTime: .nanoseconds(Int64(try payload.count("boottimeNs", upTo: UInt64(Int64.max)))),
+            refresh: .seconds(max(Self.refreshes.lowerBound, seconds))
+        )
+        if let text = try payload.optionalText("ackedSeq", longest: 64) {
+            guard let position = EventPosition(text) else { throw PayloadError("\"ackedSeq\" is no place in a log") }
+            acknowledged = position
+        }
+        path = try payload.optionalText("path", longest: 64)
+        reason = try payload.optionalText("reason")
+    }
+
+    var object: JSONObject {
+        var object = JSONObject()
+        object.add("boot", boot)
+        object.add("wall", wall.milliseconds)
+        object.add("boottimeNs", bootTime.nanoseconds)
+        object.add("refresh", refresh.components.seconds)
+        object.add("ackedSeq", acknowledged?.description)
+        object.add("path", path)
+        if let reason { object.add("reason", reason) }
+        return object
     }
 }

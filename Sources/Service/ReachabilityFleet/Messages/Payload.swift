@@ -86,6 +86,32 @@ struct Payload {
         return .milliseconds(time.milliseconds)
     }
 
+    /// Milliseconds, which may be less than none.
+    func optionalDuration(_ key: String) throws(PayloadError) -> Duration? {
+        switch members[key] {
+        case nil, .null?: return nil
+        case .number(let text)?:
+            guard let number = Int64(text) else { throw PayloadError("\"\(key)\" is out of range") }
+            return .milliseconds(number)
+        default: throw PayloadError("\"\(key)\" is no number")
+        }
+    }
+
+    func truth(_ key: String) throws(PayloadError) -> Bool {
+        guard let truth = members[key]?.truth else { throw PayloadError("\"\(key)\" is not true or false") }
+        return truth
+    }
+
+    func texts(_ key: String) throws(PayloadError) -> [String] {
+        guard case .array(let values)? = members[key] else { throw PayloadError("\"\(key)\" is no list") }
+        return values.compactMap(\.text)
+    }
+
+    func objects(_ key: String) throws(PayloadError) -> [Payload] {
+        guard case .array(let values)? = members[key] else { throw PayloadError("\"\(key)\" is no list") }
+        return values.compactMap { if case .object(let members) = $0 { Payload(members: members) } else { nil } }
+    }
+
     func optionalObject(_ key: String) throws(PayloadError) -> Payload? {
         switch members[key] {
         case nil, .null?: return nil

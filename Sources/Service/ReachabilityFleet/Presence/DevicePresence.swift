@@ -57,14 +57,23 @@ package struct DevicePresence: Hashable, Sendable {
     package private(set) var report: DeviceState.Report?
     /// When it was last heard of, by the hub's clock; nil where only a retained message told of it.
     package private(set) var heard: Duration?
-    /// When the first message came, retained ones too.
-    private var known: Duration?
+    /// Since when it could be heard: when the first message of it came, retained ones too, or when the broker came back, which was away.
+    private var listening: Duration?
+    /// Whether the broker is away, so that nobody can be heard.
+    private var isBrokerAway = false
 
     package init() {}
 
+    /// One that was written down.
+    package init(standing: Standing, session: String?, report: DeviceState.Report?, heard: Duration?) {
+        (self.standing, self.session, self.report, self.heard) = (standing, session, report, heard)
+    }
+
     /// When it counts as gone if nothing more is heard; nil while that cannot happen.
     package var deadline: Duration? {
-        guard standing == .online || standing == .unknown, let report, let since = heard ?? known else { return nil }
+        guard standing == .online || standing == .unknown, !isBrokerAway, let report,
+            let since = [heard, listening].compactMap(\.self).max()
+        else { return nil }
         return since + report.refresh * Self.missedReports
     }
 
@@ -72,7 +81,7 @@ package struct DevicePresence: Hashable, Sendable {
     ///   - isRetained: Whether the broker had kept it from before the hub asked.
     ///   - now: The hub's clock.
     package mutating func take(_ state: DeviceState, isRetained: Bool, at now: Duration) -> Change {
-        known = known ?? now
+        listening = listening ?? now
         guard let report = state.report else { return fall(state, at: now) }
         if state.standing == .online {
             return isRetained ? remember(state, report) : hear(state, report, at: now)
@@ -87,7 +96,7 @@ package struct DevicePresence: Hashable, Sendable {
     /// Time goes by.
     package mutating func pass(to now: Duration) -> Change {
         guard let deadline, now >= deadline else { return .none }
-        let since = heard ?? known ?? now
+        let since = heard ?? listening ?? now
         standing = .silent
         return .fell(since: since)
     }
@@ -95,6 +104,12 @@ package struct DevicePresence: Hashable, Sendable {
     /// The broker was away: what it says of before is not to be believed.
     package mutating func brokerWasLost() {
         if standing == .online { standing = .unknown }
+        isBrokerAway = true
+    }
+
+    /// It is there again, and everybody gets the time to be heard.
+    package mutating func brokerIsBack(at now: Duration) {
+        (isBrokerAway, listening) = (false, now)
     }
 
     private mutating func fall(_ will: DeviceState, at now: Duration) -> Change {
@@ -112,7 +127,7 @@ package struct DevicePresence: Hashable, Sendable {
     }
 
     private mutating func hear(_ state: DeviceState, _ report: DeviceState.Report, at now: Duration) -> Change {
-        let (before, last, was) = (self.report, heard ?? known ?? now, standing)
+        let (before, last, was) = (self.report, heard ?? listening ?? now, standing)
         let isSameSession = session == state.session
         (session, self.report, heard, standing) = (state.session, report, now, .online)
         guard let before else { return .arrived }

@@ -27,7 +27,7 @@ package struct HistoryFault: Error, Hashable, Sendable {
         text = "the history \(file.printable) cannot be used: \(cause)"
     }
 
-    init(_ error: any Error, file: String) {
+    package init(_ error: any Error, file: String) {
         switch error {
         case let error as HistoryFault: self = error
         case let error as SystemError: self.init(Kind(error), file, error.description)

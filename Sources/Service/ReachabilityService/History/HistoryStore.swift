@@ -1,5 +1,5 @@
 import GRDB
-import LinuxPrimitives
+package import LinuxPrimitives
 package import ReachabilityLedger
 
 /// The file of the history: what was observed, over restarts of the service and of the machine. It has one writer; whoever reads does
@@ -53,7 +53,7 @@ package final class HistoryStore: Sendable {
     }
 
     /// Gives a damaged file, and what SQLite keeps beside it, another name. It is never deleted.
-    static func setAside(_ file: String) throws(SystemError) {
+    package static func setAside(_ file: String) throws(SystemError) {
         let name = "\(file).corrupt-\(SystemClock.real.components.seconds)"
         try OwnFile.rename(file, to: name)
         for suffix in ["-wal", "-shm"] { try? OwnFile.rename(file + suffix, to: name + suffix) }

@@ -1,0 +1,127 @@
+extension Hub {
+    /// A machine says how it is, or the broker for it.
+    mutating func take(
+        _ state: DeviceState,
+        of place: FleetPlace,
+        isRetained: Bool
+    ) throws(PayloadError) -> [Decision] {
+        try admit(place)
+        var decisions: [Decision] = [.noted(place)]
+        let now = now
+        var isDisputed = false
+        if let report = state.report, !isRetained {
+            isDisputed = devices[place]?.note(boot: report.boot, at: now) ?? false
+            if isDisputed { decisions.append(.disputed(place)) }
+            devices[place]?.clock.hear(report, state.session, at: now)
+        }
+        let formerSession = devices[place]?.presence.session
+        var change = DevicePresence.Change.none
+        let stands = standing(place) { change = $0.take(state, isRetained: isRetained, at: now) }
+        switch change {
+        case .none, .arrived: return decisions + stands
+        case .fell(let since): return decisions + fell(place, since: since)
+        case .left: return decisions + stands + left(place, state)
+        case .returned(let absence):
+            decisions += stands
+            let isSameSession = formerSession == state.session
+            return decisions + returned(place, absence, state.session, isSameSession: isSameSession, isDisputed)
+        }
+    }
+
+    /// A machine says that it goes.
+    private mutating func left(_ place: FleetPlace, _ state: DeviceState) -> [Decision] {
+        // Where it was silent before, that is why.
+        if devices[place]?.gap.map({ $0.until != nil }) ?? true {
+            var gap = DeviceGap(since: now, noticed: now)
+            gap.evidence.before = state.report
+            devices[place]?.gap = gap
+        }
+        return changeGap(place) { gap in
+            switch state.standing {
+            case .sleeping: gap.evidence.saidSleep = true
+            default: (gap.evidence.planned, gap.evidence.reason) = (true, state.report?.reason)
+            }
+        }
+    }
+
+    /// A machine is there again.
+    private mutating func returned(
+        _ place: FleetPlace,
+        _ absence: DevicePresence.Absence,
+        _ session: String,
+        isSameSession: Bool,
+        _ isDisputed: Bool
+    ) -> [Decision] {
+        if devices[place]?.gap.map({ $0.until != nil }) ?? true {
+            // Nobody had noticed.
+            var gap = DeviceGap(since: absence.since, noticed: absence.until)
+            gap.evidence.before = absence.before
+            devices[place]?.gap = gap
+        }
+        let early = devices[place]?.early ?? .init()
+        devices[place]?.early = .init()
+        return changeGap(place) { gap in
+            gap.until = absence.until
+            gap.evidence.before = gap.evidence.before ?? absence.before
+            gap.evidence.after = absence.after
+            gap.evidence.isDisputed = isDisputed
+            gap.evidence.unobserved = absence.standing == .unknown
+            let told = early.session == session ? early : .init()
+            gap.evidence.slept += told.slept
+            // Where the connection was never lost, what was to be told was told.
+            gap.evidence.isToldWhole = isSameSession || told.isToldWhole
+        }
+    }
+
+    /// A machine tells of something.
+    mutating func take(
+        _ event: DeviceEvent,
+        of place: FleetPlace,
+        _ isKept: (FleetPlace, String) -> Bool
+    ) throws(PayloadError) -> [Decision] {
+        if let position = event.position, devices[place]?.log.has(position) ?? false { return [] }
+        try admit(place)
+        if let position = event.position { devices[place]?.log.add(position) }
+        let now = now
+        devices[place]?.clock.hear(event.wall, at: now)
+        return [.noted(place)] + told(event, of: place, isKept)
+    }
+
+    private mutating func told(
+        _ event: DeviceEvent,
+        of place: FleetPlace,
+        _ isKept: (FleetPlace, String) -> Bool
+    ) -> [Decision] {
+        if case .outage(let outage) = event.kind { return told(outage, of: place, isKept) }
+        guard event.session == devices[place]?.presence.session else {
+            var early = devices[place]?.early ?? .init()
+            if early.session != event.session { early = .init(session: event.session) }
+            switch event.kind {
+            case .resumed(let length): early.slept += length
+            default: early.isToldWhole = true
+            }
+            devices[place]?.early = early
+            return []
+        }
+        guard let until = devices[place]?.gap?.until, now <= until + Self.patience else { return [] }
+        return changeGap(place) { gap in
+            switch event.kind {
+            case .resumed(let length): gap.evidence.slept += length
+            default: gap.evidence.isToldWhole = true
+            }
+        }
+    }
+
+    private mutating func told(
+        _ outage: DeviceOutage,
+        of place: FleetPlace,
+        _ isKept: (FleetPlace, String) -> Bool
+    ) -> [Decision] {
+        if !book.knows(outage.id, of: place), isKept(place, outage.id) { return [] }
+        guard let clock = devices[place]?.clock else { return [] }
+        let start = clock.time(outage.start, at: now)
+        let end = outage.end.map { max(clock.time($0, at: now), start) }
+        let changes = book.told(place, outage, start: start, end: end).map(Decision.incident)
+        return changes + changeGap(place) { $0.consider(outage, end: end) }
+    }
+}

@@ -1,0 +1,184 @@
+/// What the hub of a fleet knows and decides. A value: it knows no broker, no store and no clock. Messages and the time are given to it,
+/// and it says what changed; who owns it writes that down, acknowledges, and tells.
+///
+/// Its clock is the hub's own, since 1970; machines' clocks only count for how far apart their times are.
+package struct Hub: Sendable {
+    /// One message, as the broker hands it over.
+    package struct Message: Hashable, Sendable {
+        package let topic: String
+        package let payload: [UInt8]
+        /// Whether the broker had kept it from before the hub asked.
+        package let isRetained: Bool
+        /// When it came, by the hub's clock.
+        package let time: Duration
+
+        package init(topic: String, payload: [UInt8], isRetained: Bool = false, time: Duration) {
+            (self.topic, self.payload, self.isRetained, self.time) = (topic, payload, isRetained, time)
+        }
+    }
+
+    /// What follows of a message or of time going by.
+    package enum Decision: Hashable, Sendable {
+        /// Something is known of a machine that was not known before: it is to be written down.
+        case noted(FleetPlace)
+        /// A machine is in another way there, or not.
+        case stands(FleetPlace, DevicePresence.Standing)
+        /// What is known of the last absence of a machine is something else.
+        case gap(FleetPlace)
+        case incident(FleetIncidentBook.Change)
+        /// Two machines use one name.
+        case disputed(FleetPlace)
+        /// A message is not taken, and why. It is acknowledged all the same, or it would come again for ever.
+        case refused(topic: String, reason: String)
+    }
+
+    /// So many machines are known. The others' messages are refused.
+    package static let deviceLimit = 100_000
+    /// Who is back has so much time to tell what was.
+    package static let patience: Duration = .seconds(15 * 60)
+
+    package internal(set) var devices: [FleetPlace: HubDevice] = [:]
+    package internal(set) var book = FleetIncidentBook()
+    private var latest: Duration = .zero
+
+    package init() {}
+
+    /// Goes on where a hub had ended. Whoever was online is unknown until heard.
+    ///
+    /// - Parameter incidents: All that are open, and the latest of those that are over.
+    package init(devices: [HubDevice], incidents: [FleetIncident]) {
+        for device in devices { self.devices[device.place] = device }
+        book = FleetIncidentBook(incidents)
+        _ = brokerWasLost()
+    }
+
+    /// Takes a message.
+    ///
+    /// - Parameter isKept: Whether an outage of a machine was written down already, in an incident that is not in memory any more.
+    package mutating func take(
+        _ message: Message,
+        isKept: (FleetPlace, String) -> Bool = { _, _ in false }
+    ) -> [Decision] {
+        // The order is that in which messages came; a clock that is set back does not change it.
+        advance(to: message.time)
+        guard let topic = FleetTopic(message.topic) else { return [refusal(message, "no topic of a fleet")] }
+        guard case .device(let place, let kind) = topic else { return [] }
+        do throws(PayloadError) {
+            switch kind {
+            case .state:
+                // An empty one takes away what the broker had kept.
+                if message.payload.isEmpty { return [] }
+                guard afford(place) else { throw PayloadError("too many messages") }
+                return try take(DeviceState(message.payload), of: place, isRetained: message.isRetained)
+            case .event:
+                if message.isRetained { throw PayloadError("an event that was retained") }
+                guard afford(place) else { throw PayloadError("too many messages") }
+                return try take(DeviceEvent(message.payload), of: place, isKept)
+            case .detail, .command: return []
+            }
+        } catch {
+            devices[place]?.refused += 1
+            return [refusal(message, error.description)]
+        }
+    }
+
+    /// Time goes by.
+    package mutating func pass(to now: Duration) -> [Decision] {
+        advance(to: now)
+        var decisions: [Decision] = []
+        for place in devices.keys.sorted() {
+            if case .fell(let since)? = devices[place]?.presence.pass(to: latest) {
+                decisions += fell(place, since: since)
+            }
+            if let gap = devices[place]?.gap, gap.isAwaited, let until = gap.until, latest >= until + Self.patience {
+                decisions += changeGap(place) { $0.isGivenUp = true }
+            }
+        }
+        return decisions
+    }
+
+    /// When ``pass(to:)`` is called next, at the latest; nil while nothing can happen by itself.
+    package var deadline: Duration? {
+        devices.values.lazy.compactMap { device in
+            let awaited = device.gap.flatMap { $0.isAwaited ? $0.until.map { $0 + Self.patience } : nil }
+            return [device.presence.deadline, awaited].compactMap(\.self).min()
+        }.min()
+    }
+
+    /// The connection to the broker has ended. Nobody is known to be there until heard.
+    package mutating func brokerWasLost() -> [Decision] {
+        devices.keys.sorted().flatMap { place in standing(place) { $0.brokerWasLost() } }
+    }
+
+    /// It is there again. Everybody gets the time to be heard.
+    package mutating func brokerIsBack(at now: Duration) {
+        advance(to: now)
+        for place in devices.keys { devices[place]?.presence.brokerIsBack(at: latest) }
+    }
+
+    /// Lets go of incidents of a site that are over for long. What became of them must be written down before.
+    package mutating func prune(_ site: String) { book.prune(site) }
+
+    /// Why a machine was away the last time; nil where it never was.
+    package func verdict(of place: FleetPlace) -> SilenceVerdict? {
+        guard let gap = devices[place]?.gap else { return nil }
+        return book.verdict(of: place, gap) ?? gap.evidence.verdict
+    }
+
+    // MARK: What the parts of it share
+
+    /// The time of what is being taken.
+    var now: Duration { latest }
+
+    /// In whole milliseconds, as times are written down.
+    private mutating func advance(to time: Duration) {
+        latest = max(latest, .milliseconds(time.milliseconds))
+    }
+
+    /// Whether a machine is known, or may be.
+    mutating func admit(_ place: FleetPlace) throws(PayloadError) {
+        if devices[place] != nil { return }
+        guard devices.count < Self.deviceLimit else {
+            throw PayloadError("\(devices.count) machines are known already")
+        }
+        devices[place] = HubDevice(place)
+    }
+
+    private mutating func afford(_ place: FleetPlace) -> Bool { devices[place]?.budget.take(at: latest) ?? true }
+
+    private func refusal(_ message: Message, _ reason: String) -> Decision {
+        .refused(topic: String(message.topic.prefix(256)), reason: reason)
+    }
+
+    /// Has a presence changed, and says so where it stands otherwise then.
+    mutating func standing(_ place: FleetPlace, _ body: (inout DevicePresence) -> Void) -> [Decision] {
+        guard let before = devices[place]?.presence.standing else { return [] }
+        if var presence = devices[place]?.presence {
+            body(&presence)
+            devices[place]?.presence = presence
+        }
+        guard let after = devices[place]?.presence.standing, after != before else { return [] }
+        return [.stands(place, after)]
+    }
+
+    /// A machine went without a word.
+    mutating func fell(_ place: FleetPlace, since: Duration) -> [Decision] {
+        var gap = DeviceGap(since: since, noticed: latest)
+        gap.evidence.before = devices[place]?.presence.report
+        devices[place]?.gap = gap
+        return [.stands(place, .silent), .gap(place)] + note(gap, place)
+    }
+
+    /// Changes what is known of the last absence of a machine, and what follows of it.
+    mutating func changeGap(_ place: FleetPlace, _ body: (inout DeviceGap) -> Void) -> [Decision] {
+        guard var gap = devices[place]?.gap else { return [] }
+        body(&gap)
+        guard gap != devices[place]?.gap else { return [] }
+        devices[place]?.gap = gap
+        return [.gap(place)] + note(gap, place)
+    }
+
+    private mutating func note(_ gap: DeviceGap, _ place: FleetPlace) -> [Decision] {
+        book.note(gap, of: place).map(Decision.incident)
+    }
+}

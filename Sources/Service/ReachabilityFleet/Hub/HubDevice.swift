@@ -1,0 +1,60 @@
+/// What the hub knows of a machine. A value; times are by the hub's clock, since 1970.
+package struct HubDevice: Hashable, Sendable {
+    package let place: FleetPlace
+    package internal(set) var presence = DevicePresence()
+    package internal(set) var clock = DeviceClock()
+    package internal(set) var log = EventLog()
+    /// The last time in which nothing was heard of it; nil where there was none.
+    package internal(set) var gap: DeviceGap?
+    /// Its last boots but the one that is.
+    package internal(set) var formerBoots: [String] = []
+    /// When it was seen last that two machines use its name.
+    package internal(set) var disputed: Duration?
+    /// How many of its messages were refused.
+    package internal(set) var refused: UInt64 = 0
+    var budget = MessageBudget()
+    /// What came of a session before its birth: topics do not keep their order among each other.
+    var early = Early()
+
+    struct Early: Hashable, Sendable {
+        var session: String?
+        var isToldWhole = false
+        var slept: Duration = .zero
+    }
+
+    /// So many boots are remembered.
+    static let bootLimit = 8
+
+    package init(_ place: FleetPlace) {
+        self.place = place
+    }
+
+    /// One that was written down.
+    package init(
+        _ place: FleetPlace,
+        presence: DevicePresence,
+        clock: DeviceClock,
+        log: EventLog,
+        gap: DeviceGap?,
+        formerBoots: [String],
+        disputed: Duration?,
+        refused: UInt64
+    ) {
+        self.place = place
+        (self.presence, self.clock, self.log, self.gap) = (presence, clock, log, gap)
+        (self.formerBoots, self.disputed, self.refused) = (formerBoots, disputed, refused)
+    }
+
+    /// Notes which boot of the machine speaks. No machine goes back to an earlier one: if one comes again, two machines use the name.
+    ///
+    /// - Returns: Whether that is so.
+    mutating func note(boot: String, at now: Duration) -> Bool {
+        guard let current = presence.report?.boot, current != boot else { return false }
+        let isDisputed = formerBoots.contains(boot)
+        formerBoots.removeAll { $0 == boot || $0 == current }
+        formerBoots.append(current)
+        if formerBoots.count > Self.bootLimit { formerBoots.removeFirst() }
+        if isDisputed { disputed = now }
+        return isDisputed
+    }
+}

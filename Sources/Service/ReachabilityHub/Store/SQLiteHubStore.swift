@@ -1,0 +1,134 @@
+import GRDB
+import LinuxPrimitives
+import ReachabilityFleet
+import ReachabilityLedger
+package import ReachabilityService
+
+/// A file of SQLite. It has one writer, and whoever reads does not hold it up.
+package final class SQLiteHubStore: HubStore {
+    package let file: String
+    let database: DatabasePool
+    /// Held until the file is closed.
+    private let lock: Locked<LockFile?>
+
+    /// Opens a file, or makes one where there is none, of mode 0600. One that is damaged is set aside.
+    package init(_ file: String) throws(HistoryFault) {
+        do {
+            lock = Locked(try LockFile(file + ".lock"))
+            try OwnFile.make(file)
+            database = try Self.open(file)
+        } catch {
+            throw HistoryFault(error, file: file)
+        }
+        self.file = file
+    }
+
+    private static func open(_ file: String) throws -> DatabasePool {
+        do {
+            return try connect(file)
+        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+            try HistoryStore.setAside(file)
+            try OwnFile.make(file)
+            return try connect(file)
+        }
+    }
+
+    private static func connect(_ file: String) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.label = "ReachabilityHub.store"
+        configuration.busyMode = .timeout(1)
+        configuration.maximumReaderCount = 2
+        configuration.prepareDatabase { db in
+            guard !db.configuration.readonly else { return }
+            try check(db, file)
+            // What was committed survives a power cut.
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
+        }
+        let path = file.hasPrefix("/") ? file : "./" + file
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        try HubSchema.migrator.migrate(pool)
+        return pool
+    }
+
+    /// Whether the file is a hub's, and of a form that is known: before anything is written into it.
+    private static func check(_ db: Database, _ file: String) throws {
+        let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+        if identifier == 0, tables == 0 { return }
+        if identifier != HubSchema.applicationID {
+            throw HistoryFault(.foreign, file, "it is a database of another program, or of a service and not of a hub")
+        }
+        if try HubSchema.migrator.hasBeenSuperseded(db) {
+            throw HistoryFault(.foreign, file, "it was written by a later version of this program")
+        }
+    }
+
+    package func close() {
+        try? database.close()
+        lock.withLock { $0 = nil }
+    }
+
+    // MARK: Writing
+
+    package func save(_ changes: HubChanges) throws(HistoryFault) {
+        do {
+            try database.write { db in
+                for device in changes.devices { try Self.save(device, db) }
+                for incident in changes.incidents { try Self.save(incident, db) }
+                for part in changes.parts { try Self.save(part, db) }
+            }
+        } catch {
+            throw HistoryFault(error, file: file)
+        }
+    }
+
+    private static func save(_ device: HubDevice, _ db: Database) throws {
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO device (site, device, record) VALUES (?, ?, ?)")
+            .execute(arguments: [
+                device.place.site, device.place.device, String(decoding: device.record, as: UTF8.self),
+            ])
+    }
+
+    private static func save(_ incident: IncidentSummary, _ db: Database) throws {
+        // Not replaced, for parts refer to it.
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO incident
+                    (id, site, start, "end", attribution, cause, isUnexplained, isHarmless, deviceCount)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET start = excluded.start, "end" = excluded."end",
+                    attribution = excluded.attribution, cause = excluded.cause,
+                    isUnexplained = excluded.isUnexplained, isHarmless = excluded.isHarmless,
+                    deviceCount = excluded.deviceCount
+                """
+        )
+        try statement.execute(
+            arguments: [
+                incident.id, incident.site, incident.start.wholeMilliseconds, incident.end?.wholeMilliseconds,
+                incident.attribution.rawValue, incident.cause?.rawValue, incident.isUnexplained, incident.isHarmless,
+                incident.deviceCount,
+            ]
+        )
+    }
+
+    private static func save(_ part: HubChanges.Part, _ db: Database) throws {
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO part (incident, device, record) VALUES (?, ?, ?)")
+            .execute(arguments: [part.incident, part.device, String(decoding: part.part.record, as: UTF8.self)])
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT OR IGNORE INTO outage (site, device, id)
+                SELECT site, ?, ? FROM incident WHERE id = ?
+                """
+        )
+        for id in part.part.outages.keys {
+            try statement.execute(arguments: [part.device, id, part.incident])
+        }
+    }
+}
+
+extension Duration {
+    /// Since 1970, as the file has it.
+    var wholeMilliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+}
