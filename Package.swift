@@ -30,6 +30,8 @@ let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
 let history = with("Service", ["GRDB"], of: "GRDB.swift")
 let configuration = with("Service", ["TOMLKit"], of: "TOMLKit")
 let server = with("Service", ["NIOCore", "NIOPosix", "NIOHTTP1"], of: "swift-nio")
+let mosquitto: [Target.Dependency] = [.target(name: "CMosquitto", condition: .when(traits: ["Fleet"]))]
+let broker: [Target.Dependency] = [.target(name: "Mosquitto", condition: .when(traits: ["Fleet"]))]
 let serverTLS = with("Service", ["NIOTLS"], of: "swift-nio") + with("Service", ["NIOSSL"], of: "swift-nio-ssl")
 
 /// What reads arguments, and starts programs.
@@ -62,6 +64,7 @@ extension Target {
     enum Floor: String {
         case linux = "Linux"
         case kernel = "Kernel"
+        case broker = "Broker"
         case core = "Core"
         case trust = "Trust"
         case requests = "Requests"
@@ -69,7 +72,7 @@ extension Target {
         case service = "Service"
         case programs = "Programs"
 
-        var settings: [SwiftSetting] { self == .linux || self == .kernel ? strict : safe }
+        var settings: [SwiftSetting] { [.linux, .kernel, .broker].contains(self) ? strict : safe }
     }
 
     /// - Parameter files: What it has in it as bytes.
@@ -188,6 +191,11 @@ let package = Package(
                 "The program `reachability-serve`; needs swift-nio, GRDB and TOMLKit, and the trait CommandLineTool.",
             enabledTraits: ["ServerTrust"]
         ),
+        // Not by default, for libmosquitto is not everywhere.
+        .trait(
+            name: "Fleet",
+            description: "The program `reachability-fleet`; needs libmosquitto, and the trait CommandLineTool."
+        ),
         .default(
             enabledTraits: [
                 "CommandLineTool", "Metrics", "Lifecycle", "Tracing", "Netlink", "Outbox", "HTTP", "ServerTrust",
@@ -232,6 +240,16 @@ let package = Package(
 
         // What recordings of netlink need beyond that.
         .library("NetlinkRecording", on: .kernel, uses: ["Netlink", "LinuxPrimitives", "CLinux"]),
+
+        // With the trait Fleet.
+        .systemLibrary(
+            name: "CMosquitto",
+            path: "Sources/Broker/CMosquitto",
+            pkgConfig: "libmosquitto",
+            providers: [.apt(["libmosquitto-dev", "pkg-config"])]
+        ),
+        .library("MessageBroker", on: .broker, uses: ["LinuxPrimitives"]),
+        .library("Mosquitto", on: .broker, uses: ["MessageBroker", "LinuxPrimitives", "CLinux"], mosquitto),
 
         .library("NetworkReachability", on: .core, uses: ["Netlink", "RouteFilter", "LinuxPrimitives"], logging),
         .library(
@@ -422,6 +440,7 @@ let package = Package(
             uses: ["CNetworkLab", "NetworkLab", "TrustForge", "ServerTrust", "LinuxPrimitives"],
             trustNIO + certificates
         ),
+        .support("BrokerLab", uses: ["MessageBroker", "NetworkLab", "LinuxPrimitives"]),
         .tested("EmbeddingProgram", uses: ["NetworkReachability"]),
         .tested("OutboxVictim", uses: ["ReachabilityOutbox", "ReachabilityRetry"]),
         // What Scripts/mutate and Scripts/fuzz run.
@@ -458,6 +477,14 @@ let package = Package(
         .tests(
             "NetlinkTests",
             uses: ["Netlink", "RouteFilter", "LinuxPrimitives", "CLinux", "NetworkLab", "TestSupport"]
+        ),
+        .tests(
+            "MosquittoTests",
+            uses: [
+                "MessageBroker", "LinuxPrimitives", "BrokerLab", "NetworkLab", "TestSupport", "TrustForge",
+                "ServerTrust",
+            ],
+            broker + certificates
         ),
         .tests(
             "NetworkReachabilityTests",
@@ -631,9 +658,8 @@ let package = Package(
             uses: [
                 "CommandLineSupport", "NetworkReachability", "LinuxPrimitives", "NetworkLab", "TestSupport",
                 "TrustForge", "WebLab", "ServerTrust",
-                "reachability", "reachability-check", "reachability-download", "reachability-outbox",
-                "reachability-serve",
-                "reachability-trust", "EmbeddingProgram",
+                "reachability", "reachability-check", "reachability-download",
+                "reachability-outbox", "reachability-serve", "reachability-trust", "EmbeddingProgram",
             ],
             certificates,
             exclude: ["Help"]
