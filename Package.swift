@@ -161,6 +161,7 @@ let package = Package(
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-check", targets: ["reachability-check"]),
         .executable(name: "reachability-download", targets: ["reachability-download"]),
+        .executable(name: "reachability-fleet", targets: ["reachability-fleet"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
         .executable(name: "reachability-serve", targets: ["reachability-serve"]),
         .executable(name: "reachability-trust", targets: ["reachability-trust"]),
@@ -377,6 +378,12 @@ let package = Package(
             on: .service,
             uses: ["ReachabilityLedger", "ReachabilityChecks", "LinuxPrimitives"]
         ),
+        // Tells a broker of one machine, whatever the broker's client is.
+        .library(
+            "ReachabilityFleetAgent",
+            on: .service,
+            uses: ["ReachabilityFleet", "MessageBroker", "NetworkReachability", "LinuxPrimitives"]
+        ),
 
         .library(
             "CommandLineSupport",
@@ -406,6 +413,15 @@ let package = Package(
                 "LinuxPrimitives",
             ],
             asyncHTTPClient + with("HTTP", ["Crypto"], of: "swift-crypto")
+        ),
+        // With the trait Fleet.
+        .program(
+            "reachability-fleet",
+            uses: [
+                "CommandLineSupport", "ReachabilityFleetAgent", "ReachabilityFleet", "MessageBroker",
+                "NetworkReachability", "LinuxPrimitives",
+            ],
+            broker
         ),
         .program(
             "reachability-outbox",
@@ -628,6 +644,13 @@ let package = Package(
             uses: ["ReachabilityFleet", "ReachabilityLedger", "LinuxPrimitives", "TestSupport"]
         ),
         .tests(
+            "ReachabilityFleetAgentTests",
+            uses: [
+                "ReachabilityFleetAgent", "ReachabilityFleet", "ReachabilityLedger", "MessageBroker",
+                "LinuxPrimitives", "TestSupport",
+            ]
+        ),
+        .tests(
             "ReachabilityServiceTests",
             uses: [
                 "ReachabilityService", "ReachabilityChecks", "ReachabilityLedger", "NetworkReachability",
@@ -657,11 +680,12 @@ let package = Package(
             "CommandTests",
             uses: [
                 "CommandLineSupport", "NetworkReachability", "LinuxPrimitives", "NetworkLab", "TestSupport",
-                "TrustForge", "WebLab", "ServerTrust",
-                "reachability", "reachability-check", "reachability-download",
+                "TrustForge", "WebLab", "ServerTrust", "BrokerLab", "MessageBroker", "ReachabilityFleet",
+                "ReachabilityLedger",
+                "reachability", "reachability-check", "reachability-download", "reachability-fleet",
                 "reachability-outbox", "reachability-serve", "reachability-trust", "EmbeddingProgram",
             ],
-            certificates,
+            certificates + broker,
             exclude: ["Help"]
         ),
     ]
@@ -672,7 +696,7 @@ let package = Package(
 if let sanitizer = Context.environment["SANITIZER"] {
     let programs = [
         "reachability", "reachability-check", "reachability-download", "reachability-outbox", "reachability-serve",
-        "reachability-trust", "CommandLineSupport",
+        "reachability-fleet", "reachability-trust", "CommandLineSupport",
         "EmbeddingProgram", "TrustFuzzer", "TrustBenchmark", "RequestBenchmark",
         "CommandTests", "ScenarioTests", "CheckScenarioTests",
     ]
@@ -685,6 +709,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",
         "ReachabilityService", "ReachabilityServiceTests", "ReachabilityServer", "ReachabilityServerTests",
         "ReachabilityNotifying", "ReachabilityNotifyingTests", "ReachabilityFleet", "ReachabilityFleetTests",
+        "ReachabilityFleetAgent", "ReachabilityFleetAgentTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }
