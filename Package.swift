@@ -30,6 +30,8 @@ let database = with("Outbox", ["GRDB"], of: "GRDB.swift")
 let history = with("Service", ["GRDB"], of: "GRDB.swift")
 let configuration = with("Service", ["TOMLKit"], of: "TOMLKit")
 let server = with("Service", ["NIOCore", "NIOPosix", "NIOHTTP1"], of: "swift-nio")
+let mosquitto: [Target.Dependency] = [.target(name: "CMosquitto", condition: .when(traits: ["Fleet"]))]
+let broker: [Target.Dependency] = [.target(name: "Mosquitto", condition: .when(traits: ["Fleet"]))]
 let serverTLS = with("Service", ["NIOTLS"], of: "swift-nio") + with("Service", ["NIOSSL"], of: "swift-nio-ssl")
 
 /// What reads arguments, and starts programs.
@@ -62,6 +64,7 @@ extension Target {
     enum Floor: String {
         case linux = "Linux"
         case kernel = "Kernel"
+        case broker = "Broker"
         case core = "Core"
         case trust = "Trust"
         case requests = "Requests"
@@ -69,7 +72,7 @@ extension Target {
         case service = "Service"
         case programs = "Programs"
 
-        var settings: [SwiftSetting] { self == .linux || self == .kernel ? strict : safe }
+        var settings: [SwiftSetting] { [.linux, .kernel, .broker].contains(self) ? strict : safe }
     }
 
     /// - Parameter files: What it has in it as bytes.
@@ -158,6 +161,7 @@ let package = Package(
         .executable(name: "reachability", targets: ["reachability"]),
         .executable(name: "reachability-check", targets: ["reachability-check"]),
         .executable(name: "reachability-download", targets: ["reachability-download"]),
+        .executable(name: "reachability-fleet", targets: ["reachability-fleet"]),
         .executable(name: "reachability-outbox", targets: ["reachability-outbox"]),
         .executable(name: "reachability-serve", targets: ["reachability-serve"]),
         .executable(name: "reachability-trust", targets: ["reachability-trust"]),
@@ -187,6 +191,11 @@ let package = Package(
             description:
                 "The program `reachability-serve`; needs swift-nio, GRDB and TOMLKit, and the trait CommandLineTool.",
             enabledTraits: ["ServerTrust"]
+        ),
+        // Not by default, for libmosquitto is not everywhere.
+        .trait(
+            name: "Fleet",
+            description: "The program `reachability-fleet`; needs libmosquitto, and the trait CommandLineTool."
         ),
         .default(
             enabledTraits: [
@@ -232,6 +241,16 @@ let package = Package(
 
         // What recordings of netlink need beyond that.
         .library("NetlinkRecording", on: .kernel, uses: ["Netlink", "LinuxPrimitives", "CLinux"]),
+
+        // With the trait Fleet.
+        .systemLibrary(
+            name: "CMosquitto",
+            path: "Sources/Broker/CMosquitto",
+            pkgConfig: "libmosquitto",
+            providers: [.apt(["libmosquitto-dev", "pkg-config"])]
+        ),
+        .library("MessageBroker", on: .broker, uses: ["LinuxPrimitives"]),
+        .library("Mosquitto", on: .broker, uses: ["MessageBroker", "LinuxPrimitives", "CLinux"], mosquitto),
 
         .library("NetworkReachability", on: .core, uses: ["Netlink", "RouteFilter", "LinuxPrimitives"], logging),
         .library(
@@ -369,6 +388,12 @@ let package = Package(
             ],
             history + server
         ),
+        // Tells a broker of one machine, whatever the broker's client is.
+        .library(
+            "ReachabilityFleetAgent",
+            on: .service,
+            uses: ["ReachabilityFleet", "MessageBroker", "NetworkReachability", "LinuxPrimitives"]
+        ),
 
         .library(
             "CommandLineSupport",
@@ -398,6 +423,15 @@ let package = Package(
                 "LinuxPrimitives",
             ],
             asyncHTTPClient + with("HTTP", ["Crypto"], of: "swift-crypto")
+        ),
+        // With the trait Fleet.
+        .program(
+            "reachability-fleet",
+            uses: [
+                "CommandLineSupport", "ReachabilityFleetAgent", "ReachabilityFleet", "MessageBroker",
+                "NetworkReachability", "LinuxPrimitives",
+            ],
+            broker
         ),
         .program(
             "reachability-outbox",
@@ -432,6 +466,7 @@ let package = Package(
             uses: ["CNetworkLab", "NetworkLab", "TrustForge", "ServerTrust", "LinuxPrimitives"],
             trustNIO + certificates
         ),
+        .support("BrokerLab", uses: ["MessageBroker", "NetworkLab", "LinuxPrimitives"]),
         .tested("EmbeddingProgram", uses: ["NetworkReachability"]),
         .tested("OutboxVictim", uses: ["ReachabilityOutbox", "ReachabilityRetry"]),
         // Killed by tests while it keeps what machines tell.
@@ -470,6 +505,14 @@ let package = Package(
         .tests(
             "NetlinkTests",
             uses: ["Netlink", "RouteFilter", "LinuxPrimitives", "CLinux", "NetworkLab", "TestSupport"]
+        ),
+        .tests(
+            "MosquittoTests",
+            uses: [
+                "MessageBroker", "LinuxPrimitives", "BrokerLab", "NetworkLab", "TestSupport", "TrustForge",
+                "ServerTrust",
+            ],
+            broker + certificates
         ),
         .tests(
             "NetworkReachabilityTests",
@@ -621,6 +664,13 @@ let package = Package(
             server + history
         ),
         .tests(
+            "ReachabilityFleetAgentTests",
+            uses: [
+                "ReachabilityFleetAgent", "ReachabilityFleet", "ReachabilityLedger", "MessageBroker",
+                "LinuxPrimitives", "TestSupport",
+            ]
+        ),
+        .tests(
             "ReachabilityServiceTests",
             uses: [
                 "ReachabilityService", "ReachabilityChecks", "ReachabilityLedger", "NetworkReachability",
@@ -650,12 +700,12 @@ let package = Package(
             "CommandTests",
             uses: [
                 "CommandLineSupport", "NetworkReachability", "LinuxPrimitives", "NetworkLab", "TestSupport",
-                "TrustForge", "WebLab", "ServerTrust",
-                "reachability", "reachability-check", "reachability-download", "reachability-outbox",
-                "reachability-serve",
-                "reachability-trust", "EmbeddingProgram",
+                "TrustForge", "WebLab", "ServerTrust", "BrokerLab", "MessageBroker", "ReachabilityFleet",
+                "ReachabilityLedger",
+                "reachability", "reachability-check", "reachability-download", "reachability-fleet",
+                "reachability-outbox", "reachability-serve", "reachability-trust", "EmbeddingProgram",
             ],
-            certificates,
+            certificates + broker,
             exclude: ["Help"]
         ),
     ]
@@ -666,7 +716,7 @@ let package = Package(
 if let sanitizer = Context.environment["SANITIZER"] {
     let programs = [
         "reachability", "reachability-check", "reachability-download", "reachability-outbox", "reachability-serve",
-        "reachability-trust", "CommandLineSupport",
+        "reachability-fleet", "reachability-trust", "CommandLineSupport",
         "EmbeddingProgram", "TrustFuzzer", "TrustBenchmark", "RequestBenchmark",
         "CommandTests", "ScenarioTests", "CheckScenarioTests",
     ]
@@ -680,6 +730,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "ReachabilityService", "ReachabilityServiceTests", "ReachabilityServer", "ReachabilityServerTests",
         "ReachabilityNotifying", "ReachabilityNotifyingTests", "ReachabilityFleet", "ReachabilityFleetTests",
         "ReachabilityHub", "ReachabilityHubTests", "HubVictim",
+        "ReachabilityFleetAgent", "ReachabilityFleetAgentTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }

@@ -13,7 +13,9 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
     /// Whether it goes on until it is told to end, with status 0.
     var stays = false
 
-    static let all = [
+    static let all = everywhere + fleet
+
+    private static let everywhere = [
         Subcommand(name: "watch", manyArguments: ["--json"] + ManyHosts.all, stays: true),
         Subcommand(name: "status", manyArguments: ["--json"] + ManyHosts.all),
         Subcommand(name: "why"),
@@ -49,7 +51,25 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         // They need a server: their outputs are tested with one.
         Subcommand(name: "pin", arguments: ["127.0.0.1:1"], prints: false),
         Subcommand(name: "trust", arguments: ["127.0.0.1:1"], prints: false),
+        Subcommand(name: "fleet", arguments: []),
     ]
+
+    // Without the trait the program says that it is built without it.
+    #if Fleet
+    private static let fleet = [
+        Subcommand(
+            name: "fleet agent",
+            arguments: [
+                "--broker", "mqtt://127.0.0.1:1", "--site", "s", "--device", "d", "--socket", "/nowhere", "--state",
+                "none",
+            ],
+            prints: false,
+            stays: true
+        )
+    ]
+    #else
+    private static let fleet = [Subcommand(name: "fleet agent", prints: false)]
+    #endif
 
     private static let recording = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Recordings/links.nlrec").path

@@ -46,13 +46,17 @@ package enum CommandProcess {
 
 extension String {
     /// Help of what has subcommands alone, without the paragraph that says that `--help` shows help: they need the room. The root, which
-    /// has the most of them and shows no usage, needs one more line.
+    /// has the most of them and shows no usage, needs two more lines.
     fileprivate var shortened: String {
         let text = replacing(
             "OPTIONS:\n  -h, --help              Show help information.\n\nSUBCOMMANDS:",
             with: "SUBCOMMANDS:"
         ).replacing("\n\n  See 'reachability help", with: "\n  See 'reachability help")
-        return text.contains("\nUSAGE:") ? text : text.replacing("\n\nSUBCOMMANDS:", with: "\nSUBCOMMANDS:")
+        if text.contains("\nUSAGE:") { return text }
+        return text.replacing("\n\nSUBCOMMANDS:", with: "\nSUBCOMMANDS:").replacing(
+            "\n\nExamples:",
+            with: "\nExamples:"
+        )
     }
 
     /// Help ends with an empty line that a screen of 24 lines has no room for.

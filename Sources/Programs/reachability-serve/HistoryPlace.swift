@@ -1,5 +1,4 @@
 import CommandLineSupport
-import Glibc
 import LinuxPrimitives
 import NetworkReachability
 import ReachabilityService
@@ -8,32 +7,16 @@ import ReachabilityService
 enum HistoryPlace {
     /// The file; nil where nothing is to be kept.
     ///
-    /// - Parameter named: What `--history` says. Otherwise it is `history.sqlite` in the directory that systemd has made for the service
-    ///   (`STATE_DIRECTORY` of `systemd.exec(5)`), else in `/var/lib/reachability` for root, in
-    ///   `$XDG_STATE_HOME/reachability` for others, which is in `~/.local/state` unless the variable says otherwise (XDG Base Directory
-    ///   Specification). Its directory is made, of mode 0700.
+    /// - Parameter named: What `--history` says. Otherwise it is `history.sqlite` in ``StateDirectory``.
     static func file(_ named: String?) throws(ExitMessage) -> String? {
         if let named { return named == ServePlaces.none ? nil : named }
-        if let made = EnvironmentVariable.value(of: "STATE_DIRECTORY")?.split(separator: ":").first, made.hasPrefix("/")
-        {
-            return "\(made)/history.sqlite"
-        }
-        let base: String
-        if geteuid() == 0 {
-            base = "/var/lib"
-        } else if let state = EnvironmentVariable.value(of: "XDG_STATE_HOME"), state.hasPrefix("/") {
-            base = state
-        } else if let home = EnvironmentVariable.value(of: "HOME"), home.hasPrefix("/") {
-            base = home + "/.local/state"
-        } else {
+        guard let directory = StateDirectory.make() else {
             throw ExitMessage(
                 "there is no home directory for the history: name its file with --history, or none",
                 .usage
             )
         }
-        // Whether it can be made shows when it is written to.
-        try? OwnDirectory.make(base + "/reachability", mode: 0o700)
-        return base + "/reachability/history.sqlite"
+        return directory + "/history.sqlite"
     }
 
     /// Writes down that a service which was killed ended now, to be called when it has.

@@ -18,7 +18,7 @@ struct ReachabilityCommand: ParsableCommand {
             List.self, Record.self, Replay.self,
             Serve.self, Outages.self, Availability.self, Report.self,
             CompanionPart<DownloadArguments>.self, Outbox.self, CompanionPart<PinArguments>.self,
-            CompanionPart<TrustArguments>.self,
+            CompanionPart<TrustArguments>.self, Fleet.self,
         ]
     )
 
@@ -79,5 +79,13 @@ struct Outbox: ParsableCommand {
             CompanionPart<OutboxFlushArguments>.self, CompanionPart<OutboxRequeueArguments>.self,
             CompanionPart<OutboxDropArguments>.self,
         ]
+    )
+}
+
+/// `reachability fleet`, done by ``CompanionProgram/fleet``.
+struct Fleet: ParsableCommand {
+    static let configuration = FleetGroup.configuration(
+        name: "fleet",
+        subcommands: [CompanionPart<FleetAgentArguments>.self]
     )
 }

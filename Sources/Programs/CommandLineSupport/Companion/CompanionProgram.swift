@@ -21,6 +21,9 @@ package struct CompanionProgram: Hashable, Sendable {
     /// It brings event loops and a database.
     package static let serve = CompanionProgram(name: "reachability-serve", group: nil)
 
+    /// It is linked with libmosquitto, which is not everywhere.
+    package static let fleet = CompanionProgram(name: "reachability-fleet", group: "fleet")
+
     /// It brings event loops and a TLS library.
     package static let download = CompanionProgram(name: "reachability-download", group: nil)
 

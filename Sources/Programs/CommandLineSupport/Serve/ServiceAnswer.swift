@@ -1,12 +1,12 @@
 /// An answer of the service, taken apart.
-struct ServiceAnswer {
-    let status: Int
-    let body: [UInt8]
+package struct ServiceAnswer {
+    package let status: Int
+    package let body: [UInt8]
     /// Where the next page of a list is.
-    let next: String?
+    package let next: String?
 
     /// Nil for bytes that are no answer, or half of one.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self).utf8
         guard let end = text.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let lines = String(decoding: text[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
@@ -27,7 +27,7 @@ struct ServiceAnswer {
     }
 
     /// The sentence a problem says, as text or as JSON.
-    var complaint: String {
+    package var complaint: String {
         let text = String(decoding: body, as: UTF8.self)
         return String(text.split(separator: "\n").first ?? "the service answers with status \(status)")
     }

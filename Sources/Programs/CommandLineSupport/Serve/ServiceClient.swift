@@ -12,15 +12,7 @@ package struct ServiceClient {
     /// - Parameter named: The path of the socket; nil for the usual one.
     package init(socket named: String?, json: Bool) {
         self.json = json
-        if let named {
-            socket = named
-            return
-        }
-        // Root's service is for everybody; one's own comes first.
-        let own = ServiceSocket.directory.map { ServiceSocket.path(in: $0) }
-        let common = "/run/reachability/reachability.sock"
-        let places = [own, common].compactMap(\.self)
-        socket = places.first { (try? LocalSocket.occupant(of: $0)) == .served } ?? places[0]
+        socket = named ?? ServiceSocket.usual
     }
 
     /// Prints a list, page after page.

@@ -12,6 +12,14 @@ package enum ServiceSocket {
     }
 
     package static func path(in directory: String) -> String { directory + "/reachability.sock" }
+
+    /// Where a client looks to whom no socket is named: root's service is for everybody, but one's own comes first.
+    package static var usual: String {
+        let own = directory.map { path(in: $0) }
+        let common = path(in: "/run/reachability")
+        let places = [own, common].compactMap(\.self)
+        return places.first { (try? LocalSocket.occupant(of: $0)) == .served } ?? places[0]
+    }
 }
 
 /// Which service is asked.

@@ -29,7 +29,7 @@ struct Payload {
         guard case .number("1")? = members["schema"] else { throw PayloadError("\"schema\" is not 1") }
     }
 
-    private init(members: [String: JSONValue]) {
+    init(members: [String: JSONValue]) {
         self.members = members
     }
 

@@ -1,0 +1,8 @@
+/* libmosquitto, by its own headers. */
+#ifndef CMOSQUITTO_SHIM_H
+#define CMOSQUITTO_SHIM_H
+
+#include <mosquitto.h>
+#include <mqtt_protocol.h>
+
+#endif

@@ -1,0 +1,52 @@
+/// Where a broker is: `mqtts://HOST[:PORT]`, or `mqtt://HOST[:PORT]` for one without TLS, whom anybody on the way can read and
+/// whom anybody can pretend to be.
+package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
+    /// A name or an address, IPv6 without brackets.
+    package let host: String
+    package let port: UInt16
+    /// Whether TLS is spoken.
+    package let isSecured: Bool
+
+    package init(host: String, port: UInt16, isSecured: Bool) {
+        (self.host, self.port, self.isSecured) = (host, port, isSecured)
+    }
+
+    /// Nil where the text is no such address. The ports of brokers are 8883 with TLS and 1883 without.
+    ///
+    /// Source: Service Name and Transport Protocol Port Number Registry, `secure-mqtt` and `mqtt`.
+    package init?(_ text: String) {
+        let scheme: (prefix: String, port: UInt16, isSecured: Bool)
+        switch text {
+        case _ where text.hasPrefix("mqtts://"): scheme = ("mqtts://", 8883, true)
+        case _ where text.hasPrefix("mqtt://"): scheme = ("mqtt://", 1883, false)
+        default: return nil
+        }
+        var place = text.dropFirst(scheme.prefix.count)
+        if place.hasSuffix("/") { place = place.dropLast() }
+        let host: Substring
+        var rest: Substring
+        if place.hasPrefix("["), let end = place.firstIndex(of: "]") {
+            host = place[..<end].dropFirst()
+            rest = place[end...].dropFirst()
+            guard host.contains(":") else { return nil }
+        } else {
+            host = place.prefix { $0 != ":" }
+            rest = place.dropFirst(host.count)
+        }
+        guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }),
+            !host.contains(where: { "/?#@[]".contains($0) })
+        else { return nil }
+        var port = scheme.port
+        if !rest.isEmpty {
+            guard rest.removeFirst() == ":", rest.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+                let number = UInt16(rest), number > 0
+            else { return nil }
+            port = number
+        }
+        self.init(host: String(host), port: port, isSecured: scheme.isSecured)
+    }
+
+    package var description: String {
+        "\(isSecured ? "mqtts" : "mqtt")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+}

@@ -1,0 +1,74 @@
+#if Fleet
+import CommandLineSupport
+import LinuxPrimitives
+import MessageBroker
+import ReachabilityFleet
+import ReachabilityFleetAgent
+
+/// Where an agent keeps its cursor, which one agent has at a time.
+struct AgentPlace: ~Copyable {
+    let file: CursorFile?
+    private let lock: LockFile?
+
+    init(_ arguments: FleetAgentArguments, _ place: FleetPlace) throws(ExitMessage) {
+        guard arguments.state != "none" else {
+            file = nil
+            lock = nil
+            return
+        }
+        // Neither name has a comma, so that no two places have one file.
+        let named = arguments.state ?? StateDirectory.make().map { "\($0)/agent-\(place.site),\(place.device)" }
+        guard let path = named else {
+            throw ExitMessage("there is no home directory for the state: name its file with --state, or none", .usage)
+        }
+        do {
+            lock = try LockFile(path + ".lock")
+        } catch .tryAgain {
+            throw ExitMessage("another agent uses \(path.printable): give each its own --state", .temporaryFailure)
+        } catch {
+            throw ExitMessage("cannot use \(path.printable) for the state: \(error)", .cantCreate)
+        }
+        file = CursorFile(path)
+    }
+
+    /// The place is kept until here.
+    consuming func keep() {}
+}
+
+extension AgentOptions {
+    init(_ arguments: FleetAgentArguments) throws {
+        guard let broker = BrokerAddress(arguments.broker) else {
+            let hint = "write mqtts://HOST, mqtts://HOST:PORT or mqtt://HOST"
+            throw ExitMessage("\"\(arguments.broker.printable)\" is no address of a broker: \(hint)", .usage)
+        }
+        guard let place = FleetPlace(site: arguments.site, device: arguments.device) else {
+            let rule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
+            throw ExitMessage("--site and --device are names of \(rule)", .usage)
+        }
+        let tls = BrokerOptions.TLS(
+            authority: arguments.authority,
+            certificate: arguments.certificate,
+            key: arguments.key
+        )
+        guard (tls.certificate == nil) == (tls.key == nil) else {
+            throw ExitMessage("--certificate and --key go together", .usage)
+        }
+        guard broker.isSecured || tls == BrokerOptions.TLS() else {
+            throw ExitMessage("--authority, --certificate and --key are for a broker with TLS: mqtts://", .usage)
+        }
+        self.init(broker: broker, tls: tls, place: place)
+        jitter = try arguments.jitter.value
+        refresh = try arguments.refresh.value
+        willDelay = try arguments.willDelay.value
+        guard refresh >= .seconds(1), refresh <= .seconds(86_400) else {
+            throw ExitMessage("--refresh is from 1s to 24h", .usage)
+        }
+        for word in arguments.allow {
+            guard let permission = Permission(rawValue: word) else {
+                throw ExitMessage("--allow knows check and report, not \"\(word.printable)\"", .usage)
+            }
+            permissions.insert(permission)
+        }
+    }
+}
+#endif

@@ -1,0 +1,109 @@
+#if Fleet
+import CommandLineSupport
+import LinuxPrimitives
+import ReachabilityFleet
+import ReachabilityFleetAgent
+
+/// The log of `reachability serve`, over its Unix socket.
+struct ServiceLog: EventLog {
+    private static let wait = Duration.seconds(30)
+
+    private let socket: String
+
+    init(socket: String) {
+        self.socket = socket
+    }
+
+    func events(after position: EventPosition?, waiting: Bool) throws(EventLogError) -> EventPage {
+        var words = ["limit=50"]
+        if let position { words.append("after=\(position)") }
+        if waiting { words.append("wait=\(DurationText.text(Self.wait))") }
+        let answer = try ask("GET", "/v1/events?" + words.joined(separator: "&"))
+        if answer.status == 410 { throw .gone }
+        let bytes = try body(answer)
+        do { return try EventPage(bytes) } catch { throw foreign(error) }
+    }
+
+    func outages(since wall: Duration) throws(EventLogError) -> [DeviceOutage] {
+        let from = Timestamp(real: wall).text
+        var found: [DeviceOutage] = []
+        var next: String?
+        repeat {
+            let after = next.map { "&after=\($0)" } ?? ""
+            let bytes = try body(try ask("GET", "/v1/outages?limit=100&from=\(from)\(after)"))
+            let page: OutagePage
+            do { page = try OutagePage(bytes) } catch { throw foreign(error) }
+            found += page.outages
+            next = page.next
+        } while next != nil
+        return found.reversed()
+    }
+
+    func answer(_ command: DeviceCommand) -> DeviceAnswer {
+        do throws(EventLogError) {
+            switch command {
+            case .detail: return DeviceAnswer(to: command, body: try body(try ask("GET", "/v1/status")))
+            case .check(let target):
+                return DeviceAnswer(
+                    to: command,
+                    body: try body(try ask("POST", "/v1/targets/\(Self.escaped(target))/check"))
+                )
+            case .report(let outage):
+                return DeviceAnswer(
+                    to: command,
+                    body: try body(try ask("GET", "/v1/outages/\(outage)/report?format=json"))
+                )
+            case .replay: return DeviceAnswer(to: command)
+            }
+        } catch {
+            switch error {
+            case .gone: return DeviceAnswer(to: command, problem: "it is not kept")
+            case .unavailable(let text): return DeviceAnswer(to: command, problem: text)
+            }
+        }
+    }
+
+    private func ask(_ method: String, _ target: String) throws(EventLogError) -> ServiceAnswer {
+        let length = method == "POST" ? "Content-Length: 0\r\n" : ""
+        let request =
+            "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\nConnection: close\r\n\(length)\r\n"
+        let bytes: [UInt8]
+        do {
+            bytes = try LocalSocket.exchange(
+                Array(request.utf8),
+                with: socket,
+                limit: 16 << 20,
+                patience: Self.wait + .seconds(15)
+            )
+        } catch {
+            let hint = "start it with `reachability serve`, or name its socket with --socket"
+            throw .unavailable("no service answers at \(socket.printable): \(error): \(hint)")
+        }
+        guard let answer = ServiceAnswer(bytes) else {
+            throw .unavailable("what listens at \(socket.printable) is no service of reachability")
+        }
+        return answer
+    }
+
+    private func body(_ answer: ServiceAnswer) throws(EventLogError) -> [UInt8] {
+        guard 200..<300 ~= answer.status else { throw .unavailable("the service answers with \(answer.status)") }
+        return answer.body
+    }
+
+    private func foreign(_ error: PayloadError) -> EventLogError {
+        .unavailable("the service at \(socket.printable) answers with something else: \(error.description.printable)")
+    }
+
+    /// As a part of a path. Source: RFC 3986, 2.1, Percent-Encoding.
+    private static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                String(UnicodeScalar(byte))
+            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
+}
+#endif

@@ -1,0 +1,45 @@
+package import LinuxPrimitives
+package import ReachabilityFleet
+
+/// What of the log the broker has.
+package struct AgentCursor: Hashable, Sendable {
+    package let position: EventPosition
+    /// When that event was, by the wall clock.
+    package let time: Duration
+
+    package init(position: EventPosition, time: Duration) {
+        (self.position, self.time) = (position, time)
+    }
+
+    /// As it stands in the file.
+    package var text: String { "\(position) \(time.components.seconds)\n" }
+
+    package init?(_ text: String) {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard words.count == 2, let position = EventPosition(String(words[0])), let time = Int64(words[1]), time >= 0
+        else {
+            return nil
+        }
+        self.init(position: position, time: .seconds(time))
+    }
+}
+
+/// The file that keeps a cursor. One that is lost costs nothing but that events are told twice.
+package struct CursorFile: Sendable {
+    package let path: String
+
+    package init(_ path: String) {
+        self.path = path
+    }
+
+    /// Nil where there is none, or none that can be read.
+    package func read() -> AgentCursor? { TextFile.read(path).flatMap { AgentCursor($0) } }
+
+    /// The file is always whole: the old one, or the new one.
+    package func write(_ cursor: AgentCursor) throws(SystemError) {
+        let fresh = path + ".new"
+        let file = try OutputFile(fresh, replacing: true)
+        try file.append(Array(cursor.text.utf8))
+        try OwnFile.rename(fresh, to: path)
+    }
+}

@@ -1,0 +1,205 @@
+import MessageBroker
+import ReachabilityFleet
+
+/// The way of events from the log to the broker. A value.
+struct AgentTelling {
+    /// So many events are sent in a second while what was missed is told.
+    private static let pause = Duration.milliseconds(50)
+    /// So many events may be on their way at a time, and so many wait.
+    private static let window = 20
+    private static let backlog = 100
+    /// When a service that does not answer is asked again.
+    private static let patience = Duration.seconds(2)
+    /// The wall clock may have been set: history is read from so long before the cursor.
+    private static let doubt = Duration.seconds(3600)
+
+    private struct Item {
+        /// Nil for one out of the history, which moves no cursor.
+        let cursor: AgentCursor?
+        let kind: DeviceEvent.Kind?
+        var token: PublishToken?
+        var isDone = false
+    }
+
+    enum Step {
+        case send(EventPosition?, DeviceEvent.Kind)
+        case read(after: EventPosition?, waiting: Bool, UInt64)
+        case readHistory(since: Duration, UInt64)
+        case caughtUp
+        case save(AgentCursor)
+    }
+
+    private(set) var cursor: AgentCursor?
+    /// After which event is to be read next.
+    private var reached: EventPosition?
+    private var items: [Item] = []
+    /// So many of them are sent.
+    private var sentCount = 0
+    /// The number of the question to the log that is under way, or was last.
+    private var question: UInt64 = 0
+    private var isAsking = false
+    private var needsHistory = false
+    private var isAtEnd = false
+    private var isCaughtUp = false
+    private var fault: EventLogError?
+    private var nextSend = Duration.zero
+    private var nextRead = Duration.zero
+    private(set) var deadline: Duration?
+
+    init(cursor: AgentCursor?) {
+        self.cursor = cursor
+    }
+
+    /// There is a connection: what was not acknowledged is told again.
+    mutating func begin() {
+        rewind(to: cursor?.position)
+    }
+
+    mutating func rewind(to position: EventPosition?) {
+        end()
+        (reached, isAtEnd, isCaughtUp, needsHistory) = (position, false, false, false)
+    }
+
+    mutating func end() {
+        items = []
+        sentCount = 0
+        // What comes of a question that is under way is of no use.
+        question += 1
+        isAsking = false
+        deadline = nil
+    }
+
+    mutating func sent(_ token: PublishToken) {
+        guard let index = items.firstIndex(where: { $0.kind != nil && $0.token == nil && !$0.isDone }),
+            index < sentCount
+        else { return }
+        items[index].token = token
+    }
+
+    mutating func acknowledge(_ token: PublishToken) {
+        guard let index = items.firstIndex(where: { $0.token == token }) else { return }
+        items[index].isDone = true
+    }
+
+    /// - Returns: Whether it is a fault that is new.
+    mutating func take(_ page: Result<EventPage, EventLogError>, read: UInt64, at now: Duration) -> Bool {
+        guard isAsking, read == question else { return false }
+        isAsking = false
+        switch page {
+        case .success(let page):
+            fault = nil
+            items += page.entries.map {
+                Item(cursor: AgentCursor(position: $0.position, time: $0.time), kind: $0.kind)
+            }
+            reached = page.entries.last?.position ?? reached
+            isAtEnd = !page.hasMore
+            return false
+        case .failure(.gone):
+            // Of another run of the service, or too long ago.
+            needsHistory = cursor != nil
+            reached = nil
+            isAtEnd = false
+            return false
+        case .failure(let error): return fail(error, now)
+        }
+    }
+
+    mutating func take(_ history: Result<[DeviceOutage], EventLogError>, read: UInt64, at now: Duration) -> Bool {
+        guard isAsking, read == question else { return false }
+        isAsking = false
+        switch history {
+        case .success(let outages):
+            fault = nil
+            needsHistory = false
+            items += outages.map { Item(cursor: nil, kind: .outage($0)) }
+            return false
+        case .failure(let error): return fail(error, now)
+        }
+    }
+
+    private mutating func fail(_ error: EventLogError, _ now: Duration) -> Bool {
+        nextRead = now + Self.patience
+        defer { fault = error }
+        return fault != error
+    }
+
+    /// What there is to do now; ``deadline`` says when there is more.
+    mutating func steps(at now: Duration) -> [Step] {
+        var steps: [Step] = []
+        deadline = nil
+        send(at: now, &steps)
+        settle(&steps)
+        if items.isEmpty, isAtEnd, !isCaughtUp {
+            isCaughtUp = true
+            steps.append(.caughtUp)
+        }
+        ask(at: now, &steps)
+        return steps
+    }
+
+    private mutating func send(at now: Duration, _ steps: inout [Step]) {
+        while sentCount < items.count {
+            guard let kind = items[sentCount].kind else {
+                items[sentCount].isDone = true
+                sentCount += 1
+                continue
+            }
+            guard items[..<sentCount].count(where: { !$0.isDone }) < Self.window else { return }
+            if !isCaughtUp {
+                guard now >= nextSend else {
+                    deadline = nextSend
+                    return
+                }
+                nextSend = now + Self.pause
+            }
+            steps.append(.send(items[sentCount].cursor?.position, kind))
+            sentCount += 1
+        }
+    }
+
+    /// Moves the cursor over what the broker has, in the order of the log.
+    private mutating func settle(_ steps: inout [Step]) {
+        let before = cursor
+        while let first = items.first, first.isDone {
+            cursor = first.cursor ?? cursor
+            items.removeFirst()
+            sentCount -= 1
+        }
+        if let cursor, cursor != before { steps.append(.save(cursor)) }
+    }
+
+    private mutating func ask(at now: Duration, _ steps: inout [Step]) {
+        guard !isAsking, items.count < Self.backlog else { return }
+        guard now >= nextRead else {
+            deadline = min(deadline ?? nextRead, nextRead)
+            return
+        }
+        question += 1
+        isAsking = true
+        if needsHistory, let cursor {
+            steps.append(.readHistory(since: max(.zero, cursor.time - Self.doubt), question))
+        } else {
+            steps.append(.read(after: reached, waiting: isCaughtUp, question))
+        }
+    }
+}
+
+extension AgentMachine {
+    /// Goes on with telling.
+    mutating func tell() {
+        for step in telling.steps(at: world.now()) {
+            switch step {
+            case .send(let position, let kind): publishEvent(kind, position, .event)
+            case .caughtUp: publishEvent(.caughtUp, nil, .caughtUp)
+            case .read(let position, let waiting, let read): act(.read(after: position, waiting: waiting, read: read))
+            case .readHistory(let since, let read): act(.readHistory(since: since, read: read))
+            case .save(let cursor): act(.save(cursor))
+            }
+        }
+    }
+
+    private mutating func publishEvent(_ kind: DeviceEvent.Kind, _ position: EventPosition?, _ purpose: Purpose) {
+        let event = DeviceEvent(session: session, position: position, wall: world.wall(), kind: kind)
+        publish(.event, event.bytes, purpose)
+    }
+}

@@ -1,0 +1,223 @@
+#if Fleet
+import BrokerLab
+import Foundation
+import LinuxPrimitives
+import MessageBroker
+import Mosquitto
+import NetworkLab
+import ReachabilityFleet
+import Testing
+
+/// The agent, with a real service and a real broker.
+@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-mosquitto gets it"))
+struct FleetAgentTests {
+    @Test("It is there, tells of an outage as it begins and ends, and leaves with a reason")
+    func tells() async throws {
+        let lab = try await FleetLab.start()
+        let agent = try await lab.agent()
+        let birth = try await lab.hub.state(.online)
+        #expect(birth.report?.refresh == .seconds(900))
+        #expect(try await lab.hub.outagesUntilCaughtUp().isEmpty)
+        try await lab.outage()
+        let begun = try await lab.hub.event { if case .outage = $0.kind { true } else { false } }
+        guard case .outage(let outage) = begun.kind else { return }
+        #expect(outage.target == "internet" && outage.attribution == .us && outage.cause?.rawValue == "route")
+        #expect(begun.session == birth.session && begun.position != nil)
+        let ended = try await lab.hub.event {
+            if case .outage(let outage) = $0.kind { outage.end != nil } else { false }
+        }
+        guard case .outage(let same) = ended.kind else { return }
+        #expect(same.id == outage.id)
+        #expect(try await lab.outages() == [same.id])
+        agent.signal(SIGTERM)
+        #expect(try await lab.hub.state(.leaving).report?.reason == "stopped")
+        let result = try await agent.result()
+        #expect(result.status == 0 && result.output.isEmpty)
+        let lines = result.errors.split(separator: "\n")
+        #expect(lines.first?.contains("anybody on the way can read") == true)
+        #expect(lines.last == "reachability: connected to \(lab.broker.address), as hq/door")
+        // What is kept for who comes later says so, too.
+        let late = try await BrokerPeer.begin(
+            MosquittoBroker(),
+            BrokerOptions(address: lab.broker.address, client: "late"),
+            in: lab.namespace
+        )
+        _ = try await late.connected()
+        try await late.subscribe("reach/v1/+/+/state")
+        let kept = try await late.message()
+        #expect(kept.isRetained)
+        #expect(try DeviceState(kept.payload).standing == .leaving)
+    }
+
+    @Test("Outages while the broker is away are told when it is back, and the cursor outlives the agent")
+    func catchesUp() async throws {
+        let lab = try await FleetLab.start()
+        let agent = try await lab.agent()
+        _ = try await lab.hub.outagesUntilCaughtUp()
+        try await lab.broker.end(SIGTERM)
+        for _ in 0..<5 { try await lab.outage() }
+        try await lab.broker.start()
+        let hub = try await lab.hub()
+        _ = try await hub.state(.online)
+        let missed = try await hub.outagesUntilCaughtUp()
+        #expect(try await lab.outages() == Set(missed.map(\.id)))
+        agent.signal(SIGTERM)
+        #expect(try await agent.result().status == 0)
+        // Nobody was there: what happens now is told by the next agent, and nothing else.
+        let before = try await lab.outages()
+        try await lab.outage()
+        let next = try await lab.agent()
+        let told = try await hub.outagesUntilCaughtUp()
+        #expect(try await lab.outages().subtracting(before) == Set(told.map(\.id)))
+        next.signal(SIGTERM)
+        #expect(try await next.result().status == 0)
+    }
+
+    @Test("An agent that is killed again and again loses nothing")
+    func survivesKills() async throws {
+        let lab = try await FleetLab.start()
+        let collector = try await FleetLab.hub(of: lab.broker, in: lab.namespace, as: "collector")
+        let kills = ProcessInfo.processInfo.environment["FLEET_KILLS"].flatMap { Int($0) } ?? 10
+        for number in 0..<kills {
+            let agent = try await lab.agent()
+            // At another moment each time: before it is connected, while it tells, and after.
+            if number % 3 == 1 { _ = try await lab.hub.state(.online) }
+            if number % 3 == 2 { _ = try await lab.hub.outagesUntilCaughtUp() }
+            try await lab.outage()
+            agent.signal(SIGKILL)
+            #expect(try await agent.result().status == -SIGKILL)
+        }
+        try await lab.outage()
+        let agent = try await lab.agent()
+        let all = try await lab.outages()
+        #expect(all.count == kills + 1)
+        // An event that never comes ends the test.
+        var heard: Set<String> = []
+        while !heard.isSuperset(of: all) {
+            let event = try await collector.event { _ in true }
+            if case .outage(let outage) = event.kind, outage.end != nil { heard.insert(outage.id) }
+        }
+        agent.signal(SIGTERM)
+        #expect(try await agent.result().status == 0)
+    }
+
+    @Test("The broker says that it is gone when it is killed, and not when it comes back in time")
+    func leavesWill() async throws {
+        let lab = try await FleetLab.start()
+        let first = try await lab.agent(["--will-delay", "3s"])
+        let birth = try await lab.hub.state(.online)
+        first.signal(SIGKILL)
+        _ = try await first.result()
+        let second = try await lab.agent(["--will-delay", "3s"])
+        let again = try await lab.hub.word("state", { try DeviceState($0) })
+        #expect(again.standing == .online && again.session != birth.session)
+        second.signal(SIGKILL)
+        _ = try await second.result()
+        let will = try await lab.hub.word("state", { try DeviceState($0) })
+        #expect(will == DeviceState.will(session: again.session))
+    }
+
+    @Test("It answers what it is asked for, and refuses everything else")
+    func answers() async throws {
+        let lab = try await FleetLab.start()
+        let agent = try await lab.agent()
+        _ = try await lab.hub.outagesUntilCaughtUp()
+        func ask(_ payload: [UInt8]) {
+            lab.hub.connection.publish(BrokerMessage(topic: "reach/v1/hq/door/cmd", payload: payload))
+        }
+        ask(Array("{\"schema\":1,\"command\":\"exec\",\"x\":\"\u{1b}[2J\"}".utf8))
+        ask([0xff, 0x00])
+        try await agent.untilErrors(contain: "a command is refused: ", times: 2)
+        ask(DeviceCommand.check(target: "internet").bytes)
+        #expect(try await lab.hub.word("detail", { try DeviceAnswer($0) }).problem?.contains("--allow check") == true)
+        ask(DeviceCommand.detail.bytes)
+        let detail = try await lab.hub.word("detail", { $0 })
+        let object = try JSONSerialization.jsonObject(with: Data(detail)) as? [String: Any]
+        let targets = (object?["answer"] as? [String: Any])?["targets"] as? [[String: Any]]
+        #expect(targets?.first?["name"] as? String == "internet")
+        try await lab.outage()
+        _ = try await lab.hub.event { if case .outage(let outage) = $0.kind { outage.end != nil } else { false } }
+        let epoch = try #require(AgentCursorText.position(try? String(contentsOfFile: lab.state, encoding: .utf8)))
+        ask(DeviceCommand.replay(after: EventPosition(epoch: epoch.epoch, number: 0)).bytes)
+        let again = try await lab.hub.outagesUntilCaughtUp()
+        #expect(try await lab.outages() == Set(again.map(\.id)))
+        agent.signal(SIGTERM)
+        let result = try await agent.result()
+        #expect(result.status == 0 && !result.errors.contains("\u{1b}"))
+    }
+
+    @Test("A service that is started anew has another log: what was missed comes out of its history")
+    func readsHistory() async throws {
+        let directory = try ScratchDirectory()
+        let uplink = try await Uplink.make()
+        let history = directory.file("history")
+        let serve = try await ServeLab.start(history: history, on: uplink, in: directory)
+        let broker = try await LabBroker(in: uplink.namespace)
+        let lab = FleetLab(serve, broker, try await FleetLab.hub(of: broker, in: uplink.namespace))
+        let first = try await lab.agent()
+        _ = try await lab.hub.outagesUntilCaughtUp()
+        try await lab.outage()
+        _ = try await lab.hub.event { if case .outage(let outage) = $0.kind { outage.end != nil } else { false } }
+        first.signal(SIGTERM)
+        _ = try await first.result()
+        try await lab.outage()
+        let missed = try await lab.outages()
+        _ = try await serve.end()
+        let again = try await ServeLab.start(history: history, on: uplink, in: directory)
+        let second = try await lab.agent()
+        let told = try await lab.hub.outagesUntilCaughtUp()
+        #expect(Set(told.map(\.id)).isSuperset(of: missed))
+        second.signal(SIGTERM)
+        #expect(try await second.result().status == 0)
+        _ = try await again.end()
+    }
+
+    @Test(
+        "What is wrong in the line is said, with what to do",
+        arguments: [
+            (
+                ["--broker", "http://a", "--site", "s", "--device", "d"],
+                "\"http://a\" is no address of a broker: write mqtts://"
+            ),
+            (
+                ["--broker", "mqtts://a", "--site", "s/t", "--device", "d"],
+                "--site and --device are names of 1 to 64 letters"
+            ),
+            (
+                ["--broker", "mqtts://a", "--site", "s", "--device", "d", "--key", "k"],
+                "--certificate and --key go together"
+            ),
+            (["--broker", "mqtt://a", "--site", "s", "--device", "d", "--authority", "k"], "for a broker with TLS"),
+            (
+                ["--broker", "mqtts://a", "--site", "s", "--device", "d", "--allow", "exec"],
+                "--allow knows check and report"
+            ),
+            (
+                ["--broker", "mqtts://a", "--site", "s", "--device", "d", "--refresh", "0s"],
+                "--refresh is from 1s to 24h"
+            ),
+        ]
+    )
+    func refuses(_ words: [String], _ text: String) async throws {
+        let result = try await Command.run(["fleet", "agent"] + words)
+        #expect(result.status == 64 && result.errors.contains(text))
+    }
+
+    @Test("One state has one agent")
+    func sharesNoState() async throws {
+        let lab = try await FleetLab.start()
+        let first = try await lab.agent()
+        _ = try await lab.hub.state(.online)
+        let second = try await lab.agent().result()
+        #expect(second.status == 75 && second.errors.contains("give each its own --state"))
+        first.signal(SIGINT)
+        #expect(try await first.result().status == 0)
+    }
+}
+
+private enum AgentCursorText {
+    static func position(_ text: String?) -> EventPosition? {
+        text?.split(separator: " ").first.flatMap { EventPosition(String($0)) }
+    }
+}
+#endif

@@ -1,0 +1,115 @@
+#if Fleet
+import BrokerLab
+import Foundation
+import LinuxPrimitives
+import MessageBroker
+import Mosquitto
+import NetworkLab
+import ReachabilityFleet
+import Testing
+
+/// The files of `examples/fleet`, as docs/fleet.md uses them.
+@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-mosquitto gets it"))
+struct FleetExampleTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "examples/fleet").path
+
+    /// What a machine, or the hub, shows.
+    private static func tls(_ name: String, in directory: String) -> BrokerOptions.TLS {
+        .init(
+            authority: "\(directory)/authority.pem",
+            certificate: "\(directory)/\(name).pem",
+            key: "\(directory)/\(name).key"
+        )
+    }
+
+    @Test("An agent with a certificate tells the hub of itself, and cannot be another machine")
+    func works() async throws {
+        let directory = try ScratchDirectory()
+        let place = directory.file("fleet")
+        let host = LabBroker.freeHost()
+        let made = try await LabThread.detached {
+            try LabProcess(Self.folder + "/make-certificates", [place, host, "door-7", "hub"]).wait()
+        }
+        #expect(made.status == 0 && made.errors.isEmpty)
+        try directory.write("fleet/acl", try String(contentsOfFile: Self.folder + "/acl", encoding: .utf8))
+        let lines = try String(contentsOfFile: Self.folder + "/mosquitto.conf", encoding: .utf8)
+            .replacing("/etc/mosquitto/fleet", with: place).split(separator: "\n").map(String.init)
+        // Where it listens, and where it keeps what it has, is the test's.
+        let settings = lines.filter { line in
+            !["listener", "per_listener_settings", "persistence", "autosave"].contains { line.hasPrefix($0) }
+        }
+        let broker = try await LabBroker(settings, isSecured: true, at: host)
+
+        var options = BrokerOptions(address: broker.address, client: "hub")
+        options.tls = Self.tls("hub", in: place)
+        let hub = try await BrokerPeer.begin(MosquittoBroker(), options)
+        _ = try await hub.connected()
+        try await hub.subscribe("reach/v1/#")
+
+        func agent(_ device: String) async throws -> RunningCommand {
+            let tls = Self.tls("door-7", in: place)
+            return try await RunningCommand.start([
+                "fleet", "agent", "--broker", broker.address.description, "--site", "hq", "--device", device, "--state",
+                "none", "--socket", "/nowhere", "--jitter", "10ms", "--authority", tls.authority ?? "", "--certificate",
+                tls.certificate ?? "", "--key", tls.key ?? "",
+            ])
+        }
+        let good = try await agent("door-7")
+        let birth = try await hub.message()
+        #expect(birth.topic == "reach/v1/hq/door-7/state")
+        #expect(try DeviceState(birth.payload).standing == .online)
+        hub.connection.publish(
+            BrokerMessage(topic: "reach/v1/hq/door-7/cmd", payload: DeviceCommand.report(outage: "a").bytes)
+        )
+        while true {
+            let message = try await hub.message()
+            guard message.topic == "reach/v1/hq/door-7/detail" else { continue }
+            #expect(try DeviceAnswer(message.payload).problem?.contains("--allow report") == true)
+            break
+        }
+        good.signal(SIGTERM)
+        let result = try await good.result()
+        #expect(result.status == 0 && !result.errors.contains("anybody on the way"))
+
+        let other = try await agent("door-8")
+        try await other.untilErrors(contain: "refuses what is published to reach/v1/hq/door-8/state: not authorized")
+        other.signal(SIGTERM)
+        #expect(try await other.result().status == 0)
+    }
+
+    @Test("What is wrong with certificates is said once, with what to do, and tried again")
+    func saysWhatIsWrong() async throws {
+        let directory = try ScratchDirectory()
+        let (ours, theirs) = (directory.file("ours"), directory.file("theirs"))
+        let host = LabBroker.freeHost()
+        for place in [ours, theirs] {
+            _ = try await LabThread.detached {
+                try LabProcess(Self.folder + "/make-certificates", [place, host, "door-7"]).wait()
+            }
+        }
+        let broker = try await LabBroker(
+            ["cafile \(ours)/authority.pem", "certfile \(ours)/broker.pem", "keyfile \(ours)/broker.key"]
+                + ["require_certificate true", "use_identity_as_username true", "allow_anonymous false"],
+            isSecured: true,
+            at: host
+        )
+        let lines = [
+            (theirs, ours, "certificate verify failed: it is expired, or nobody in --authority has signed it"),
+            (ours, theirs, "refuses TLS: "), (ours, "/nowhere", "/nowhere/door-7.pem: No such file or directory"),
+        ]
+        for (authority, own, text) in lines {
+            let agent = try await RunningCommand.start([
+                "fleet", "agent", "--broker", broker.address.description, "--site", "hq", "--device", "door-7",
+                "--state",
+                "none", "--socket", "/nowhere", "--jitter", "10ms", "--authority", "\(authority)/authority.pem",
+                "--certificate", "\(own)/door-7.pem", "--key", "\(own)/door-7.key",
+            ])
+            try await agent.untilErrors(contain: text)
+            agent.signal(SIGTERM)
+            let result = try await agent.result()
+            #expect(result.status == 0 && result.errors.ranges(of: text).count == 1)
+        }
+    }
+}
+#endif

@@ -1,0 +1,90 @@
+import LinuxPrimitives
+import MessageBroker
+import ReachabilityFleet
+import TestSupport
+import Testing
+
+@testable import ReachabilityFleetAgent
+
+/// What an agent does when it is asked.
+struct AgentCommandTests {
+    private static func ask(_ world: inout AgentWorld, _ payload: [UInt8]) -> [AgentMachine.Action] {
+        world.broker(.message(BrokerMessage(topic: "reach/v1/hq/door/cmd", payload: payload)))
+    }
+
+    private static func world(_ permissions: Set<AgentOptions.Permission> = []) throws -> AgentWorld {
+        var world = try AgentWorld { $0.permissions = permissions }
+        world.connect()
+        try world.page([])
+        return world
+    }
+
+    @Test("It tells how it is, and tells again from a place in its log")
+    func answers() throws {
+        var world = try Self.world()
+        #expect(Self.ask(&world, DeviceCommand.detail.bytes) == [.answer(.detail)])
+        let answer = DeviceAnswer(to: .detail, body: Array(#"{"a":1}"#.utf8))
+        #expect(world.take(.answered(answer)).answers.map(\.command) == ["detail"])
+        let place = EventPosition(epoch: "e", number: 3)
+        let replay = Self.ask(&world, DeviceCommand.replay(after: place).bytes)
+        #expect(replay.answers.first?.command == "replay-from" && replay.answers.first?.problem == nil)
+        #expect(replay.contains { if case .read(place, false, _) = $0 { true } else { false } })
+        #expect(try world.page([4]).events.compactMap(\.position?.number) == [4])
+    }
+
+    @Test("Checks and reports are off unless they are allowed, and one is done in ten seconds")
+    func isOffByDefault() throws {
+        var world = try Self.world()
+        for command in [DeviceCommand.check(target: "erp"), .report(outage: "1-a")] {
+            let actions = Self.ask(&world, command.bytes)
+            #expect(actions.answers.first?.problem?.hasPrefix("not allowed here") == true)
+            #expect(!actions.contains(.answer(command)))
+        }
+        var willing = try Self.world([.check, .report])
+        #expect(Self.ask(&willing, DeviceCommand.check(target: "erp").bytes) == [.answer(.check(target: "erp"))])
+        let soon = Self.ask(&willing, DeviceCommand.report(outage: "1-a").bytes)
+        #expect(soon.answers.first?.problem?.hasPrefix("too soon") == true)
+    }
+
+    @Test("Everything else is refused, and a flood is passed over")
+    func refuses() throws {
+        var world = try Self.world([.check])
+        let hostile = [
+            "", "{}", #"{"schema":1,"command":"exec","target":"rm"}"#, #"{"schema":2,"command":"detail"}"#,
+            #"{"schema":1,"command":"report","outage":"../../config"}"#, String(repeating: "[", count: 100_000),
+            "\u{1b}[2J",
+        ]
+        for text in hostile {
+            let actions = Self.ask(&world, Array(text.utf8))
+            #expect(actions.messages.isEmpty && actions.count == 1)
+            #expect(actions.lines.first?.hasPrefix("a command is refused: ") == true)
+            #expect(actions.lines.first?.contains("\u{1b}") == false)
+        }
+        var heeded = 0
+        var lines: [String] = []
+        for _ in 0..<1000 {
+            let actions = Self.ask(&world, DeviceCommand.detail.bytes)
+            heeded += actions.contains(.answer(.detail)) ? 1 : 0
+            lines += actions.lines
+        }
+        #expect(heeded == 3 && lines == ["more commands came than are heeded; the rest is passed over"])
+        // What comes on another topic is nobody's.
+        #expect(world.broker(.message(BrokerMessage(topic: "reach/v1/hq/other/cmd", payload: []))).isEmpty)
+    }
+
+    @Test("Commands that were damaged at random are refused or understood, and never crash it")
+    func survivesDamage() throws {
+        var generator = SeededGenerator(seed: 11)
+        let good = [
+            DeviceCommand.detail.bytes, DeviceCommand.check(target: "erp").bytes,
+            DeviceCommand.replay(after: EventPosition(epoch: "e", number: 3)).bytes,
+        ]
+        for _ in 0..<20_000 {
+            var bytes = good[Int.random(in: 0..<good.count, using: &generator)]
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            }
+            if let command = try? DeviceCommand(bytes) { #expect((try? DeviceCommand(command.bytes)) == command) }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import LinuxPrimitives
+import MessageBroker
+import ReachabilityFleet
+import Testing
+
+@testable import ReachabilityFleetAgent
+
+/// When an agent connects, and what it says of itself.
+struct AgentConnectingTests {
+    @Test("It connects when there is a path, from the address of that path, and says that it is there")
+    func connects() throws {
+        var world = try AgentWorld()
+        #expect(world.take(.time).isEmpty)
+        #expect(world.take(.path(isSatisfied: false, source: nil)).isEmpty && world.machine.deadline == nil)
+        let options = try #require(world.take(.path(isSatisfied: true, source: "2001:db8::7")).connections.first)
+        #expect(options.source == "2001:db8::7" && options.client == "door" && options.address == AgentWorld.address)
+        let will = try #require(options.will)
+        #expect(will.message.topic == "reach/v1/hq/door/state" && will.message.isRetained)
+        #expect(will.delay == .seconds(30) && will.message.expiry == .seconds(2700))
+        #expect(options.sessionExpiry >= will.delay)
+
+        let actions = world.broker(.connected(sessionPresent: false))
+        let birth = try #require(actions.states.first)
+        #expect(birth.standing == .online)
+        #expect(try DeviceState(will.message.payload).session == birth.session)
+        #expect(birth.report?.refresh == .seconds(900) && birth.report?.boot == "b")
+        #expect(actions.messages.first?.isRetained == true)
+        #expect(actions.contains(.subscribe(["reach/v1/hq/door/cmd"])))
+        #expect(actions.lines == ["connected to mqtts://broker.example.org:8883, as hq/door"])
+    }
+
+    @Test("It says how it is again and again, and when the path to the internet changes")
+    func refreshes() throws {
+        var world = try AgentWorld()
+        world.connect()
+        try world.page([])
+        let before = world.now
+        let again = world.pass()
+        #expect(world.now - before == .seconds(900) && again.states.map(\.standing) == [.online])
+        #expect(world.take(.internet("reachable")).states.first?.report?.path == "reachable")
+        #expect(world.take(.internet("reachable")).isEmpty)
+    }
+
+    @Test("After a loss it waits by chance, and longer after each failure, and says a thing once")
+    func waits() throws {
+        var world = try AgentWorld()
+        world.connect()
+        let lost = BrokerError(AgentWorld.address, .lost)
+        let refused = BrokerError(AgentWorld.address, .unreachable(.connectionRefused))
+        var waits: [Duration] = []
+        var lines = world.broker(.ended(lost)).lines
+        for _ in 0..<9 {
+            let before = world.now
+            #expect(world.pass().connections.count == 1)
+            waits.append(world.now - before)
+            lines += world.broker(.ended(refused)).lines
+        }
+        // Half of the jitter of 4 s, and what grows.
+        #expect(waits == [2, 4, 6, 10, 18, 34, 62, 62, 62].map { .seconds($0) })
+        #expect(lines == ["\(lost); tries again", "\(refused); tries again"])
+    }
+
+    @Test("Without a path it does not try, and when one comes it waits by chance")
+    func waitsForPath() throws {
+        var world = try AgentWorld()
+        world.connect()
+        world.take(.path(isSatisfied: false, source: nil))
+        _ = world.broker(.ended(BrokerError(AgentWorld.address, .lost)))
+        #expect(world.machine.deadline == nil)
+        #expect(world.take(.path(isSatisfied: true, source: nil)).isEmpty)
+        #expect(world.machine.deadline == world.now + .seconds(2))
+        #expect(world.pass().connections.count == 1)
+    }
+
+    @Test("A broker that does not answer is given up, and what the old connection says then does not count")
+    func givesUp() throws {
+        var world = try AgentWorld()
+        world.take(.path(isSatisfied: true, source: nil))
+        let before = world.now
+        let actions = world.pass()
+        #expect(world.now - before == .seconds(20) && actions.contains(.abandon))
+        let deadline = world.machine.deadline
+        #expect(world.broker(.ended(nil)).isEmpty && world.machine.deadline == deadline)
+        world.pass()
+        #expect(world.take(.broker(.connected(sessionPresent: true), connection: 1)).isEmpty)
+        #expect(!world.broker(.connected(sessionPresent: true)).isEmpty)
+    }
+
+    @Test("It leaves with a reason, and ends when the broker has heard it")
+    func leaves() throws {
+        var world = try AgentWorld()
+        world.connect()
+        world.acknowledge()
+        let farewell = try #require(world.take(.leave("stopped")).states.first)
+        #expect(farewell.standing == .leaving && farewell.report?.reason == "stopped")
+        #expect(world.acknowledge() == [.close])
+        #expect(world.broker(.ended(nil)) == [.end])
+
+        var silent = try AgentWorld()
+        silent.connect()
+        silent.take(.leave("stopped"))
+        #expect(silent.pass() == [.abandon, .end])
+
+        var unconnected = try AgentWorld()
+        #expect(unconnected.take(.leave("stopped")) == [.end])
+    }
+
+    @Test("What the broker refuses is said, and tried again later")
+    func isRefused() throws {
+        var world = try AgentWorld()
+        world.connect()
+        let actions = world.acknowledge(.notAuthorized)
+        #expect(actions.contains(.abandon))
+        #expect(
+            actions.lines.first?.contains("refuses what is published to reach/v1/hq/door/state: not authorized") == true
+        )
+        #expect(world.pass().connections.count == 1)
+    }
+}
