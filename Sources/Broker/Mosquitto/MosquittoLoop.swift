@@ -8,6 +8,8 @@ import MessageBroker
 final class MosquittoLoop {
     /// What was published is sent so long after the caller has closed.
     private static let farewell = Duration.seconds(5)
+    /// What the system says of a connection that was there; EPROTO is the library's word for what TLS refused.
+    private static let ends: Set<SystemError> = [SystemError(rawValue: EPROTO), .connectionReset, .brokenPipe]
 
     private let options: BrokerOptions
     private let inbox: ConnectionInbox
@@ -16,6 +18,8 @@ final class MosquittoLoop {
     /// What was handed over before the broker had accepted the connection, for the library would send it at once.
     private var waiting: [ConnectionInbox.Command] = []
     private var tokens: [CInt: PublishToken] = [:]
+    /// Whether somebody has answered there.
+    private var isOpen = false
     private var isConnected = false
     /// Until when it may take to close.
     private var closing: Duration?
@@ -59,6 +63,7 @@ final class MosquittoLoop {
         let code = client.connect(options)
         if inbox.isAbandoned { return nil }
         guard code == 0 else { return failure(of: code, client) }
+        isOpen = true
         client.limitSilence(to: options.keepAlive)
         // A ping is due after the time of `keepAlive`; so it is sent, and its answer is missed, at most a quarter of that late.
         let patience = max(.seconds(1), options.keepAlive / 4)
@@ -157,20 +162,23 @@ final class MosquittoLoop {
         case CInt(MOSQ_ERR_TLS.rawValue), CInt(MOSQ_ERR_TLS_HANDSHAKE.rawValue):
             return error(TLSComplaint(client.complaints).cause)
         case CInt(MOSQ_ERR_KEEPALIVE.rawValue): return error(.silent)
-        case CInt(MOSQ_ERR_CONN_LOST.rawValue), CInt(MOSQ_ERR_NO_CONN.rawValue):
-            // Who refuses a handshake may do so without a word.
-            if options.address.isSecured, !isConnected {
-                return error(.handshake("the connection ended in the handshake"))
-            }
-            return error(.lost)
+        case CInt(MOSQ_ERR_CONN_LOST.rawValue), CInt(MOSQ_ERR_NO_CONN.rawValue): return error(loss(client))
         case CInt(MOSQ_ERR_ERRNO.rawValue):
-            // In TLS 1.3 a client hears of a refusal of its certificate after its own part of the handshake.
-            if !isConnected, !client.complaints.isEmpty { return error(TLSComplaint(client.complaints).cause) }
-            if system == .timedOut, isConnected { return error(.silent) }
-            return error(isConnected ? .lost : .unreachable(system))
+            // The first bytes of TLS are sent by what connects.
+            let isAnswered = isOpen || Self.ends.contains(system)
+            guard isAnswered else { return error(.unreachable(system)) }
+            return error(system == .timedOut ? .silent : loss(client))
         case CInt(MOSQ_ERR_CONN_REFUSED.rawValue): return error(.refused(.unspecifiedError))
         default: return error(.failed(MosquittoClient.text(of: code)))
         }
+    }
+
+    /// Why a connection ended that was open. Who refuses a handshake may do so without a word; and in TLS 1.3 a client hears of a refusal
+    /// of its certificate after its own part of it, or, where it writes first, only that the connection is over.
+    private func loss(_ client: MosquittoClient) -> BrokerError.Cause {
+        guard options.address.isSecured, !isConnected else { return .lost }
+        if !client.complaints.isEmpty { return TLSComplaint(client.complaints).cause }
+        return .handshake("the connection ended in the handshake")
     }
 }
 #endif
