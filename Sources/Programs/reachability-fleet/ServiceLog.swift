@@ -5,7 +5,7 @@ import ReachabilityFleet
 import ReachabilityFleetAgent
 
 /// The log of `reachability serve`, over its Unix socket.
-struct ServiceLog: EventLog {
+struct ServiceLog: EventSource {
     private static let wait = Duration.seconds(30)
 
     private let socket: String

@@ -8,7 +8,7 @@ import ReachabilityFleet
 package final class FleetAgent: Sendable {
     private let options: AgentOptions
     private let broker: any MessageBroker
-    private let log: any EventLog
+    private let log: any EventSource
     private let file: CursorFile?
     private let say: @Sendable (String) -> Void
     private let inputs: AsyncStream<AgentMachine.Input>
@@ -20,7 +20,7 @@ package final class FleetAgent: Sendable {
     package init(
         _ options: AgentOptions,
         broker: any MessageBroker,
-        log: any EventLog,
+        log: any EventSource,
         file: CursorFile?,
         say: @escaping @Sendable (String) -> Void
     ) {

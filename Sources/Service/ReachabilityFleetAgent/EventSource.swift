@@ -1,7 +1,7 @@
 package import ReachabilityFleet
 
 /// The log of the service on this machine, as the agent reads it. Everything blocks.
-package protocol EventLog: Sendable {
+package protocol EventSource: Sendable {
     /// The events after a place.
     ///
     /// - Parameters:
