@@ -175,8 +175,8 @@ struct MosquittoTests {
         let tokens = (0..<1000).map { number in
             one.connection.publish(BrokerMessage(topic: "n", payload: Array("\(number)".utf8)))
         }
-        one.connection.close()
         for token in tokens { #expect(try await one.published(token) == .success) }
+        one.connection.close()
         #expect(try await one.ended() == nil)
         for number in 0..<1000 { #expect(try await other.message().payload == Array("\(number)".utf8)) }
     }
