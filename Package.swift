@@ -730,7 +730,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "ReachabilityService", "ReachabilityServiceTests", "ReachabilityServer", "ReachabilityServerTests",
         "ReachabilityNotifying", "ReachabilityNotifyingTests", "ReachabilityFleet", "ReachabilityFleetTests",
         "ReachabilityHub", "ReachabilityHubTests", "HubVictim",
-        "ReachabilityFleetAgent", "ReachabilityFleetAgentTests",
+        "ReachabilityFleetAgent", "ReachabilityFleetAgentTests", "MosquittoTests", "ReachabilityRetryTracingTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
     package.targets.removeAll { names.contains($0.name) }
