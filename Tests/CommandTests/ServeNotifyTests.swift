@@ -126,7 +126,7 @@ import Testing
         #expect(result.status == 78)
         #expect(
             result.errors
-                == "\(file): notify[1].secret-file: /nowhere cannot be read: No such file or directory\n"
+                == "\(file):5: notify[1].secret-file: /nowhere cannot be read: No such file or directory\n"
         )
     }
 
