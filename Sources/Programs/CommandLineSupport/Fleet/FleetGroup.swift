@@ -11,7 +11,7 @@ package enum FleetGroup {
     ) -> CommandConfiguration {
         CommandConfiguration(
             commandName: name,
-            abstract: "Explain the outages of many machines, over a broker of MQTT.",
+            abstract: "Explain the outages of many machines.",
             usage: "reachability fleet <subcommand>",
             discussion: """
                 Examples: reachability fleet agent --broker mqtts://hub --site hq --device door

@@ -5,13 +5,13 @@ package struct FleetHubArguments: CompanionArguments {
     package static let program = CompanionProgram.fleet
     package static let configuration = CommandConfiguration(
         commandName: "hub",
-        abstract: "Follow all machines, and explain their outages over HTTP.",
+        abstract: "Follow all machines, and explain their outages.",
         usage: "reachability fleet hub --broker <address> [<options>]",
         discussion: """
             Examples: reachability fleet hub --broker mqtt://127.0.0.1
                       reachability fleet hub --broker mqtts://broker --config hub.toml
-            Exit status: 0 ended by a signal, 64 usage, 69 the address or socket is taken or
-            not installed, 73 no socket, 74 no history, 75 another hub has the history, 77 no
+            Exit status: 0 ended by a signal, 64 usage, 69 a place is taken or not
+            installed, 73 no socket, 74 no history, 75 another hub has the history, 77 no
             permission, 78 something is wrong in the configuration.
             """
     )

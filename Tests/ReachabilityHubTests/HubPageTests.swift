@@ -1,0 +1,89 @@
+import Foundation
+import LinuxPrimitives
+import NIOHTTP1
+import ReachabilityFleet
+import Testing
+
+@testable import ReachabilityHub
+
+/// What people see of a fleet.
+@Suite struct HubPageTests {
+    private static func world() throws -> HubWorld {
+        let world = try HubWorld()
+        world.keeper.brokerIsBack()
+        world.hear([
+            .online("d0", "a", 0), .online("d1", "a", 1), .online("s", "a", 3, site: "south"),
+            .will("d0", "a", 100), .will("d1", "a", 101),
+            .online("d0", "b", 200), .event("d0", "b", 201, .outage(outage("o", 98, 190)), number: 7),
+            .event("d0", "b", 202, .caughtUp),
+        ])
+        return world
+    }
+
+    private static func page(_ world: HubWorld, _ path: String, _ status: HTTPResponseStatus = .ok) throws -> String {
+        let answer = try world.answer(path)
+        #expect(answer.status == status)
+        #expect(answer.headers.contains { $0.name == "Content-Security-Policy" })
+        return String(decoding: answer.body, as: UTF8.self)
+    }
+
+    @Test func `what is silent and unexplained comes first`() throws {
+        let text = try Self.page(Self.world(), "/")
+        let silent = try #require(text.firstRange(of: "Silent, and nobody knows why"))
+        let sites = try #require(text.firstRange(of: ">Sites<"))
+        #expect(silent.lowerBound < sites.lowerBound)
+        #expect(text[silent.upperBound..<sites.lowerBound].contains("north/d1"))
+        #expect(text.contains("/sites/south"))
+    }
+
+    @Test func `an incident is shown to scale, with why each machine was silent`() throws {
+        let world = try Self.world()
+        let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
+        let text = try Self.page(world, "/incidents/\(id)")
+        #expect(text.contains("Link down at north, 2 machines"))
+        #expect(text.contains("its link was down") && text.contains("nobody knows why yet"))
+        #expect(text.contains("aria-label=\"d0: its link was down\""))
+        #expect(try Self.page(world, "/incidents").contains(id))
+    }
+
+    @Test func `a site has its machines, and a machine what is known of it`() throws {
+        let world = try Self.world()
+        #expect(try Self.page(world, "/sites/north").contains("1 of 2 at north is not heard"))
+        #expect(try Self.page(world, "/sites/south").contains("All of south is heard"))
+        let device = try Self.page(world, "/devices/north/d1")
+        #expect(device.contains("d1 is silent, nobody knows why yet"))
+        #expect(try Self.page(world, "/devices/north/d0").contains("its link was down"))
+        for path in ["/sites/west", "/devices/north/none", "/incidents/none"] {
+            #expect(try Self.page(world, path, .notFound).contains("Nothing is there"))
+        }
+        #expect(try world.answer("/?window=1h").status == .badRequest)
+    }
+
+    @Test func `what strangers say is shown as text`() throws {
+        let world = try HubWorld()
+        let hostile = "<script>alert(1)</script>\u{202e}"
+        var report = report(0, boot: hostile)
+        report.reason = hostile
+        let state = DeviceState(session: "a", standing: .leaving, report: report)
+        world.hear([
+            .online("d0", "a", 0), Hub.Message(topic: "reach/v1/north/d0/state", payload: state.bytes, time: at(1)),
+        ])
+        for path in ["/", "/sites/north", "/devices/north/d0"] {
+            let text = try Self.page(world, path)
+            #expect(!text.contains("<script>alert") && !text.contains("\u{202e}"))
+        }
+        #expect(try Self.page(world, "/devices/north/d0").contains("&lt;script&gt;"))
+    }
+
+    @Test func `an overview of ten thousand machines is bounded`() throws {
+        let world = try HubWorld()
+        world.keeper.brokerIsBack()
+        for start in stride(from: 0, to: 10_000, by: 5_000) {
+            world.hear(
+                (start..<start + 5_000).map { Hub.Message.online("d\($0)", "a", 0, site: "s\($0 % 300)") }
+            )
+        }
+        world.hear((0..<2_000).map { Hub.Message.will("d\($0)", "a", 10, site: "s\($0 % 300)") })
+        for path in ["/", "/sites/s7", "/incidents"] { #expect(try Self.page(world, path).utf8.count < 200_000) }
+    }
+}
