@@ -195,7 +195,8 @@ let package = Package(
         // Not by default, for libmosquitto is not everywhere.
         .trait(
             name: "Fleet",
-            description: "The program `reachability-fleet`; needs libmosquitto, and the trait CommandLineTool."
+            description: "The program `reachability-fleet`; needs libmosquitto, and the trait CommandLineTool.",
+            enabledTraits: ["Service"]
         ),
         .default(
             enabledTraits: [
@@ -347,7 +348,8 @@ let package = Package(
             "ReachabilityService",
             on: .service,
             uses: [
-                "ReachabilityLedger", "ReachabilityChecks", "ServerTrust", "NetworkReachability", "NetworkDiagnostics",
+                "ReachabilityFleet", "ReachabilityLedger", "ReachabilityChecks", "MessageBroker", "ServerTrust",
+                "NetworkReachability", "NetworkDiagnostics",
                 "LinuxPrimitives",
             ],
             logging + history + configuration

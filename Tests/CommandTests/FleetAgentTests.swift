@@ -206,6 +206,46 @@ struct FleetAgentTests {
         #expect(result.status == 64 && result.errors.contains(text))
     }
 
+    @Test("All of it may stand in the service's file, which the service takes, too")
+    func readsConfiguration() async throws {
+        let lab = try await FleetLab.start()
+        let file = lab.serve.directory.file("serve.toml")
+        let text = """
+            schema = 1
+            [fleet]
+            broker = "\(lab.broker.address)"
+            site = "hq"
+            device = "door"
+            jitter = "10ms"
+            refresh = "7m"
+            allow = ["report"]
+            """
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        #expect(try await Command.run(["serve", "--check", file]).status == 0)
+        let agent = try await RunningCommand.start(
+            ["fleet", "agent", "--config", file, "--socket", lab.serve.socket, "--state", "none"],
+            in: lab.namespace
+        )
+        #expect(try await lab.hub.state(.online).report?.refresh == .seconds(420))
+        agent.signal(SIGTERM)
+        #expect(try await agent.result().status == 0)
+        try Data("schema = 1\n[fleet]\nbroker = \"http://a\"\nsite = \"a/b\"\nallow = [\"exec\"]\n".utf8).write(
+            to: URL(fileURLWithPath: file)
+        )
+        let refused = try await Command.run(["serve", "--check", file])
+        #expect(refused.status == 78)
+        for text in [
+            "fleet.broker: it is mqtts://HOST", "fleet.site: it is 1 to 64", "fleet.device: it is missing",
+            "fleet.allow[1]: it is check or report",
+        ] { #expect(refused.errors.contains(text)) }
+        #expect(try await Command.run(["fleet", "agent", "--config", file]).status == 78)
+        try Data("schema = 1\n".utf8).write(to: URL(fileURLWithPath: file))
+        let without = try await Command.run(["fleet", "agent", "--config", file])
+        #expect(without.status == 78 && without.errors.contains("says nothing of a fleet"))
+        let none = try await Command.run(["fleet", "agent", "--broker", "mqtt://a"])
+        #expect(none.status == 64 && none.errors.contains("say --broker, --site and --device"))
+    }
+
     @Test("One state has one agent")
     func sharesNoState() async throws {
         let lab = try await FleetLab.start()

@@ -34,31 +34,4 @@ struct AgentPlace: ~Copyable {
     /// The place is kept until here.
     consuming func keep() {}
 }
-
-extension AgentOptions {
-    init(_ arguments: FleetAgentArguments) throws {
-        guard let place = FleetPlace(site: arguments.site, device: arguments.device) else {
-            throw ExitMessage("--site and --device are names of \(BrokerArguments.nameRule)", .usage)
-        }
-        let (broker, tls) = try BrokerArguments.read(
-            arguments.broker,
-            authority: arguments.authority,
-            certificate: arguments.certificate,
-            key: arguments.key
-        )
-        self.init(broker: broker, tls: tls, place: place)
-        jitter = try arguments.jitter.value
-        refresh = try arguments.refresh.value
-        willDelay = try arguments.willDelay.value
-        guard refresh >= .seconds(1), refresh <= .seconds(86_400) else {
-            throw ExitMessage("--refresh is from 1s to 24h", .usage)
-        }
-        for word in arguments.allow {
-            guard let permission = Permission(rawValue: word) else {
-                throw ExitMessage("--allow knows check and report, not \"\(word.printable)\"", .usage)
-            }
-            permissions.insert(permission)
-        }
-    }
-}
 #endif

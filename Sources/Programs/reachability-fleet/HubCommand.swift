@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 
-#if Fleet && Service
+#if Fleet
 import Glibc
 import LinuxPrimitives
 import MessageBroker
@@ -19,7 +19,7 @@ struct HubCommand: AsyncParsableCommand {
 
     @OptionGroup var arguments: FleetHubArguments
 
-    #if Fleet && Service
+    #if Fleet
     func run() async throws {
         let options = try HubOptions(arguments)
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
@@ -91,13 +91,13 @@ struct HubCommand: AsyncParsableCommand {
     @Sendable private static func say(_ text: String) { StandardError.write("reachability: \(text)") }
     #else
     func run() throws(ExitMessage) {
-        let hint = "build it with libmosquitto and the traits Fleet and Service"
+        let hint = "build it with libmosquitto and the trait Fleet"
         throw ExitMessage("this build has no hub: \(hint)", .unavailable)
     }
     #endif
 }
 
-#if Fleet && Service
+#if Fleet
 extension HubOptions {
     fileprivate init(_ arguments: FleetHubArguments) throws(ExitMessage) {
         let (address, tls) = try BrokerArguments.read(

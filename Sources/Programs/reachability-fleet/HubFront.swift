@@ -1,4 +1,4 @@
-#if Fleet && Service
+#if Fleet
 import CommandLineSupport
 import Dispatch
 import LinuxPrimitives

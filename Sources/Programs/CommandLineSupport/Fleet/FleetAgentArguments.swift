@@ -6,23 +6,30 @@ package struct FleetAgentArguments: CompanionArguments {
     package static let configuration = CommandConfiguration(
         commandName: "agent",
         abstract: "Follow the service here, and tell a broker of it.",
-        usage: "reachability fleet agent --broker <address> --site <name> --device <name>",
+        usage: "reachability fleet agent --broker <address> --site <name> --device <name>\n"
+            + "       reachability fleet agent --config <file>",
         discussion: """
-            Examples: reachability fleet agent --broker mqtt://hub --site hq --device door
-                      reachability fleet agent --broker mqtts://hub --site hq --device door
+            Examples: reachability fleet agent --broker mqtts://hub --site hq --device door
+                      reachability fleet agent --config /etc/reachability/serve.toml
             Exit status: 0 ended by a signal, 64 usage, 69 not installed, 73 no state,
-            75 another agent has the state.
+            75 another agent has the state, 78 something is wrong in the configuration.
             """
     )
 
-    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
-    package var broker: String
+    @Option(
+        help: ArgumentHelp("The service's file: its [fleet] says all the rest.", valueName: "file"),
+        completion: .file()
+    )
+    package var config: String?
+
+    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT]; mqtt:// without TLS.", valueName: "address"))
+    package var broker: String?
 
     @Option(help: ArgumentHelp("Where the machine is.", valueName: "name"))
-    package var site: String
+    package var site: String?
 
     @Option(help: ArgumentHelp("What it is called there, and to the broker.", valueName: "name"))
-    package var device: String
+    package var device: String?
 
     @Option(
         help: ArgumentHelp("Who may sign the broker's certificate.", valueName: "file"),
@@ -50,21 +57,21 @@ package struct FleetAgentArguments: CompanionArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The longest wait to connect again, by chance.", valueName: "duration")
+        help: ArgumentHelp("The longest wait to connect again (default: 5s).", valueName: "duration")
     )
-    package var jitter = DurationArgument(argument: "5s")
+    package var jitter: DurationArgument?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("How often to say how it is.", valueName: "duration", visibility: .hidden)
     )
-    package var refresh = DurationArgument(argument: "15m")
+    package var refresh: DurationArgument?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("How long the broker waits for it.", valueName: "duration", visibility: .hidden)
     )
-    package var willDelay = DurationArgument(argument: "30s")
+    package var willDelay: DurationArgument?
 
     @Option(help: ArgumentHelp("Do this when asked: check or report; repeatable.", valueName: "command"))
     package var allow: [String] = []

@@ -24,16 +24,17 @@ extension TOMLNode {
 
     /// Texts that are no secrets.
     static let shown: Set<String> = [
-        "after", "certificate", "checks", "clients", "daily", "dns", "exec", "expect", "family", "for", "from", "host",
+        "after", "allow", "authority", "certificate", "checks", "clients", "daily", "device", "dns", "exec", "expect",
+        "family", "for", "from", "host",
         "hosts", "http", "https",
         "interface", "interval",
-        "interval-when-down", "keep", "key", "limit", "mark", "max-size", "name", "namespace", "only", "path", "policy",
-        "scope", "settle",
-        "socket", "targets", "weekly",
+        "interval-when-down", "jitter", "keep", "key", "limit", "mark", "max-size", "name", "namespace", "only", "path",
+        "policy",
+        "refresh", "scope", "settle", "site", "socket", "targets", "weekly", "will-delay",
     ]
 
     /// Texts that are addresses. Who knows what stands behind the host of one may often use it.
-    static let addresses: Set<String> = ["alertmanager", "url", "urls", "webhook"]
+    static let addresses: Set<String> = ["alertmanager", "broker", "url", "urls", "webhook"]
 
     static func object(of table: [String: TOMLNode]) -> JSONObject {
         var object = JSONObject()

@@ -28,6 +28,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package var notifiers: [NotifierSettings] = []
     package var heartbeat: HeartbeatSettings?
     package var maintenance: [MaintenanceWindow] = []
+    /// What the agent of a fleet does; nil where there is none.
+    package var fleet: FleetSettings?
     /// All that its file says, in its words.
     package private(set) var document: [String: TOMLNode] = [:]
     private var lines = KeyLines("")
@@ -70,6 +72,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
             notifiers = Self.notifiers(root, targets: targets, in: directory)
             heartbeat = Self.heartbeat(root, in: directory)
             maintenance = Self.maintenance(root, targets: targets)
+            fleet = root.table("fleet").flatMap { FleetSettings($0) }
         }
         root.finish()
         lines = KeyLines(text)
