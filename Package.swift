@@ -388,6 +388,13 @@ let package = Package(
             ],
             history + server
         ),
+        // Makes and takes back the certificates of a fleet, and renews that of a machine.
+        .library(
+            "ReachabilityFleetAuthority",
+            on: .service,
+            uses: ["ReachabilityFleet", "ServerTrust", "LinuxPrimitives"],
+            certificates
+        ),
         // Tells a broker of one machine, whatever the broker's client is.
         .library(
             "ReachabilityFleetAgent",
@@ -428,8 +435,8 @@ let package = Package(
         .program(
             "reachability-fleet",
             uses: [
-                "CommandLineSupport", "ReachabilityFleetAgent", "ReachabilityFleet", "MessageBroker",
-                "NetworkReachability", "LinuxPrimitives",
+                "CommandLineSupport", "ReachabilityFleetAgent", "ReachabilityFleetAuthority", "ReachabilityFleet",
+                "MessageBroker", "NetworkReachability", "ServerTrust", "LinuxPrimitives",
             ],
             broker
         ),
@@ -664,6 +671,11 @@ let package = Package(
             server + history
         ),
         .tests(
+            "ReachabilityFleetAuthorityTests",
+            uses: ["ReachabilityFleetAuthority", "ServerTrust", "LinuxPrimitives", "TrustForge", "TestSupport"],
+            certificates
+        ),
+        .tests(
             "ReachabilityFleetAgentTests",
             uses: [
                 "ReachabilityFleetAgent", "ReachabilityFleet", "ReachabilityLedger", "MessageBroker",
@@ -701,7 +713,7 @@ let package = Package(
             uses: [
                 "CommandLineSupport", "NetworkReachability", "LinuxPrimitives", "NetworkLab", "TestSupport",
                 "TrustForge", "WebLab", "ServerTrust", "BrokerLab", "MessageBroker", "ReachabilityFleet",
-                "ReachabilityLedger",
+                "ReachabilityFleetAuthority", "ReachabilityLedger",
                 "reachability", "reachability-check", "reachability-download", "reachability-fleet",
                 "reachability-outbox", "reachability-serve", "reachability-trust", "EmbeddingProgram",
             ],
@@ -730,6 +742,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "ReachabilityService", "ReachabilityServiceTests", "ReachabilityServer", "ReachabilityServerTests",
         "ReachabilityNotifying", "ReachabilityNotifyingTests", "ReachabilityFleet", "ReachabilityFleetTests",
         "ReachabilityHub", "ReachabilityHubTests", "HubVictim",
+        "ReachabilityFleetAuthority", "ReachabilityFleetAuthorityTests",
         "ReachabilityFleetAgent", "ReachabilityFleetAgentTests", "MosquittoTests", "ReachabilityRetryTracingTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)
