@@ -9,6 +9,8 @@ import MessageBroker
 import Mosquitto
 import NetworkReachability
 import ReachabilityFleetAgent
+import ReachabilityFleetAuthority
+import ServerTrust
 #endif
 
 /// `reachability fleet agent`: tells a broker of this machine until a signal ends it.
@@ -27,6 +29,9 @@ struct Agent: AsyncParsableCommand {
             broker: MosquittoBroker(),
             log: ServiceLog(socket: arguments.socket ?? ServiceSocket.usual),
             file: place.file,
+            advice: { [certificate = options.tls.certificate] in
+                certificate.flatMap { CertificateLife.advice(certificate: $0, at: .now) }
+            },
             say: Self.say
         )
         if !options.broker.isSecured {

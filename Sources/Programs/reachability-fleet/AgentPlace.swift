@@ -48,10 +48,11 @@ extension AgentOptions {
         let tls = BrokerOptions.TLS(
             authority: arguments.authority,
             certificate: arguments.certificate,
-            key: arguments.key
+            // One file may have both.
+            key: arguments.key ?? arguments.certificate
         )
-        guard (tls.certificate == nil) == (tls.key == nil) else {
-            throw ExitMessage("--certificate and --key go together", .usage)
+        guard arguments.key == nil || tls.certificate != nil else {
+            throw ExitMessage("--key goes with --certificate", .usage)
         }
         guard broker.isSecured || tls == BrokerOptions.TLS() else {
             throw ExitMessage("--authority, --certificate and --key are for a broker with TLS: mqtts://", .usage)
