@@ -33,7 +33,7 @@ install: ## Install the command, manual pages and completions under $(DESTDIR)$(
 uninstall: ## Remove what `make install` with the same DESTDIR and PREFIX has installed.
 	@Scripts/install-files --remove "$(DESTDIR)" "$(PREFIX)"
 
-deb: build ## Make a Debian package, .build/deb/*.deb.
+deb: build ## Make the Debian packages, .build/deb/*.deb.
 	@Scripts/build-deb $(BINARY)
 
 test: dependencies ## Install what is missing and run all tests, with root or without.

@@ -390,6 +390,13 @@ let package = Package(
             ],
             history + server
         ),
+        // Makes and takes back the certificates of a fleet, and renews that of a machine.
+        .library(
+            "ReachabilityFleetAuthority",
+            on: .service,
+            uses: ["ReachabilityFleet", "ServerTrust", "LinuxPrimitives"],
+            certificates
+        ),
         // Tells a broker of one machine, whatever the broker's client is.
         .library(
             "ReachabilityFleetAgent",
@@ -430,8 +437,9 @@ let package = Package(
         .program(
             "reachability-fleet",
             uses: [
-                "CommandLineSupport", "ReachabilityFleetAgent", "ReachabilityHub", "ReachabilityFleet",
-                "ReachabilityServer", "ReachabilityService", "MessageBroker", "NetworkReachability", "LinuxPrimitives",
+                "CommandLineSupport", "ReachabilityFleetAgent", "ReachabilityFleetAuthority", "ReachabilityHub",
+                "ReachabilityFleet", "ReachabilityServer", "ReachabilityService", "MessageBroker",
+                "NetworkReachability", "ServerTrust", "LinuxPrimitives",
             ],
             broker + server
         ),
@@ -666,6 +674,11 @@ let package = Package(
             server + history
         ),
         .tests(
+            "ReachabilityFleetAuthorityTests",
+            uses: ["ReachabilityFleetAuthority", "ServerTrust", "LinuxPrimitives", "TrustForge", "TestSupport"],
+            certificates
+        ),
+        .tests(
             "ReachabilityFleetAgentTests",
             uses: [
                 "ReachabilityFleetAgent", "ReachabilityFleet", "ReachabilityLedger", "MessageBroker",
@@ -703,7 +716,7 @@ let package = Package(
             uses: [
                 "CommandLineSupport", "NetworkReachability", "LinuxPrimitives", "NetworkLab", "TestSupport",
                 "TrustForge", "WebLab", "ServerTrust", "BrokerLab", "MessageBroker", "ReachabilityFleet",
-                "ReachabilityLedger",
+                "ReachabilityFleetAuthority", "ReachabilityLedger",
                 "reachability", "reachability-check", "reachability-download", "reachability-fleet",
                 "reachability-outbox", "reachability-serve", "reachability-trust", "EmbeddingProgram",
             ],
@@ -732,6 +745,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "ReachabilityService", "ReachabilityServiceTests", "ReachabilityServer", "ReachabilityServerTests",
         "ReachabilityNotifying", "ReachabilityNotifyingTests", "ReachabilityFleet", "ReachabilityFleetTests",
         "ReachabilityHub", "ReachabilityHubTests", "HubVictim",
+        "ReachabilityFleetAuthority", "ReachabilityFleetAuthorityTests",
         "ReachabilityFleetAgent", "ReachabilityFleetAgentTests", "MosquittoTests", "ReachabilityRetryTracingTests",
     ]
     let names = Set(sanitizer == "address" ? programs + tls : programs)

@@ -188,7 +188,7 @@ struct FleetAgentTests {
             ),
             (
                 ["--broker", "mqtts://a", "--site", "s", "--device", "d", "--key", "k"],
-                "--certificate and --key go together"
+                "--key goes with --certificate"
             ),
             (["--broker", "mqtt://a", "--site", "s", "--device", "d", "--authority", "k"], "for a broker with TLS"),
             (

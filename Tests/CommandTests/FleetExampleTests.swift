@@ -34,10 +34,12 @@ struct FleetExampleTests {
         #expect(made.status == 0 && made.errors.isEmpty)
         try directory.write("fleet/acl", try String(contentsOfFile: Self.folder + "/acl", encoding: .utf8))
         let lines = try String(contentsOfFile: Self.folder + "/mosquitto.conf", encoding: .utf8)
-            .replacing("/etc/mosquitto/fleet", with: place).split(separator: "\n").map(String.init)
-        // Where it listens, and where it keeps what it has, is the test's.
+            .replacing("/etc/mosquitto/fleet", with: place)
+            .replacing("keyfile \(place)/broker.pem", with: "keyfile \(place)/broker.key")
+            .split(separator: "\n").map(String.init)
+        // Where it listens, and where it keeps what it has, is the test's; and there is no list of what was revoked.
         let settings = lines.filter { line in
-            !["listener", "per_listener_settings", "persistence", "autosave"].contains { line.hasPrefix($0) }
+            !["listener", "per_listener_settings", "persistence", "autosave", "crlfile"].contains { line.hasPrefix($0) }
         }
         let broker = try await LabBroker(settings, isSecured: true, at: host)
 

@@ -52,6 +52,13 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         Subcommand(name: "pin", arguments: ["127.0.0.1:1"], prints: false),
         Subcommand(name: "trust", arguments: ["127.0.0.1:1"], prints: false),
         Subcommand(name: "fleet", arguments: []),
+        // They need an authority: their outputs are tested with one.
+        Subcommand(name: "fleet enroll", arguments: ["--device", "d", "--directory", "/dev/null"], prints: false),
+        Subcommand(name: "fleet ca", arguments: []),
+        Subcommand(name: "fleet ca init", arguments: ["/dev/null"], prints: false),
+        Subcommand(name: "fleet ca sign", arguments: ["/nowhere", "/nowhere"], prints: false),
+        Subcommand(name: "fleet ca revoke", arguments: ["/nowhere", "d"], prints: false),
+        Subcommand(name: "fleet ca list", arguments: ["/nowhere"], prints: false),
     ]
 
     // Without the trait the program says that it is built without it.

@@ -7,6 +7,8 @@ import MessageBroker
 import Mosquitto
 import NetworkReachability
 import ReachabilityFleetAgent
+import ReachabilityFleetAuthority
+import ServerTrust
 #endif
 
 /// `reachability fleet agent`: tells a broker of this machine until a signal ends it.
@@ -25,6 +27,9 @@ struct Agent: AsyncParsableCommand {
             broker: MosquittoBroker(),
             log: ServiceLog(socket: arguments.socket ?? ServiceSocket.usual),
             file: place.file,
+            advice: { [certificate = options.tls.certificate] in
+                certificate.flatMap { CertificateLife.advice(certificate: $0, at: .now) }
+            },
             say: Self.say
         )
         if let warning = options.broker.warning { Self.say(warning) }

@@ -17,10 +17,9 @@ enum BrokerArguments {
             let hint = "write mqtts://HOST, mqtts://HOST:PORT or mqtt://HOST"
             throw ExitMessage("\"\(text.printable)\" is no address of a broker: \(hint)", .usage)
         }
-        let tls = BrokerOptions.TLS(authority: authority, certificate: certificate, key: key)
-        guard (tls.certificate == nil) == (tls.key == nil) else {
-            throw ExitMessage("--certificate and --key go together", .usage)
-        }
+        // One file may have both.
+        let tls = BrokerOptions.TLS(authority: authority, certificate: certificate, key: key ?? certificate)
+        guard key == nil || certificate != nil else { throw ExitMessage("--key goes with --certificate", .usage) }
         guard broker.isSecured || tls == BrokerOptions.TLS() else {
             throw ExitMessage("--authority, --certificate and --key are for a broker with TLS: mqtts://", .usage)
         }

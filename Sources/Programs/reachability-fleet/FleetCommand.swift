@@ -10,7 +10,7 @@ import LinuxPrimitives
 struct FleetCommand: ParsableCommand {
     static let configuration = FleetGroup.configuration(
         name: "reachability fleet",
-        subcommands: [Agent.self, HubCommand.self]
+        subcommands: [Agent.self, HubCommand.self, Enroll.self, Authority.self]
     )
 
     static func main() {

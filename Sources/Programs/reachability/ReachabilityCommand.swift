@@ -86,6 +86,19 @@ struct Outbox: ParsableCommand {
 struct Fleet: ParsableCommand {
     static let configuration = FleetGroup.configuration(
         name: "fleet",
-        subcommands: [CompanionPart<FleetAgentArguments>.self, CompanionPart<FleetHubArguments>.self]
+        subcommands: [
+            CompanionPart<FleetAgentArguments>.self, CompanionPart<FleetHubArguments>.self,
+            CompanionPart<FleetEnrollArguments>.self, FleetAuthority.self,
+        ]
+    )
+}
+
+/// `reachability fleet ca`, done by ``CompanionProgram/fleet``.
+struct FleetAuthority: ParsableCommand {
+    static let configuration = FleetAuthorityGroup.configuration(
+        subcommands: [
+            CompanionPart<FleetInitArguments>.self, CompanionPart<FleetSignArguments>.self,
+            CompanionPart<FleetRevokeArguments>.self, CompanionPart<FleetListArguments>.self,
+        ]
     )
 }

@@ -9,6 +9,8 @@ extension AgentMachine {
     private static let farewell = Duration.seconds(3)
     /// The longest wait between attempts that come to nothing, besides the jitter.
     private static let longestWait = Duration.seconds(60)
+    /// So often it looks at the certificate, and says that it is to be renewed.
+    private static let lookPause = Duration.seconds(86_400)
 
     mutating func changePath(_ isSatisfied: Bool, _ source: String?) {
         let had = hasPath
@@ -31,6 +33,10 @@ extension AgentMachine {
 
     mutating func passTime() {
         let now = world.now()
+        if let lookAt, now >= lookAt {
+            self.lookAt = now + Self.lookPause
+            act(.lookAtCertificate)
+        }
         switch link {
         case .waiting(let until) where now >= until: connect()
         case .connecting(let until) where now >= until:

@@ -35,6 +35,8 @@ package struct AgentMachine {
         case readHistory(since: Duration, read: UInt64)
         case answer(DeviceCommand)
         case save(AgentCursor)
+        /// Sees how long the certificate is valid, and says what is to be done.
+        case lookAtCertificate
         case say(String)
         case end
     }
@@ -88,6 +90,8 @@ package struct AgentMachine {
     /// What was said last of the connection, which is not said again until it changes.
     var complaint: String?
     var refreshAt: Duration?
+    /// When to look at the certificate; nil where there is none.
+    var lookAt: Duration?
     var purposes: [PublishToken: Purpose] = [:]
     var telling: AgentTelling
     var bucket = CommandBucket()
@@ -96,6 +100,7 @@ package struct AgentMachine {
     package init(_ options: AgentOptions, cursor: AgentCursor?, _ world: Surroundings) {
         (self.options, self.world) = (options, world)
         telling = AgentTelling(cursor: cursor)
+        lookAt = options.tls.certificate.map { _ in .zero }
     }
 
     /// When it wants to be told that time has passed.
@@ -105,8 +110,9 @@ package struct AgentMachine {
             case .waiting(let until), .connecting(let until), .leaving(let until): until
             case .idle, .connected, .over: nil
             }
-        guard self.link == .connected else { return link }
-        return [refreshAt, telling.deadline].compactMap(\.self).min()
+        guard self.link != .over else { return nil }
+        let own = self.link == .connected ? [refreshAt, telling.deadline] : [link]
+        return (own + [lookAt]).compactMap(\.self).min()
     }
 
     package mutating func take(_ input: Input) -> [Action] {

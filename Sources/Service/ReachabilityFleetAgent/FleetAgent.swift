@@ -10,21 +10,25 @@ package final class FleetAgent: Sendable {
     private let broker: any MessageBroker
     private let log: any EventSource
     private let file: CursorFile?
+    private let advice: @Sendable () -> String?
     private let say: @Sendable (String) -> Void
     private let inputs: AsyncStream<AgentMachine.Input>
     private let line: AsyncStream<AgentMachine.Input>.Continuation
 
     /// - Parameters:
     ///   - file: Where the cursor is kept; nil where it is not, and each start tells all that the service keeps.
+    ///   - advice: Called once a day where there is a certificate: what to say of its life, if anything is to be done. It may block.
     ///   - say: Called with each line for whoever runs the agent.
     package init(
         _ options: AgentOptions,
         broker: any MessageBroker,
         log: any EventSource,
         file: CursorFile?,
+        advice: @escaping @Sendable () -> String? = { nil },
         say: @escaping @Sendable (String) -> Void
     ) {
-        (self.options, self.broker, self.log, self.file, self.say) = (options, broker, log, file, say)
+        (self.options, self.broker, self.log, self.file) = (options, broker, log, file)
+        (self.advice, self.say) = (advice, say)
         (inputs, line) = AsyncStream.makeStream()
     }
 
@@ -79,6 +83,8 @@ package final class FleetAgent: Sendable {
                     }
                 case .answer(let command): perform { [log, line] in line.yield(.answered(log.answer(command))) }
                 case .save(let cursor): save(cursor, &unsaved)
+                case .lookAtCertificate:
+                    perform { [advice, say] in if let text = advice() { say(text) } }
                 case .say(let text): say(text)
                 case .end: return
                 }

@@ -40,7 +40,7 @@ package struct FleetAgentArguments: CompanionArguments {
     @Option(help: ArgumentHelp("The machine's certificate.", valueName: "file"), completion: .file())
     package var certificate: String?
 
-    @Option(help: ArgumentHelp("Its key.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("Its key, if not in the same file.", valueName: "file"), completion: .file())
     package var key: String?
 
     @Option(

@@ -39,9 +39,7 @@ extension FleetSettings {
             certificate: table.text("certificate"),
             key: table.text("key")
         )
-        if (tls.certificate == nil) != (tls.key == nil) {
-            table.complain(tls.key == nil ? "certificate" : "key", "certificate and key go together")
-        }
+        if tls.key != nil, tls.certificate == nil { table.complain("key", "it goes with certificate") }
         if let broker, !broker.isSecured, tls != .init() {
             table.complain("broker", "authority, certificate and key are for a broker with TLS: mqtts://")
         }

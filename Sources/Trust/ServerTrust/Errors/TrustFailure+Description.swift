@@ -59,7 +59,7 @@ extension TrustFailure: CustomStringConvertible {
 
 extension Error {
     /// The error in words, without the places in source files and the names of errors that some libraries add.
-    var plainText: String {
+    package var plainText: String {
         var words = String(describing: self).split(separator: " ").filter { !$0.contains(".swift:") }
         // `ASN1Error.invalidASN1Object: the words`
         if words.count > 1, words[0].hasSuffix(":"), words[0].contains("Error.") { words.removeFirst() }

@@ -2,11 +2,11 @@ import SwiftASN1
 
 /// The certificates or lists in a text of PEM blocks (RFC 7468), whatever stands between them: bundles have comments and whole
 /// printouts.
-enum PEMBlocks {
+package enum PEMBlocks {
     private static let newline = UInt8(ascii: "\n")
 
     /// The DER of each block of a type, nil for those that cannot be decoded.
-    static func documents(in bytes: [UInt8], type: String) -> [[UInt8]?] {
+    package static func documents(in bytes: [UInt8], type: String) -> [[UInt8]?] {
         let begin = Array("-----BEGIN \(type)-----".utf8)
         let end = Array("-----END \(type)-----".utf8)
         var blocks: [[UInt8]?] = []

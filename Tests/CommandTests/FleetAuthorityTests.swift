@@ -1,0 +1,216 @@
+import Foundation
+import NetworkLab
+import Testing
+
+/// `reachability fleet ca` and `fleet enroll`; OpenSSL judges what they make.
+@Suite(.enabled(if: Tools.has("openssl"))) struct FleetAuthorityTests {
+    @Test func `OpenSSL takes requests, certificates and lists, and refuses who is revoked`() async throws {
+        let lab = try await FleetAuthorityLab.start()
+        let place = lab.place("door-7")
+        _ = try await lab.fleet("enroll", "--device", "door-7", "--directory", place)
+        let request = try await lab.tool(
+            "openssl",
+            "req",
+            "-verify",
+            "-noout",
+            "-subject",
+            "-in",
+            "\(place)/door-7.csr"
+        )
+        #expect(request.status == 0 && request.output.contains("CN = door-7"))
+        let door = try await lab.enroll("door-7")
+        let broker = try await lab.enroll("broker", ["--server", "broker.example.org", "--server", "192.0.2.1"])
+        let hub = try await lab.enroll("hub", ["--hub"])
+
+        let text = try await lab.tool("openssl", "x509", "-noout", "-text", "-in", broker).output
+        for words in [
+            "DNS:broker.example.org, IP Address:192.0.2.1", "TLS Web Server Authentication", "CA:FALSE",
+            "Digital Signature", "Issuer: CN = Fleet", "Subject: CN = broker", "ecdsa-with-SHA256",
+        ] { #expect(text.contains(words), "\(words)") }
+        let root = try await lab.tool("openssl", "x509", "-noout", "-text", "-in", lab.certificate).output
+        #expect(root.contains("CA:TRUE") && root.contains("Certificate Sign, CRL Sign"))
+
+        func verify(_ file: String, _ purpose: String) async throws -> CommandResult {
+            try await lab.tool(
+                "openssl",
+                "verify",
+                "-x509_strict",
+                "-purpose",
+                purpose,
+                "-crl_check",
+                "-CRLfile",
+                lab.list,
+                "-CAfile",
+                lab.certificate,
+                file
+            )
+        }
+        for (file, purpose) in [(door, "sslclient"), (hub, "sslclient"), (broker, "sslserver")] {
+            let verified = try await verify(file, purpose)
+            #expect(verified.status == 0, "\(verified.errors)")
+        }
+        // A machine is no broker, and the broker no machine.
+        #expect(try await verify(door, "sslserver").status != 0)
+        #expect(try await verify(broker, "sslclient").status != 0)
+
+        let revoked = try await lab.fleet("ca", "revoke", lab.authority, "door-7")
+        #expect(revoked.status == 0 && revoked.output.hasPrefix("revoked: door-7, serial number "))
+        let after = try await verify(door, "sslclient")
+        #expect(after.status != 0 && after.errors.contains("certificate revoked"))
+        #expect(try await verify(hub, "sslclient").status == 0)
+        let list = try await lab.tool("openssl", "crl", "-noout", "-text", "-in", lab.list).output
+        let serial = try #require(revoked.output.split(separator: " ").last).trimmingCharacters(in: .newlines)
+        #expect(list.contains("Serial Number: \(serial.uppercased())") && list.contains("Version 2"))
+        #expect(list.contains("X509v3 CRL Number: \n                2"))
+        let again = try await lab.fleet("ca", "revoke", lab.authority, serial)
+        #expect(again.status == 0 && again.output == "revoked before: \(serial)\n")
+    }
+
+    @Test func `what was issued is listed, for people and for programs`() async throws {
+        let lab = try await FleetAuthorityLab.start()
+        #expect(try await lab.fleet("ca", "list", lab.authority) == CommandResult(status: 0, output: "", errors: ""))
+        try await lab.enroll("door-7")
+        try await lab.enroll("hub", ["--hub"])
+        try await lab.enroll("broker", ["--server", "b"])
+        _ = try await lab.fleet("ca", "revoke", lab.authority, "door-7")
+        let lines = try await lab.fleet("ca", "list", lab.authority).lines
+        let expected = ["broker: broker, valid until ", "door-7: device, revoked since ", "hub: hub, valid until "]
+        #expect(lines.count == 3 && zip(lines, expected).allSatisfy { $0.hasPrefix($1) })
+        let objects = try await lab.fleet("ca", "list", "--json", lab.authority).lines.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(objects.map { $0["role"] as? String } == ["broker", "device", "hub"])
+        #expect(objects.map { $0["revoked"] is String } == [false, true, false])
+    }
+
+    @Test func `requests of OpenSSL are signed when they are good, and nothing but the name is taken`() async throws {
+        let lab = try await FleetAuthorityLab.start()
+        let cases: [(subject: String, key: [String], more: [String], sentence: String?)] = [
+            ("/CN=door-7", ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], [], nil),
+            ("/CN=door-7", ["rsa:2048"], [], nil),
+            ("/CN=door-7", ["ed25519"], ["-addext", "subjectAltName=DNS:broker"], nil),
+            ("/O=Acme/CN=door-7", ["ed25519"], ["-addext", "basicConstraints=CA:TRUE"], nil),
+            ("/CN=door-7", ["rsa:512"], [], "or RSA with 2048 bits or more"),
+            ("/CN=door-7", ["rsa:1024"], [], "or RSA with 2048 bits or more"),
+            ("/CN=door-7/CN=door-8", ["ed25519"], [], "there are 2 common names in it"),
+            ("/O=Acme", ["ed25519"], [], "there is no common name in it"),
+            ("/CN=*", ["ed25519"], [], "\"*\" is no name of a machine"),
+            ("/CN=$hub", ["ed25519"], [], "\"$hub\" is no name of a machine"),
+            ("/CN=hq\\/door", ["ed25519"], [], "\"hq/door\" is no name of a machine"),
+            ("/CN=hub", ["ed25519"], [], "\"hub\" hears every machine and may ask it"),
+        ]
+        for (subject, key, more, sentence) in cases {
+            let request = lab.directory.file("request")
+            let words =
+                ["openssl", "req", "-new", "-nodes", "-newkey"] + key + more
+                + ["-subj", subject, "-keyout", "/dev/null", "-out", request]
+            let made = try await LabThread.detached { try LabProcess(words[0], Array(words.dropFirst())).wait() }
+            try #require(made.status == 0, "\(made.errors)")
+            let result = try await lab.fleet("ca", "sign", lab.authority, request)
+            if let sentence {
+                #expect(result.status == 65 && result.output.isEmpty && result.errors.contains(sentence), "\(result)")
+                #expect(result.lines.count <= 1)
+                continue
+            }
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(result.errors.contains("is passed over") == (subject != "/CN=door-7" || !more.isEmpty))
+            try lab.directory.write("signed.pem", result.output, mode: 0o644)
+            let text = try await lab.tool("openssl", "x509", "-noout", "-text", "-in", lab.directory.file("signed.pem"))
+            #expect(text.output.contains("Subject: CN = door-7\n") && text.output.contains("CA:FALSE"))
+            #expect(!text.output.contains("DNS:") && !text.output.contains("Acme"))
+        }
+        let piped = try await Command.run(
+            script: "$R fleet ca sign \(lab.authority) - <\(lab.directory.file("request")) || echo $?"
+        )
+        #expect(piped.output == "65\n")
+    }
+
+    @Test func `what openssl has made beside make-certificates is an authority, too`() async throws {
+        let directory = try ScratchDirectory()
+        let script = """
+            \(FleetAuthorityLab.examples)/make-certificates \(directory.path)/ca broker old && chmod go= \(directory.path)/ca
+            $R fleet enroll --device new --directory \(directory.path)/own &&
+            $R fleet ca sign --out \(directory.path)/new.pem \(directory.path)/ca \(directory.path)/own/new.csr &&
+            $R fleet ca revoke \(directory.path)/ca \(directory.path)/ca/old.pem &&
+            openssl verify -CAfile \(directory.path)/ca/authority.pem \(directory.path)/new.pem
+            """
+        let result = try await Command.run(script: script)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.contains("revoked: old, ") && result.output.contains("new.pem: OK"))
+    }
+
+    @Test func `what is wrong in the line or the files is said, with what to do`() async throws {
+        let lab = try await FleetAuthorityLab.start()
+        func expect(_ words: [String], _ status: CInt, _ text: String) async throws {
+            let result = try await Command.run(["fleet"] + words)
+            #expect(result.status == status && result.output.isEmpty && result.errors.contains(text), "\(result)")
+        }
+        let place = lab.place("own")
+        try lab.directory.write("big", String(repeating: "x", count: 70_000), mode: 0o644)
+        try await expect(["ca", "init", lab.authority], 73, "is there already: one directory has one authority")
+        try await expect(["ca", "init", "--name", "", lab.place("b")], 64, "is no name: take 1 to 64 characters")
+        try await expect(["ca", "init", "--validity", "1s", lab.place("b")], 64, "--validity is 1m at least")
+        try await expect(["ca", "sign", lab.authority, "/nowhere"], 66, "cannot read /nowhere")
+        try await expect(["ca", "sign", lab.authority, lab.directory.file("big")], 65, "more than 64 KiB")
+        try await expect(["ca", "sign", lab.authority, lab.certificate], 65, "there is none in it")
+        try await expect(
+            ["ca", "sign", "--hub", "--server", "a", "b", "c"],
+            64,
+            "--hub and --server are for different"
+        )
+        try await expect(["ca", "list", lab.directory.path], 66, "there is no authority in")
+        try await expect(["ca", "revoke", lab.authority, "door"], 65, "nothing was issued to \"door\"")
+        try await expect(["enroll", "--device", "a/b", "--directory", place], 64, "\"a/b\" is no name")
+        try await expect(
+            ["enroll", "--device", "a", "--directory", place, "--renew"],
+            66,
+            "cannot read \(place)/a.pem"
+        )
+        try await expect(
+            ["enroll", "--device", "a", "--directory", place, "--authority", "x"],
+            64,
+            "goes with --install"
+        )
+        try await expect(
+            ["enroll", "--device", "a", "--directory", place, "--install", lab.certificate],
+            65,
+            "it is for"
+        )
+        try await expect(["enroll", "--device", "a", "--directory", "/dev/null"], 73, "cannot write /dev/null")
+        let open = try await Command.run(script: "chmod 755 \(lab.authority) && $R fleet ca list \(lab.authority)")
+        open.expectRefusal(
+            "\(lab.authority) is open to others (mode 755), and has or gets keys: `chmod go= \(lab.authority)`",
+            status: 77
+        )
+    }
+
+    @Test func `a renewal that is killed leaves a pair that fits`() async throws {
+        let lab = try await FleetAuthorityLab.start()
+        let pair = try await lab.enroll("door-7")
+        let (place, answer) = (lab.place("door-7"), lab.directory.file("next.pem"))
+        let early = try await lab.fleet("enroll", "--device", "door-7", "--directory", place, "--renew")
+        #expect(early.status == 0 && early.output.contains("; to be renewed from ") && early.errors.isEmpty)
+        // A kill at another moment each time, and the last one comes too late.
+        for limit in [0.004, 0.008, 0.012, 0.016, 0.02, 0.03, 0.05, 60] {
+            let script = """
+                $R fleet enroll --device door-7 --directory \(place) --renew --force >/dev/null 2>&1 &&
+                $R fleet ca sign --out \(answer) \(lab.authority) \(place)/door-7.csr 2>/dev/null
+                timeout -s KILL \(limit) $R fleet enroll --device door-7 --directory \(place) --install \(answer) \
+                    --authority \(lab.certificate) >/dev/null 2>&1
+                openssl x509 -noout -pubkey -in \(pair) >\(place)/one && openssl pkey -pubout -in \(pair) | cmp - \(place)/one
+                """
+            let result = try await Command.run(script: script)
+            #expect(result.status == 0 && result.output.isEmpty, "\(limit): \(result)")
+        }
+        let one = try await lab.tool("openssl", "x509", "-noout", "-serial", "-in", pair)
+        let other = try await lab.tool("openssl", "x509", "-noout", "-serial", "-in", answer)
+        #expect(one.output == other.output && one.status == 0)
+        #expect(!FileManager.default.fileExists(atPath: "\(place)/door-7.key"))
+    }
+}
+
+extension FleetAuthorityLab {
+    /// The files of `examples/fleet`.
+    static let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "examples/fleet").path
+}
