@@ -3,14 +3,12 @@ import LinuxPrimitives
 package import MessageBroker
 package import NetworkLab
 
-/// A mosquitto of a test's own, on an address of the loopback that is nobody else's.
+/// A broker of a test's own, on an address of the loopback that is nobody else's: a mosquitto, unless another is asked for.
 package final class LabBroker: Sendable {
-    private static let program =
-        ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto"].first(where: isThere) ?? "mosquitto"
+    /// Whether there is a mosquitto here.
+    package static let exists = BrokerKind.mosquitto.program != nil
 
-    /// Whether there is one here.
-    package static let exists = isThere(program) || searched("mosquitto")
-
+    package let kind: BrokerKind
     package let directory: String
     package let address: BrokerAddress
     private let namespace: LabNamespace?
@@ -18,7 +16,7 @@ package final class LabBroker: Sendable {
     private let output: String
 
     /// - Parameters:
-    ///   - settings: More lines of its configuration, in which `@` stands for its directory.
+    ///   - settings: More lines of the configuration of mosquitto, in which `@` stands for its directory.
     ///   - files: What lies in its directory, by name.
     ///   - host: Its address, one of the loopback.
     package init(
@@ -26,8 +24,10 @@ package final class LabBroker: Sendable {
         files: [String: [UInt8]] = [:],
         isSecured: Bool = false,
         at host: String = LabBroker.freeHost(),
-        in namespace: LabNamespace? = nil
+        in namespace: LabNamespace? = nil,
+        kind: BrokerKind = .mosquitto
     ) async throws {
+        self.kind = kind
         directory = "/tmp/broker-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         address = BrokerAddress(host: host, port: isSecured ? 8883 : 1883, isSecured: isSecured)
         self.namespace = namespace
@@ -35,12 +35,8 @@ package final class LabBroker: Sendable {
         output = directory + "/log"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         for (name, bytes) in files { try Data(bytes).write(to: URL(filePath: "\(directory)/\(name)")) }
-        let lines =
-            [
-                "listener \(address.port) \(host)", "user root", "log_dest stderr",
-                "log_type all", "persistence true", "persistence_location \(directory)/", "autosave_interval 1",
-            ] + settings.map { $0.replacing("@", with: directory) }
-        try lines.joined(separator: "\n").write(toFile: directory + "/conf", atomically: false, encoding: .utf8)
+        try kind.configuration(address, in: directory, settings)
+            .write(toFile: directory + "/conf", atomically: false, encoding: .utf8)
         try await start()
     }
 
@@ -51,7 +47,7 @@ package final class LabBroker: Sendable {
 
     /// Starts it, and waits until it listens.
     package func start() async throws {
-        let script = "exec \(Self.program) -c \(directory)/conf >\(output) 2>&1"
+        let script = "exec >\(output) 2>&1 </dev/null\n" + kind.script(in: directory)
         try? FileManager.default.removeItem(atPath: output)
         let identifier = try await LabNamespace.perform(in: namespace) {
             // By a shell, so that nobody has to read what it writes.
@@ -68,13 +64,13 @@ package final class LabBroker: Sendable {
             posix_spawnattr_setsigmask(&attributes, &signals)
             posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
             guard posix_spawnp(&pid, "sh", nil, &attributes, &pointers, environ) == 0 else {
-                throw LabError("no mosquitto")
+                throw LabError("no \(self.kind)")
             }
             return pid
         }
         process.withLock { $0 = identifier }
-        let runs = try await eventually(within: .seconds(30), every: .milliseconds(10)) { log.contains(" running") }
-        guard runs else { throw LabError("mosquitto does not start: \(log)") }
+        let runs = try await eventually(within: .seconds(60), every: .milliseconds(10)) { log.contains(kind.sign) }
+        guard runs else { throw LabError("\(kind) does not start: \(log)") }
     }
 
     /// Ends it and waits for its end.
@@ -105,11 +101,5 @@ package final class LabBroker: Sendable {
             waitpid(identifier, &status, 0)
         }
         try? FileManager.default.removeItem(atPath: directory)
-    }
-
-    private static func isThere(_ path: String) -> Bool { access(path, X_OK) == 0 }
-
-    private static func searched(_ name: String) -> Bool {
-        (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":").contains { isThere("\($0)/\(name)") }
     }
 }

@@ -8,12 +8,15 @@ import NetworkLab
 import ReachabilityFleet
 import Testing
 
-/// The agent, with a real service and a real broker.
+/// The agent, with a real service and real brokers, of those that are installed.
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-mosquitto gets it"))
 struct FleetAgentTests {
-    @Test("It is there, tells of an outage as it begins and ends, and leaves with a reason")
-    func tells() async throws {
-        let lab = try await FleetLab.start()
+    @Test(
+        "It is there, tells of an outage as it begins and ends, and leaves with a reason",
+        arguments: BrokerKind.tested
+    )
+    func tells(_ kind: BrokerKind) async throws {
+        let lab = try await FleetLab.start(kind)
         let agent = try await lab.agent()
         let birth = try await lab.hub.state(.online)
         #expect(birth.report?.refresh == .seconds(900))
@@ -35,23 +38,26 @@ struct FleetAgentTests {
         #expect(result.status == 0 && result.output.isEmpty)
         let lines = result.errors.split(separator: "\n")
         #expect(lines.first?.contains("anybody on the way can read") == true)
-        #expect(lines.last == "reachability: connected to \(lab.broker.address), as hq/door")
+        #expect(lines.contains("reachability: connected to \(lab.broker.address), as hq/door"))
+        let saysVersion = lines.filter { $0.contains("speaks MQTT 3.1.1 and not 5") }
+        #expect(saysVersion.count == (kind.version == .five ? 0 : 1))
         // What is kept for who comes later says so, too.
-        let late = try await BrokerPeer.begin(
-            MosquittoBroker(),
-            BrokerOptions(address: lab.broker.address, client: "late"),
-            in: lab.namespace
-        )
+        var options = BrokerOptions(address: lab.broker.address, client: "late")
+        options.version = kind.version
+        let late = try await BrokerPeer.begin(MosquittoBroker(), options, in: lab.namespace)
         _ = try await late.connected()
-        try await late.subscribe("reach/v1/+/+/state")
+        try await late.subscribe(kind.tellsRetainedByWildcard ? "reach/v1/+/+/state" : "reach/v1/hq/door/state")
         let kept = try await late.message()
         #expect(kept.isRetained)
         #expect(try DeviceState(kept.payload).standing == .leaving)
     }
 
-    @Test("Outages while the broker is away are told when it is back, and the cursor outlives the agent")
-    func catchesUp() async throws {
-        let lab = try await FleetLab.start()
+    @Test(
+        "Outages while the broker is away are told when it is back, and the cursor outlives the agent",
+        arguments: BrokerKind.tested
+    )
+    func catchesUp(_ kind: BrokerKind) async throws {
+        let lab = try await FleetLab.start(kind)
         let agent = try await lab.agent()
         _ = try await lab.hub.outagesUntilCaughtUp()
         try await lab.broker.end(SIGTERM)
@@ -73,9 +79,9 @@ struct FleetAgentTests {
         #expect(try await next.result().status == 0)
     }
 
-    @Test("An agent that is killed again and again loses nothing")
-    func survivesKills() async throws {
-        let lab = try await FleetLab.start()
+    @Test("An agent that is killed again and again loses nothing", arguments: BrokerKind.tested)
+    func survivesKills(_ kind: BrokerKind) async throws {
+        let lab = try await FleetLab.start(kind)
         let collector = try await FleetLab.hub(of: lab.broker, in: lab.namespace, as: "collector")
         let kills = ProcessInfo.processInfo.environment["FLEET_KILLS"].flatMap { Int($0) } ?? 10
         for number in 0..<kills {
@@ -118,6 +124,23 @@ struct FleetAgentTests {
         _ = try await second.result()
         let will = try await lab.hub.state(.offline)
         #expect(will == DeviceState.will(session: again.session))
+    }
+
+    @Test(
+        "A broker without a delay says at once that it is gone, and keeps that for who comes later",
+        arguments: BrokerKind.tested.filter { $0.version == .threeOneOne }
+    )
+    func leavesWillAtOnce(_ kind: BrokerKind) async throws {
+        let lab = try await FleetLab.start(kind)
+        let agent = try await lab.agent(["--will-delay", "1h"])
+        let birth = try await lab.hub.state(.online)
+        agent.signal(SIGKILL)
+        _ = try await agent.result()
+        #expect(try await lab.hub.state(.offline) == DeviceState.will(session: birth.session))
+        let again = try await lab.agent()
+        #expect(try await lab.hub.state(.online).session != birth.session)
+        again.signal(SIGTERM)
+        #expect(try await again.result().status == 0)
     }
 
     @Test("It answers what it is asked for, and refuses everything else")

@@ -20,9 +20,9 @@ final class FleetLab: Sendable {
         (self.serve, self.broker, self.hub) = (serve, broker, hub)
     }
 
-    static func start() async throws -> FleetLab {
+    static func start(_ kind: BrokerKind = .mosquitto) async throws -> FleetLab {
         let serve = try await ServeLab.start()
-        let broker = try await LabBroker(in: serve.uplink.namespace)
+        let broker = try await LabBroker(in: serve.uplink.namespace, kind: kind)
         return FleetLab(serve, broker, try await hub(of: broker, in: serve.uplink.namespace))
     }
 
@@ -34,6 +34,7 @@ final class FleetLab: Sendable {
     ) async throws -> BrokerPeer {
         var options = BrokerOptions(address: broker.address, client: client)
         options.sessionExpiry = .seconds(3600)
+        options.version = broker.kind.version
         let hub = try await BrokerPeer.begin(MosquittoBroker(), options, in: namespace)
         _ = try await hub.connected()
         try await hub.subscribe("reach/v1/#")

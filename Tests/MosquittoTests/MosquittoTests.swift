@@ -61,6 +61,44 @@ struct MosquittoTests {
         #expect(kept.topic == "will/rude" && kept.isRetained)
     }
 
+    @Test("MQTT 3.1.1 is spoken where it is asked for: will, retained messages, sessions, and what is refused")
+    func speaksOlderVersion() async throws {
+        let broker = try await LabBroker(
+            ["allow_anonymous true", "acl_file @/acl"],
+            files: ["acl": Array("topic a/#\n".utf8)]
+        )
+        let watcher = try await Self.peer(broker, "watcher") { $0.version = .threeOneOne }
+        _ = try await watcher.connected()
+        try await watcher.subscribe("a/#")
+        let peer = try await Self.peer(broker, "peer") { options in
+            options.version = .threeOneOne
+            options.sessionExpiry = .seconds(600)
+            let will = BrokerMessage(topic: "a/will", payload: [1], isRetained: true, expiry: .seconds(60))
+            options.will = BrokerWill(will, delay: .seconds(30))
+        }
+        #expect(try await peer.connected() == false)
+        try await peer.subscribe("a/cmd")
+        let token = peer.connection.publish(
+            BrokerMessage(topic: "a/b", payload: [2], isRetained: true, expiry: .seconds(60))
+        )
+        #expect(try await peer.published(token) == .success)
+        #expect(try await watcher.message().topic == "a/b")
+        peer.connection.abandon()
+        // There is no delay.
+        #expect(try await watcher.message().topic == "a/will")
+        _ = watcher.connection.publish(BrokerMessage(topic: "a/cmd", payload: [3]))
+        let again = try await Self.peer(broker, "peer") { options in
+            options.version = .threeOneOne
+            options.sessionExpiry = .seconds(600)
+        }
+        #expect(try await again.connected())
+        #expect(try await again.message().payload == [3])
+
+        let closed = try await LabBroker(["allow_anonymous false"])
+        let nobody = try await Self.peer(closed, "nobody") { $0.version = .threeOneOne }
+        #expect(try await nobody.ended()?.cause == .refused(.notAuthorized))
+    }
+
     @Test("The broker keeps a session, and what came meanwhile, until it expires")
     func keepsSession() async throws {
         let broker = try await LabBroker()

@@ -105,6 +105,38 @@ struct AgentConnectingTests {
         #expect(unconnected.take(.leave("stopped")) == [.end])
     }
 
+    @Test(
+        "A broker that takes no MQTT 5 is asked with 3.1.1 at once, and from then on",
+        arguments: [BrokerError.Cause.refused(.unsupportedProtocolVersion), .lost]
+    )
+    func fallsBack(_ cause: BrokerError.Cause) throws {
+        var world = try AgentWorld()
+        let first = world.take(.path(isSatisfied: true, source: nil))
+        #expect(first.connections.map(\.version) == [.five])
+        let second = world.broker(.ended(BrokerError(AgentWorld.address, cause)))
+        #expect(second.connections.map(\.version) == [.threeOneOne] && second.lines.isEmpty)
+        let lines = world.broker(.connected(sessionPresent: false)).lines
+        #expect(lines.last?.contains("speaks MQTT 3.1.1 and not 5") == true)
+        _ = world.broker(.ended(BrokerError(AgentWorld.address, .lost)))
+        #expect(world.pass().connections.map(\.version) == [.threeOneOne])
+        // It is said once.
+        #expect(world.broker(.connected(sessionPresent: false)).lines.count == 1)
+    }
+
+    @Test("A broker that takes neither is asked with MQTT 5 the next time, and one that took it never with another")
+    func staysWithFive() throws {
+        var world = try AgentWorld()
+        world.take(.path(isSatisfied: true, source: nil))
+        let refused = BrokerError(AgentWorld.address, .lost)
+        #expect(world.broker(.ended(refused)).connections.count == 1)
+        #expect(world.broker(.ended(refused)).lines == ["\(refused); tries again"])
+        #expect(world.pass().connections.map(\.version) == [.five])
+        _ = world.broker(.connected(sessionPresent: false))
+        _ = world.broker(.ended(refused))
+        #expect(world.pass().connections.map(\.version) == [.five])
+        #expect(world.broker(.ended(refused)).connections.isEmpty)
+    }
+
     @Test("What the broker refuses is said, and tried again later")
     func isRefused() throws {
         var world = try AgentWorld()

@@ -25,7 +25,7 @@ package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         case lost
         /// The broker was silent for too long.
         case silent
-        /// What came is no MQTT 5, or the library cannot go on for another reason.
+        /// What came is no MQTT, or the library cannot go on for another reason.
         case failed(String)
     }
 
@@ -71,7 +71,7 @@ package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         switch reason {
         case .badUserNameOrPassword, .notAuthorized, .banned:
             "see the client's certificate, and what the broker lets it do"
-        case .unsupportedProtocolVersion: "it must speak MQTT 5"
+        case .unsupportedProtocolVersion: "it must speak MQTT 5 or 3.1.1"
         default: "see the broker's log"
         }
     }

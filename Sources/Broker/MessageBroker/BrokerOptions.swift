@@ -28,6 +28,7 @@ package struct BrokerOptions: Hashable, Sendable {
     /// Source: MQTT 5.0, 3.1.2.11.2, Session Expiry Interval.
     package var sessionExpiry = Duration.zero
     package var will: BrokerWill?
+    package var version = ProtocolVersion.five
 
     package init(address: BrokerAddress, client: String) {
         (self.address, self.client) = (address, client)

@@ -1,4 +1,4 @@
-/// A way to brokers of MQTT 5. It knows nothing of what is said over them.
+/// A way to brokers of MQTT 5, or of 3.1.1 where that is asked for. It knows nothing of what is said over them.
 ///
 /// It is a small seam, so that another client, or none for tests, can take the place of libmosquitto. Who uses it decides when to
 /// connect: a connection that is over stays over, and nothing is tried again.

@@ -26,6 +26,17 @@ package struct ReasonCode: RawRepresentable, Hashable, Sendable, CustomStringCon
 
     package var isRefusal: Bool { rawValue >= 0x80 }
 
+    /// What a broker of version 3.1.1 says to a connection, in the words of version 5.
+    ///
+    /// Source: MQTT 3.1.1, 3.2.2.3, Connect Return code.
+    package init(returnCode: UInt8) {
+        let reasons: [ReasonCode] = [
+            .success, .unsupportedProtocolVersion, .clientIdentifierNotValid, .serverUnavailable,
+            .badUserNameOrPassword, .notAuthorized,
+        ]
+        self = reasons.indices.contains(Int(returnCode)) ? reasons[Int(returnCode)] : .unspecifiedError
+    }
+
     /// As the standard calls it.
     package var description: String { Self.names[self] ?? "reason code \(rawValue)" }
 

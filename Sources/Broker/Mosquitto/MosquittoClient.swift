@@ -11,7 +11,7 @@ import MessageBroker
 final class MosquittoClient {
     /// What the library told during the last calls.
     enum Report {
-        case connected(CInt, sessionPresent: Bool)
+        case connected(ReasonCode, sessionPresent: Bool)
         case published(CInt, ReasonCode)
         case subscribed([CInt])
         case message(BrokerMessage)
@@ -22,15 +22,17 @@ final class MosquittoClient {
     /// What went wrong with TLS, in the words of OpenSSL and of the library, the latest last.
     private(set) var complaints: [String] = []
     private let client: OpaquePointer
+    private let version: ProtocolVersion
     private static let library = mosquitto_lib_init()
 
     /// Nil without memory, or for a name that is none.
-    init?(_ name: String, keepsSession: Bool) {
+    init?(_ name: String, keepsSession: Bool, _ version: ProtocolVersion) {
         _ = Self.library
         guard let client = mosquitto_new(name, !keepsSession, nil) else { return nil }
-        self.client = client
+        (self.client, self.version) = (client, version)
         mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
-        mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, CInt(MQTT_PROTOCOL_V5))
+        let number = version == .five ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
+        mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, CInt(number))
         mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
         setCallbacks()
     }
@@ -144,7 +146,8 @@ final class MosquittoClient {
     static func text(of code: CInt) -> String { String(cString: mosquitto_strerror(code)) }
 
     private func add(_ property: mqtt5_property, _ seconds: Duration?, to list: inout OpaquePointer?) {
-        guard let seconds else { return }
+        // Version 3.1.1 has no properties, and the library refuses them there.
+        guard version == .five, let seconds else { return }
         mosquitto_property_add_int32(&list, CInt(property.rawValue), UInt32(clamping: seconds.components.seconds))
     }
 
@@ -156,7 +159,11 @@ final class MosquittoClient {
 
     private func setCallbacks() {
         mosquitto_connect_v5_callback_set(client) { _, me, code, flags, _ in
-            MosquittoClient.client(me)?.reports.append(.connected(code, sessionPresent: flags & 1 != 0))
+            guard let client = MosquittoClient.client(me) else { return }
+            let number = UInt8(clamping: code)
+            // The library says itself in the words of version 5 that a broker has refused that version in those of 3.1.1.
+            let reason = client.version == .five ? ReasonCode(rawValue: number) : ReasonCode(returnCode: number)
+            client.reports.append(.connected(reason, sessionPresent: flags & 1 != 0))
         }
         mosquitto_disconnect_v5_callback_set(client) { _, me, code, _ in
             MosquittoClient.client(me)?.reports.append(.disconnected(code))

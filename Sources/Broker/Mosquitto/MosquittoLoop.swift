@@ -42,7 +42,7 @@ final class MosquittoLoop {
 
     private func work() -> BrokerError? {
         let name = options.client
-        guard let client = MosquittoClient(name, keepsSession: options.sessionExpiry > .zero) else {
+        guard let client = MosquittoClient(name, keepsSession: options.sessionExpiry > .zero, options.version) else {
             return error(.failed("\"\(name)\" is no name for a client"))
         }
         if options.address.isSecured {
@@ -120,9 +120,8 @@ final class MosquittoLoop {
     private func take(_ client: MosquittoClient) {
         for report in client.takeReports() {
             switch report {
-            case .connected(let code, let sessionPresent):
-                let reason = ReasonCode(rawValue: UInt8(clamping: code))
-                guard code == 0 else {
+            case .connected(let reason, let sessionPresent):
+                guard reason == .success else {
                     end = error(.refused(reason))
                     return
                 }

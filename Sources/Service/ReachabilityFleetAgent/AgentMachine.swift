@@ -85,6 +85,9 @@ package struct AgentMachine {
     /// The number of the connection that is or was last.
     var connection: UInt64 = 0
     var session = ""
+    /// What is spoken with the broker, and whether it has taken that.
+    var version = ProtocolVersion.five
+    var isVersionKnown = false
     /// Attempts in a row that came to nothing.
     var failures = 0
     /// What was said last of the connection, which is not said again until it changes.

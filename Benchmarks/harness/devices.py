@@ -1,0 +1,50 @@
+"""`fleet-devices`: ten thousand simulated machines, and who hears what they say."""
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from .broker import PORT
+
+
+class Devices:
+    """A running simulator. Leaving its `with` block ends it, without a word to the broker."""
+
+    def __init__(self, program: Path, count: int, files: Sequence[str] | None = None, *options: str) -> None:
+        self.count = count
+        command = [str(program), str(PORT), "--count", str(count), *options]
+        if files:
+            command += ["--tls", *files]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self) -> "Devices":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def ask(self, *words: object) -> dict:
+        """What it answers to a command; the source says which there are."""
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.write(" ".join(str(word) for word in words) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the simulator has ended with {self._process.wait()}")
+        return json.loads(line)
+
+    def everybody(self, command: str, *words: object) -> dict:
+        answer = self.ask(command, 0, self.count, *words)
+        if not answer["done"]:
+            raise RuntimeError(f"the simulator does not know {command}")
+        return answer
+
+    def settle(self, seconds: int) -> dict:
+        """Waits until nobody has anything to do; the answer says whether that is so."""
+        return self.ask("settle", seconds)
+
+    def until(self, kind: str, count: int, seconds: float) -> dict:
+        """Waits until the watcher has heard so many since the last command."""
+        return self.ask("until", kind, count, seconds)
