@@ -25,6 +25,9 @@ import Testing
         func incidents(_ query: IncidentQuery) throws(HistoryFault) -> [IncidentSummary] { memory.incidents(query) }
         func incident(_ id: String) throws(HistoryFault) -> FleetIncident? { memory.incident(id) }
         func forget(_ place: FleetPlace) throws(HistoryFault) { memory.forget(place) }
+        func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryFault) -> Int {
+            memory.deleteIncidents(endedBefore: moment, limit: limit)
+        }
         func close() {}
     }
 

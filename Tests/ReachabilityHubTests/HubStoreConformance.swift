@@ -168,6 +168,23 @@ enum StoreKind: CaseIterable {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `incidents that ended long ago are deleted, the oldest first, and what lasts stays`(kind: StoreKind) throws {
+        let store = try kind.open(directory)
+        defer { store.close() }
+        try store.save(history().changes)
+        let before = try store.incidents(IncidentQuery(limit: 100))
+        let over = before.filter { $0.end.map { $0 < at(20_000) } ?? false }
+        #expect(over.count >= 2 && over.count < before.count)
+        #expect(try store.deleteIncidents(endedBefore: at(20_000), limit: 1) == 1)
+        #expect(try store.incident(try #require(over.last).id) == nil)
+        #expect(try store.deleteIncidents(endedBefore: at(20_000), limit: 100) == over.count - 1)
+        #expect(try store.deleteIncidents(endedBefore: at(20_000), limit: 100) == 0)
+        #expect(try store.incidents(IncidentQuery(limit: 100)) == before.filter { !over.contains($0) })
+        #expect(try !store.hasOutage("o0", of: place("d0")) && store.hasOutage("p0", of: place("d0")))
+        #expect(try store.contents().devices.count == 5)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `all that last are read at the start, and of those that are over the latest`(kind: StoreKind) throws {
         let store = try kind.open(directory)
         defer { store.close() }

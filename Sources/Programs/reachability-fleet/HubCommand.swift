@@ -38,6 +38,7 @@ struct HubCommand: AsyncParsableCommand {
         do {
             let store = try Self.store(arguments.history ?? configuration.history.path)
             let (feed, counts) = (HubFeed(), HubCounts())
+            let retention = HubRetention(store, keep: configuration.history.keep ?? HubRetention.usual)
             let run = String(UInt64.random(in: 0...(1 << 53)), radix: 36)
             let keeper = try HubKeeper(
                 store,
@@ -49,6 +50,7 @@ struct HubCommand: AsyncParsableCommand {
             let follower = BrokerFollower(options, broker: MosquittoBroker(), keeper: keeper, say: Self.say)
             front.answer(keeper, store, follower, feed, counts)
             try follower.begin()
+            retention.begin()
             if let warning = options.broker.warning { Self.say(warning) }
             // Whether anybody reads it is nothing to a hub.
             let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
@@ -56,6 +58,7 @@ struct HubCommand: AsyncParsableCommand {
             for await _ in signals.reasons { break }
             await front.server.stop()
             await follower.stop()
+            retention.stop()
             keeper.stop()
         } catch {
             await front.server.stop()

@@ -21,6 +21,12 @@ package protocol HubStore: Sendable {
     /// Deletes a machine, what befell it, and incidents that befell nobody else; all, or nothing.
     func forget(_ place: FleetPlace) throws(HistoryFault)
 
+    /// Deletes incidents that ended before a moment, the oldest first, and what befell machines in them.
+    ///
+    /// - Parameter limit: So many at most, for whoever writes meanwhile waits.
+    /// - Returns: How many were deleted.
+    func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryFault) -> Int
+
     func close()
 }
 

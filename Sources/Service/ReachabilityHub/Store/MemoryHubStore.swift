@@ -77,6 +77,14 @@ package final class MemoryHubStore: HubStore {
         }
     }
 
+    package func deleteIncidents(endedBefore moment: Duration, limit: Int) -> Int {
+        state.withLock { state in
+            let gone = state.ordered.reversed().filter { $0.end.map { $0 < moment } ?? false }.prefix(limit)
+            for summary in gone { (state.summaries[summary.id], state.parts[summary.id]) = (nil, nil) }
+            return gone.count
+        }
+    }
+
     package func close() {}
 }
 

@@ -112,6 +112,34 @@ package final class SQLiteHubStore: HubStore {
         }
     }
 
+    package func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryFault) -> Int {
+        do {
+            return try database.write { db in
+                let sql = "SELECT id, site FROM incident WHERE \"end\" < ? ORDER BY start LIMIT ?"
+                let gone = try Row.fetchAll(db, sql: sql, arguments: [moment.wholeMilliseconds, limit])
+                for row in gone { try Self.delete(row[0], at: row[1], db) }
+                return gone.count
+            }
+        } catch {
+            throw HistoryFault(error, file: file)
+        }
+    }
+
+    private static func delete(_ incident: String, at site: String, _ db: Database) throws {
+        for row in try Row.fetchAll(
+            db,
+            sql: "SELECT device, record FROM part WHERE incident = ?",
+            arguments: [incident]
+        ) {
+            for id in try FleetIncident.Part(record: Array((row[1] as String).utf8)).outages.keys {
+                let sql = "DELETE FROM outage WHERE site = ? AND device = ? AND id = ?"
+                try db.execute(sql: sql, arguments: [site, row[0] as String, id])
+            }
+        }
+        try db.execute(sql: "DELETE FROM part WHERE incident = ?", arguments: [incident])
+        try db.execute(sql: "DELETE FROM incident WHERE id = ?", arguments: [incident])
+    }
+
     private static func save(_ device: HubDevice, _ db: Database) throws {
         try db.cachedStatement(sql: "INSERT OR REPLACE INTO device (site, device, record) VALUES (?, ?, ?)")
             .execute(arguments: [

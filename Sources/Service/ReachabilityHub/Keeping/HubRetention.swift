@@ -1,0 +1,45 @@
+import Dispatch
+package import LinuxPrimitives
+package import ReachabilityService
+
+/// Deletes what is kept for long enough: at the start, and each hour. Thread-safe.
+package final class HubRetention: Sendable {
+    /// For so long incidents are kept where nothing is said.
+    package static let usual = Duration.seconds(400 * 86_400)
+    private static let pause = Duration.seconds(3600)
+    /// So many are deleted at a time, so that messages do not wait.
+    private static let slice = 100
+
+    private let store: any HubStore
+    private let keep: Duration
+    private let clock: @Sendable () -> Duration
+    private let queue = DispatchQueue(label: "ReachabilityHub.retention", qos: .utility)
+    private let timer = Locked<Cancellation?>(nil)
+
+    /// - Parameters:
+    ///   - keep: How long after its end.
+    ///   - clock: The hub's, since 1970.
+    package init(
+        _ store: any HubStore,
+        keep: Duration,
+        clock: @escaping @Sendable () -> Duration = { SystemClock.real }
+    ) {
+        (self.store, self.keep, self.clock) = (store, keep, clock)
+    }
+
+    package func begin() { queue.async { [weak self] in self?.pass() } }
+
+    /// Waits until what is under way is done; nothing follows.
+    package func stop() {
+        queue.sync {}
+        timer.withLock { $0.take() }?.cancel()
+    }
+
+    /// Where the disk cannot be written, the keeper says so.
+    func pass() {
+        let moment = clock() - keep
+        while let count = try? store.deleteIncidents(endedBefore: moment, limit: Self.slice), count == Self.slice {}
+        let next = DispatchTimer.schedule(after: Self.pause, on: queue) { [weak self] in self?.pass() }
+        timer.withLock { $0 = next }
+    }
+}
