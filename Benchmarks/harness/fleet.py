@@ -18,7 +18,8 @@ _MEGABYTES = 200
 #: Seconds in which everybody's change and everybody's absence are heard of, and by which a flood delays others.
 _CHANGES, _DROP, _DELAY = 5, 2, 1
 _FLOOD, _FLOOD_SECONDS = 2_000, 10
-_KILLS = 20
+#: How often the broker is killed; over TLS everybody needs half a minute to be back.
+_KILLS = {"plain": 20, "TLS": 3}
 #: Milliseconds over which they come back.
 _JITTER = 5_000
 
@@ -88,7 +89,7 @@ def _flood(devices: Devices, count: int) -> dict:
 def _kill(context: Context, broker: Broker, devices: Devices, count: int) -> dict:
     """The broker is killed again and again, each time while everybody tells of a change."""
     before = devices.ask("count")
-    kills = max(2, _KILLS // 10) if context.quick else _KILLS
+    kills = 2 if context.quick else _KILLS["TLS" if broker.files else "plain"]
     times = []
     for number in range(kills):
         devices.everybody("end" if number % 2 == 0 else "begin", *(() if number % 2 == 0 else ("link",)))
