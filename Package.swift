@@ -384,7 +384,7 @@ let package = Package(
             on: .service,
             uses: [
                 "ReachabilityFleet", "ReachabilityServer", "ReachabilityService", "ReachabilityLedger",
-                "LinuxPrimitives",
+                "MessageBroker", "NetworkReachability", "LinuxPrimitives",
             ],
             history + server
         ),
@@ -428,10 +428,10 @@ let package = Package(
         .program(
             "reachability-fleet",
             uses: [
-                "CommandLineSupport", "ReachabilityFleetAgent", "ReachabilityFleet", "MessageBroker",
-                "NetworkReachability", "LinuxPrimitives",
+                "CommandLineSupport", "ReachabilityFleetAgent", "ReachabilityHub", "ReachabilityFleet",
+                "ReachabilityServer", "ReachabilityService", "MessageBroker", "NetworkReachability", "LinuxPrimitives",
             ],
-            broker
+            broker + server
         ),
         .program(
             "reachability-outbox",
@@ -659,7 +659,7 @@ let package = Package(
             "ReachabilityHubTests",
             uses: [
                 "ReachabilityHub", "ReachabilityFleet", "ReachabilityServer", "ReachabilityService",
-                "ReachabilityLedger", "LinuxPrimitives", "TestSupport", "HubVictim",
+                "ReachabilityLedger", "MessageBroker", "LinuxPrimitives", "NetworkLab", "TestSupport", "HubVictim",
             ],
             server + history
         ),

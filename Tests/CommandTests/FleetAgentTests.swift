@@ -164,7 +164,7 @@ struct FleetAgentTests {
         try await lab.outage()
         _ = try await lab.hub.event { if case .outage(let outage) = $0.kind { outage.end != nil } else { false } }
         let epoch = try #require(AgentCursorText.position(try? String(contentsOfFile: lab.state, encoding: .utf8)))
-        ask(DeviceCommand.replay(after: EventPosition(epoch: epoch.epoch, number: 0)).bytes)
+        ask(DeviceCommand.replay(.init(after: EventPosition(epoch: epoch.epoch, number: 0))).bytes)
         let again = try await lab.hub.outagesUntilCaughtUp()
         #expect(try await lab.outages() == Set(again.map(\.id)))
         agent.signal(SIGTERM)

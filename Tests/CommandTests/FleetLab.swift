@@ -104,7 +104,7 @@ extension BrokerPeer {
             switch event.kind {
             case .caughtUp: return found
             case .outage(let outage): if outage.end != nil { found.append(outage) }
-            case .resumed: break
+            case .resumed, .replaying: break
             }
         }
     }

@@ -65,10 +65,20 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
             ],
             prints: false,
             stays: true
-        )
+        ),
+        Subcommand(
+            name: "fleet hub",
+            arguments: [
+                "--broker", "mqtt://127.0.0.1:1", "--listen", "127.0.0.1:0", "--socket", "none", "--history", "none",
+            ],
+            prints: false,
+            stays: true
+        ),
     ]
     #else
-    private static let fleet = [Subcommand(name: "fleet agent", prints: false)]
+    private static let fleet = [
+        Subcommand(name: "fleet agent", prints: false), Subcommand(name: "fleet hub", prints: false),
+    ]
     #endif
 
     private static let recording = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

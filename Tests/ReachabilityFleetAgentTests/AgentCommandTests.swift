@@ -26,7 +26,7 @@ struct AgentCommandTests {
         let answer = DeviceAnswer(to: .detail, body: Array(#"{"a":1}"#.utf8))
         #expect(world.take(.answered(answer)).answers.map(\.command) == ["detail"])
         let place = EventPosition(epoch: "e", number: 3)
-        let replay = Self.ask(&world, DeviceCommand.replay(after: place).bytes)
+        let replay = Self.ask(&world, DeviceCommand.replay(.init(after: place)).bytes)
         #expect(replay.answers.first?.command == "replay-from" && replay.answers.first?.problem == nil)
         #expect(replay.contains { if case .read(place, false, _) = $0 { true } else { false } })
         #expect(try world.page([4]).events.compactMap(\.position?.number) == [4])
@@ -77,7 +77,7 @@ struct AgentCommandTests {
         var generator = SeededGenerator(seed: 11)
         let good = [
             DeviceCommand.detail.bytes, DeviceCommand.check(target: "erp").bytes,
-            DeviceCommand.replay(after: EventPosition(epoch: "e", number: 3)).bytes,
+            DeviceCommand.replay(.init(after: EventPosition(epoch: "e", number: 3))).bytes,
         ]
         for _ in 0..<20_000 {
             var bytes = good[Int.random(in: 0..<good.count, using: &generator)]

@@ -47,6 +47,7 @@ import Testing
     @Test func `an event is read as it was sent`() throws {
         let kinds: [DeviceEvent.Kind] = [
             Self.event.kind, .outage(outage(from: 3, to: nil)), .resumed(.seconds(90)), .caughtUp,
+            .replaying(mark: "m"),
         ]
         for kind in kinds {
             for position in [Self.event.position, nil] {
@@ -58,7 +59,7 @@ import Testing
 
     @Test func `commands are these four`() throws {
         let commands: [DeviceCommand] = [
-            .detail, .replay(after: EventPosition(epoch: "a", number: 3)), .check(target: "erp"),
+            .detail, .replay(.init(after: EventPosition(epoch: "a", number: 3))), .check(target: "erp"),
             .report(outage: "x-1"),
         ]
         for command in commands { #expect(try DeviceCommand(command.bytes) == command) }
@@ -122,7 +123,7 @@ import Testing
         var chance = SeededGenerator(seed: 20)
         let good = [
             Self.event.bytes, online("s1", 90).bytes, DeviceState.will(session: "s1").bytes,
-            DeviceCommand.replay(after: EventPosition(epoch: "a", number: 3)).bytes,
+            DeviceCommand.replay(.init(after: EventPosition(epoch: "a", number: 3))).bytes,
             HubState(session: "h1", isOnline: false).bytes,
         ]
         for _ in 0..<MutationCount.value / 5 {

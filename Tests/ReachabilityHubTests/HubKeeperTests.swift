@@ -24,6 +24,7 @@ import Testing
         }
         func incidents(_ query: IncidentQuery) throws(HistoryFault) -> [IncidentSummary] { memory.incidents(query) }
         func incident(_ id: String) throws(HistoryFault) -> FleetIncident? { memory.incident(id) }
+        func forget(_ place: FleetPlace) throws(HistoryFault) { memory.forget(place) }
         func close() {}
     }
 

@@ -142,6 +142,32 @@ enum StoreKind: CaseIterable {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a machine that is forgotten is gone, with what befell it alone`(kind: StoreKind) throws {
+        let store = try kind.open(directory)
+        defer { store.close() }
+        var (hub, changes) = try history()
+        try store.save(changes)
+        for device in ["d0", "pump"] {
+            try store.forget(place(device))
+            for case .incident(let change) in try hub.forget(place(device)) {
+                guard let incident = hub.book.incident(change.incident, at: "north") else { continue }
+                changes = HubChanges()
+                changes.add(incident, [])
+                try store.save(changes)
+            }
+        }
+        let contents = try store.contents()
+        #expect(Set(contents.devices.map(\.place)) == Set(hub.devices.keys))
+        #expect(try store.incidents(IncidentQuery(limit: 100)) == hub.book.incidents.map(IncidentSummary.init))
+        #expect(try store.incidents(IncidentQuery(device: "d0", limit: 100)).isEmpty)
+        #expect(try !store.hasOutage("o0", of: place("d0")))
+        #expect(try store.hasOutage("o1", of: place("d1")))
+        // Of another site a machine may have the same name.
+        try store.forget(place("d2"))
+        #expect(try store.hasOutage("o2", of: place("d2", site: "south")))
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `all that last are read at the start, and of those that are over the latest`(kind: StoreKind) throws {
         let store = try kind.open(directory)
         defer { store.close() }

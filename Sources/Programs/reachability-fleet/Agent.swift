@@ -2,8 +2,6 @@ import ArgumentParser
 import CommandLineSupport
 
 #if Fleet
-import Dispatch
-import Glibc
 import LinuxPrimitives
 import MessageBroker
 import Mosquitto
@@ -29,12 +27,9 @@ struct Agent: AsyncParsableCommand {
             file: place.file,
             say: Self.say
         )
-        if !options.broker.isSecured {
-            Self.say(
-                "anybody on the way can read what is said with \(options.broker), and pretend to be the broker or the machine"
-            )
-        }
-        signals.forward { agent.leave($0) }
+        if let warning = options.broker.warning { Self.say(warning) }
+        let leaving = Task { [reasons = signals.reasons] in for await reason in reasons { agent.leave(reason) } }
+        defer { leaving.cancel() }
         do { try await agent.run() } catch { throw ExitMessage(error) }
         withExtendedLifetime(signals) {}
         place.keep()
@@ -47,26 +42,3 @@ struct Agent: AsyncParsableCommand {
     }
     #endif
 }
-
-#if Fleet
-/// SIGINT and SIGTERM, which end an agent in order.
-private struct LeaveSignals {
-    private let sources: [(source: any DispatchSourceSignal, reason: String)]
-
-    /// From now on none of them ends the program by itself.
-    init() {
-        let queue = DispatchQueue(label: "reachability.signals")
-        sources = [(SIGINT, "interrupted"), (SIGTERM, "stopped")].map { number, reason in
-            _ = signal(number, SIG_IGN)
-            return (DispatchSource.makeSignalSource(signal: number, queue: queue), reason)
-        }
-    }
-
-    func forward(_ leave: @escaping @Sendable (String) -> Void) {
-        for (source, reason) in sources {
-            source.setEventHandler { leave(reason) }
-            source.activate()
-        }
-    }
-}
-#endif

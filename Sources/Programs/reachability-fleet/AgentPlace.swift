@@ -37,25 +37,15 @@ struct AgentPlace: ~Copyable {
 
 extension AgentOptions {
     init(_ arguments: FleetAgentArguments) throws {
-        guard let broker = BrokerAddress(arguments.broker) else {
-            let hint = "write mqtts://HOST, mqtts://HOST:PORT or mqtt://HOST"
-            throw ExitMessage("\"\(arguments.broker.printable)\" is no address of a broker: \(hint)", .usage)
-        }
         guard let place = FleetPlace(site: arguments.site, device: arguments.device) else {
-            let rule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
-            throw ExitMessage("--site and --device are names of \(rule)", .usage)
+            throw ExitMessage("--site and --device are names of \(BrokerArguments.nameRule)", .usage)
         }
-        let tls = BrokerOptions.TLS(
+        let (broker, tls) = try BrokerArguments.read(
+            arguments.broker,
             authority: arguments.authority,
             certificate: arguments.certificate,
             key: arguments.key
         )
-        guard (tls.certificate == nil) == (tls.key == nil) else {
-            throw ExitMessage("--certificate and --key go together", .usage)
-        }
-        guard broker.isSecured || tls == BrokerOptions.TLS() else {
-            throw ExitMessage("--authority, --certificate and --key are for a broker with TLS: mqtts://", .usage)
-        }
         self.init(broker: broker, tls: tls, place: place)
         jitter = try arguments.jitter.value
         refresh = try arguments.refresh.value

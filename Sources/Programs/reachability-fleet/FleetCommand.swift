@@ -8,7 +8,10 @@ import LinuxPrimitives
 /// the trait Fleet. `reachability` becomes this program.
 @main
 struct FleetCommand: ParsableCommand {
-    static let configuration = FleetGroup.configuration(name: "reachability fleet", subcommands: [Agent.self])
+    static let configuration = FleetGroup.configuration(
+        name: "reachability fleet",
+        subcommands: [Agent.self, HubCommand.self]
+    )
 
     static func main() {
         CommandProcess.begin()

@@ -86,6 +86,6 @@ struct Outbox: ParsableCommand {
 struct Fleet: ParsableCommand {
     static let configuration = FleetGroup.configuration(
         name: "fleet",
-        subcommands: [CompanionPart<FleetAgentArguments>.self]
+        subcommands: [CompanionPart<FleetAgentArguments>.self, CompanionPart<FleetHubArguments>.self]
     )
 }

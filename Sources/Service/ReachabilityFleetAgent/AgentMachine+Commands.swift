@@ -43,8 +43,11 @@ extension AgentMachine {
         }
         switch command {
         case .detail: act(.answer(command))
-        case .replay(let position):
-            telling.rewind(to: position)
+        case .replay(let replay):
+            // Who asks may have been away, and knows nobody.
+            report()
+            if let cursor = telling.rewind(replay, at: world.wall()) { act(.save(cursor)) }
+            if let mark = replay.mark { publishEvent(.replaying(mark: mark), nil, .caughtUp) }
             answer(DeviceAnswer(to: command))
         case .check: allow(.check, command, now)
         case .report: allow(.report, command, now)

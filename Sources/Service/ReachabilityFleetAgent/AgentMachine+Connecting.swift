@@ -83,7 +83,7 @@ extension AgentMachine {
     }
 
     /// Says how it is; the same topic has the will, for order is kept within a topic only.
-    private mutating func report(
+    mutating func report(
         _ standing: DeviceState.Standing = .online,
         reason: String? = nil,
         _ purpose: Purpose = .state

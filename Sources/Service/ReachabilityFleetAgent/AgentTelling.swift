@@ -55,7 +55,16 @@ struct AgentTelling {
         rewind(to: cursor?.position)
     }
 
-    mutating func rewind(to position: EventPosition?) {
+    /// Goes back, also for whoever is started after this one: that was not told, whatever the broker has acknowledged.
+    ///
+    /// - Returns: What is to be kept now.
+    mutating func rewind(_ replay: DeviceReplay, at wall: Duration) -> AgentCursor? {
+        cursor = replay.position.map { AgentCursor(position: $0, time: replay.since ?? cursor?.time ?? wall) }
+        rewind(to: replay.position)
+        return cursor
+    }
+
+    private mutating func rewind(to position: EventPosition?) {
         end()
         (reached, isAtEnd, isCaughtUp, needsHistory) = (position, false, false, false)
     }
@@ -198,7 +207,7 @@ extension AgentMachine {
         }
     }
 
-    private mutating func publishEvent(_ kind: DeviceEvent.Kind, _ position: EventPosition?, _ purpose: Purpose) {
+    mutating func publishEvent(_ kind: DeviceEvent.Kind, _ position: EventPosition?, _ purpose: Purpose) {
         let event = DeviceEvent(session: session, position: position, wall: world.wall(), kind: kind)
         publish(.event, event.bytes, purpose)
     }

@@ -11,11 +11,11 @@ package enum FleetGroup {
     ) -> CommandConfiguration {
         CommandConfiguration(
             commandName: name,
-            abstract: "Tell a broker of MQTT about this machine's outages.",
+            abstract: "Explain the outages of many machines, over a broker of MQTT.",
             usage: "reachability fleet <subcommand>",
             discussion: """
                 Examples: reachability fleet agent --broker mqtts://hub --site hq --device door
-                          reachability fleet agent --help
+                          reachability fleet hub --broker mqtts://broker
                 Exit status: 64 usage, 69 not installed; or as each subcommand tells.
                 """,
             subcommands: subcommands

@@ -129,6 +129,13 @@ package struct FleetIncident: Hashable, Sendable {
         return true
     }
 
+    /// Lets go of a machine and what befell it. When it all began stays as it was seen.
+    mutating func forget(_ device: String) {
+        guard let part = parts.removeValue(forKey: device) else { return }
+        if part.isOpen { openCount -= 1 }
+        if let noticed = part.gap?.noticed { falls.remove(at: index(of: noticed)) }
+    }
+
     private mutating func extend(to range: ClosedRange<Duration>) {
         onset = min(onset.lowerBound, range.lowerBound)...max(onset.upperBound, range.upperBound)
     }

@@ -46,6 +46,11 @@ package struct FleetIncidentBook: Sendable {
 
     package func open(at site: String) -> FleetIncident? { sites[site]?.last { $0.isOpen } }
 
+    /// The latest that lasts for a machine.
+    package func open(of place: FleetPlace) -> FleetIncident? {
+        sites[place.site]?.last { $0.parts[place.device]?.isOpen ?? false }
+    }
+
     /// Whether an outage of a machine is in one of them.
     package func knows(_ outage: String, of place: FleetPlace) -> Bool { knownIndex(place, outage) != nil }
 
@@ -104,6 +109,19 @@ package struct FleetIncidentBook: Sendable {
             left -= 1
             return true
         }
+    }
+
+    /// Lets go of a machine, and of incidents that befell nobody else.
+    package mutating func forget(_ place: FleetPlace) -> [Change] {
+        var changes: [Change] = []
+        for index in (sites[place.site] ?? []).indices {
+            guard let incident = sites[place.site]?[index], incident.parts[place.device] != nil else { continue }
+            sites[place.site]?[index].forget(place.device)
+            let isOver = incident.isOpen && !(sites[place.site]?[index].isOpen ?? false)
+            changes.append(Change(kind: isOver ? .closed : .refined, incident: incident.id, place: place))
+        }
+        sites[place.site]?.removeAll(where: \.parts.isEmpty)
+        return changes
     }
 
     // MARK: Where it belongs

@@ -79,6 +79,11 @@ extension Hub {
         of place: FleetPlace,
         _ isKept: (FleetPlace, String) -> Bool
     ) throws(PayloadError) -> [Decision] {
+        if devices[place]?.isBehind ?? false {
+            guard event.kind == run.map({ .replaying(mark: $0) }) else { return [] }
+            devices[place]?.isBehind = false
+            return []
+        }
         if let position = event.position, devices[place]?.log.has(position) ?? false { return [] }
         try admit(place)
         if let position = event.position { devices[place]?.log.add(position) }
@@ -98,7 +103,8 @@ extension Hub {
             if early.session != event.session { early = .init(session: event.session) }
             switch event.kind {
             case .resumed(let length): early.slept += length
-            default: early.isToldWhole = true
+            case .caughtUp: early.isToldWhole = true
+            case .outage, .replaying: break
             }
             devices[place]?.early = early
             return []
@@ -107,7 +113,8 @@ extension Hub {
         return changeGap(place) { gap in
             switch event.kind {
             case .resumed(let length): gap.evidence.slept += length
-            default: gap.evidence.isToldWhole = true
+            case .caughtUp: gap.evidence.isToldWhole = true
+            case .outage, .replaying: break
             }
         }
     }

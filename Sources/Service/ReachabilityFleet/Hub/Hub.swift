@@ -28,6 +28,8 @@ package struct Hub: Sendable {
         case incident(FleetIncidentBook.Change)
         /// Two machines use one name.
         case disputed(FleetPlace)
+        /// A machine that may be there is to tell again: ``replay(for:)``.
+        case behind(FleetPlace)
         /// A message is not taken, and why. It is acknowledged all the same, or it would come again for ever.
         case refused(topic: String, reason: String)
     }
@@ -37,17 +39,26 @@ package struct Hub: Sendable {
     /// Who is back has so much time to tell what was.
     package static let patience: Duration = .seconds(15 * 60)
 
+    /// What replays are marked with; nil where nothing is lost that was acknowledged, so that nobody has to tell again.
+    let run: String?
     package internal(set) var devices: [FleetPlace: HubDevice] = [:]
     package internal(set) var book = FleetIncidentBook()
     private var latest: Duration = .zero
 
-    package init() {}
+    package init() { run = nil }
 
     /// Goes on where a hub had ended. Whoever was online is unknown until heard.
     ///
-    /// - Parameter incidents: All that are open, and the latest of those that are over.
-    package init(devices: [HubDevice], incidents: [FleetIncident]) {
-        for device in devices { self.devices[device.place] = device }
+    /// - Parameters:
+    ///   - incidents: All that are open, and the latest of those that are over.
+    ///   - run: Another for each process of a hub whose broker is told that it has a message before that is written down: then what came
+    ///     last before the process ended may be missing, and every machine that was known is to tell again.
+    package init(devices: [HubDevice], incidents: [FleetIncident], run: String? = nil) {
+        self.run = run
+        for device in devices {
+            self.devices[device.place] = device
+            self.devices[device.place]?.isBehind = run != nil
+        }
         book = FleetIncidentBook(incidents)
         _ = brokerWasLost()
     }
@@ -69,7 +80,13 @@ package struct Hub: Sendable {
                 // An empty one takes away what the broker had kept.
                 if message.payload.isEmpty { return [] }
                 guard afford(place) else { throw PayloadError("too many messages") }
-                return try take(DeviceState(message.payload), of: place, isRetained: message.isRetained)
+                let isNew = devices[place] == nil
+                let state = try DeviceState(message.payload)
+                let decisions = try take(state, of: place, isRetained: message.isRetained)
+                // Who is known to the broker and not here has told before.
+                if isNew, message.isRetained, run != nil { devices[place]?.isBehind = true }
+                let mayAnswer = state.standing == .online && replay(for: place) != nil
+                return decisions + (mayAnswer ? [.behind(place)] : [])
             case .event:
                 if message.isRetained { throw PayloadError("an event that was retained") }
                 guard afford(place) else { throw PayloadError("too many messages") }
@@ -118,6 +135,26 @@ package struct Hub: Sendable {
 
     /// Lets go of incidents of a site that are over for long. What became of them must be written down before.
     package mutating func prune(_ site: String) { book.prune(site) }
+
+    /// A message of a machine was lost.
+    package mutating func fallBehind(_ place: FleetPlace) -> [Decision] {
+        guard run != nil, devices[place] != nil else { return [] }
+        devices[place]?.isBehind = true
+        return [.behind(place)]
+    }
+
+    /// What a machine that is behind is asked for; nil for others.
+    package func replay(for place: FleetPlace) -> DeviceReplay? {
+        guard let device = devices[place], device.isBehind || device.presence.standing == .unknown else { return nil }
+        let heard = device.presence.heard.map { max(.zero, $0 - (device.clock.offset ?? .zero)) }
+        return DeviceReplay(after: device.log.newest.last, since: heard, mark: device.isBehind ? run : nil)
+    }
+
+    /// Lets go of a machine. If it is heard again, it is a new one.
+    package mutating func forget(_ place: FleetPlace) -> [Decision] {
+        devices[place] = nil
+        return book.forget(place).map(Decision.incident)
+    }
 
     /// Why a machine was away the last time; nil where it never was.
     package func verdict(of place: FleetPlace) -> SilenceVerdict? {

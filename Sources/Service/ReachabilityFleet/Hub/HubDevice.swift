@@ -12,6 +12,8 @@ package struct HubDevice: Hashable, Sendable {
     package internal(set) var disputed: Duration?
     /// How many of its messages were refused.
     package internal(set) var refused: UInt64 = 0
+    /// Whether what it tells is passed over until it tells again from where the log ends: something may be missing in between.
+    package internal(set) var isBehind = false
     var budget = MessageBudget()
     /// What came of a session before its birth: topics do not keep their order among each other.
     var early = Early()

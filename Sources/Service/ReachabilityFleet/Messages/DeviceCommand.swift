@@ -4,12 +4,26 @@ import LinuxPrimitives
 package enum DeviceCommand: Hashable, Sendable {
     /// Why it is as it is: answered on `detail`.
     case detail
-    /// Tells again what came after a place in its log.
-    case replay(after: EventPosition)
+    /// Says anew how it is, and tells again what came after a place in its log.
+    case replay(DeviceReplay)
     /// Has a target checked that is configured.
     case check(target: String)
     /// The report of an outage: answered on `detail`.
     case report(outage: String)
+}
+
+/// From where on a machine tells again.
+package struct DeviceReplay: Hashable, Sendable {
+    /// The last event that is known; nil for all that is kept.
+    package var position: EventPosition?
+    /// When that may have been, by the machine's wall clock since 1970: where the log does not go back so far, the history does.
+    package var since: Duration?
+    /// Said before the first event, so that whoever asked knows which come again; nil where nobody has to know.
+    package var mark: String?
+
+    package init(after position: EventPosition?, since: Duration? = nil, mark: String? = nil) {
+        (self.position, self.since, self.mark) = (position, since, mark)
+    }
 }
 
 extension DeviceCommand {
@@ -24,10 +38,13 @@ extension DeviceCommand {
         switch try payload.word("command", Word.self) {
         case .detail: self = .detail
         case .replay:
-            guard let position = EventPosition(try payload.text("after", longest: 64)) else {
-                throw PayloadError("\"after\" is no place in a log")
-            }
-            self = .replay(after: position)
+            let text = try payload.optionalText("after", longest: 64)
+            let position = text.flatMap { EventPosition($0) }
+            if text != nil, position == nil { throw PayloadError("\"after\" is no place in a log") }
+            let since = try payload.optionalDuration("since")
+            if let since, since < .zero { throw PayloadError("\"since\" is before 1970") }
+            let mark = try payload.optionalText("mark", longest: 64)
+            self = .replay(DeviceReplay(after: position, since: since, mark: mark))
         case .check: self = .check(target: try payload.text("target", longest: 256))
         case .report:
             let id = try payload.text("outage", longest: 128)
@@ -49,9 +66,11 @@ extension DeviceCommand {
         object.add("schema", 1)
         switch self {
         case .detail: object.add("command", Word.detail.rawValue)
-        case .replay(let position):
+        case .replay(let replay):
             object.add("command", Word.replay.rawValue)
-            object.add("after", position.description)
+            if let position = replay.position { object.add("after", position.description) }
+            if let since = replay.since { object.add("since", since.milliseconds) }
+            if let mark = replay.mark { object.add("mark", mark) }
         case .check(let target):
             object.add("command", Word.check.rawValue)
             object.add("target", target)

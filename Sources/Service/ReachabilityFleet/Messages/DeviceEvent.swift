@@ -35,6 +35,8 @@ package struct DeviceEvent: Hashable, Sendable {
         case resumed(Duration)
         /// Everything that was missed has been told.
         case caughtUp
+        /// From here on it tells again, as it was asked to with this mark.
+        case replaying(mark: String)
     }
 
     package let session: String
@@ -78,7 +80,7 @@ extension DeviceOutage {
 }
 
 extension DeviceEvent {
-    private enum Word: String { case outage, resumed, caughtUp }
+    private enum Word: String { case outage, resumed, caughtUp, replaying }
 
     package init(_ bytes: [UInt8]) throws(PayloadError) {
         let payload = try Payload(bytes)
@@ -94,6 +96,7 @@ extension DeviceEvent {
         case .resumed:
             kind = .resumed(.milliseconds(Int64(try payload.count("sleepMilliseconds", upTo: Payload.latest))))
         case .caughtUp: kind = .caughtUp
+        case .replaying: kind = .replaying(mark: try payload.text("mark", longest: 64))
         }
     }
 
@@ -111,6 +114,9 @@ extension DeviceEvent {
             object.add("event", Word.resumed.rawValue)
             object.add("sleepMilliseconds", sleep.milliseconds)
         case .caughtUp: object.add("event", Word.caughtUp.rawValue)
+        case .replaying(let mark):
+            object.add("event", Word.replaying.rawValue)
+            object.add("mark", mark)
         }
         return object.bytes
     }

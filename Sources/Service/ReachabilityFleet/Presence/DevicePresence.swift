@@ -4,12 +4,12 @@
 /// has noticed the end of the old connection is told offline afterwards. And what it kept over a restart says "online" for machines that
 /// are gone, so a retained report makes nobody online; only a word that is sent now does.
 package struct DevicePresence: Hashable, Sendable {
-    package enum Standing: String, Sendable {
-        /// Nothing is known now: the hub or the broker has just started, or the broker is away.
-        case unknown
+    package enum Standing: String, Sendable, CaseIterable {
         case online
         /// Gone without a word.
         case silent
+        /// Nothing is known now: the hub or the broker has just started, or the broker is away.
+        case unknown
         case sleeping, leaving
     }
 

@@ -45,7 +45,7 @@ package final class HubKeeper: Sendable {
     private let store: any HubStore
     private let clock: @Sendable () -> Duration
     /// Told of what was decided, once it is on the disk, or is known not to be for now.
-    private let tell: @Sendable ([Hub.Decision]) -> Void
+    private let listeners = Locked<[@Sendable ([Hub.Decision], Hub) -> Void]>([])
     /// Told when the store cannot be written, once, and when it can again, with nil.
     private let report: @Sendable (HistoryFault?) -> Void
     private let queue = DispatchQueue(label: "ReachabilityHub.keeper")
@@ -53,18 +53,18 @@ package final class HubKeeper: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
+    ///   - run: Of this process, for ``Hub/init(devices:incidents:run:)``.
     ///   - clock: The hub's clock, since 1970.
-    ///   - tell: Called on a queue of its own, in order.
     /// - Throws: Where the store cannot be read.
     package init(
         _ store: any HubStore,
+        run: String? = nil,
         clock: @escaping @Sendable () -> Duration = { SystemClock.real },
-        tell: @escaping @Sendable ([Hub.Decision]) -> Void = { _ in },
         report: @escaping @Sendable (HistoryFault?) -> Void = { _ in }
     ) throws(HistoryFault) {
         let contents = try store.contents()
-        (self.store, self.clock, self.tell, self.report) = (store, clock, tell, report)
-        state = Locked(State(hub: Hub(devices: contents.devices, incidents: contents.incidents)))
+        (self.store, self.clock, self.report) = (store, clock, report)
+        state = Locked(State(hub: Hub(devices: contents.devices, incidents: contents.incidents, run: run)))
         timer.withLock { timer in
             let made = DispatchSource.makeTimerSource(queue: queue)
             made.setEventHandler { [weak self] in self?.pass() }
@@ -80,6 +80,16 @@ package final class HubKeeper: Sendable {
 
     /// Why the store cannot be written; nil where it can.
     package var fault: HistoryFault? { state.withLock(\.fault) }
+
+    /// Adds who is told of what was decided, with what the hub knows then: on a queue of its own, in order.
+    package func addListener(_ listener: @escaping @Sendable ([Hub.Decision], Hub) -> Void) {
+        listeners.withLock { $0.append(listener) }
+    }
+
+    /// A message of a machine could not be taken, and will not come again.
+    package func lose(_ place: FleetPlace) {
+        queue.async { [weak self] in self?.decide { $0.fallBehind(place) } }
+    }
 
     /// Takes messages, in their order.
     ///
@@ -114,6 +124,26 @@ package final class HubKeeper: Sendable {
     package func pass() {
         let now = clock()
         queue.async { [weak self] in self?.decide { $0.pass(to: now) } }
+    }
+
+    /// Forgets a machine, here and on the disk; what of it is on its way comes back.
+    ///
+    /// - Returns: Whether it was known.
+    /// - Throws: Where the disk cannot be written; then nothing is forgotten.
+    package func forget(_ place: FleetPlace) throws(HistoryFault) -> Bool {
+        try queue.sync { () -> Result<Bool, HistoryFault> in
+            work()
+            guard hub.devices[place] != nil else { return .success(false) }
+            do throws(HistoryFault) { try store.forget(place) } catch { return .failure(error) }
+            let decisions = state.withLock { state in
+                state.unsaved.devices.remove(place)
+                let decisions = state.hub.forget(place)
+                state.unsaved.add(decisions)
+                return decisions
+            }
+            save(telling: decisions)
+            return .success(true)
+        }.get()
     }
 
     /// Waits until all that was taken is decided on, and saved if it can be.
@@ -172,7 +202,7 @@ package final class HubKeeper: Sendable {
     /// - Returns: Whether it is saved.
     @discardableResult
     private func save(telling decisions: [Hub.Decision]) -> Bool {
-        defer { if !decisions.isEmpty { tell(decisions) } }
+        defer { tell(decisions) }
         let (changes, acknowledgements) = state.withLock { ($0.changes, $0.acknowledgements) }
         do throws(HistoryFault) {
             if !changes.isEmpty { try store.save(changes) }
@@ -197,6 +227,12 @@ package final class HubKeeper: Sendable {
         return true
     }
 
+    private func tell(_ decisions: [Hub.Decision]) {
+        if decisions.isEmpty { return }
+        let hub = hub
+        for listener in listeners.withLock(\.self) { listener(decisions, hub) }
+    }
+
     private func schedule(retrying: Bool) {
         let now = clock()
         let deadline = retrying ? now + .seconds(1) : state.withLock(\.hub).deadline
@@ -214,7 +250,7 @@ extension HubKeeper.Unsaved {
             switch decision {
             case .noted(let place), .stands(let place, _), .gap(let place), .disputed(let place): devices.insert(place)
             case .incident(let change): incidents[change.incident, default: []].insert(change.place)
-            case .refused: break
+            case .refused, .behind: break
             }
         }
     }

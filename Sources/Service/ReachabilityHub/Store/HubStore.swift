@@ -18,6 +18,9 @@ package protocol HubStore: Sendable {
     /// One incident, whole; nil where there is none.
     func incident(_ id: String) throws(HistoryFault) -> FleetIncident?
 
+    /// Deletes a machine, what befell it, and incidents that befell nobody else; all, or nothing.
+    func forget(_ place: FleetPlace) throws(HistoryFault)
+
     func close()
 }
 

@@ -39,6 +39,22 @@ package struct IncidentSummary: Hashable, Sendable {
         (self.deviceCount, self.devices) = (deviceCount, devices)
     }
 
+    /// The same incident with other machines.
+    func with(_ devices: [String]) -> IncidentSummary {
+        IncidentSummary(
+            id: id,
+            site: site,
+            start: start,
+            end: end,
+            attribution: attribution,
+            cause: cause,
+            isUnexplained: isUnexplained,
+            isHarmless: isHarmless,
+            deviceCount: devices.count,
+            devices: Array(devices.prefix(Self.nameLimit))
+        )
+    }
+
     package init(_ incident: FleetIncident) {
         let fault = incident.fault
         self.init(

@@ -65,6 +65,18 @@ package final class MemoryHubStore: HubStore {
         state.withLock { state in state.summaries[id].map { state.incident($0) } }
     }
 
+    package func forget(_ place: FleetPlace) {
+        state.withLock { state in
+            state.devices[place] = nil
+            for (id, summary) in state.summaries where summary.site == place.site {
+                guard state.parts[id]?.removeValue(forKey: place.device) != nil else { continue }
+                let parts = state.parts[id] ?? [:]
+                state.summaries[id] = parts.isEmpty ? nil : summary.with(parts.keys.sorted())
+                if parts.isEmpty { state.parts[id] = nil }
+            }
+        }
+    }
+
     package func close() {}
 }
 

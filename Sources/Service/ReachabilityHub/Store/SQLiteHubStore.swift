@@ -1,6 +1,6 @@
 import GRDB
 import LinuxPrimitives
-import ReachabilityFleet
+package import ReachabilityFleet
 import ReachabilityLedger
 package import ReachabilityService
 
@@ -78,6 +78,34 @@ package final class SQLiteHubStore: HubStore {
                 for device in changes.devices { try Self.save(device, db) }
                 for incident in changes.incidents { try Self.save(incident, db) }
                 for part in changes.parts { try Self.save(part, db) }
+            }
+        } catch {
+            throw HistoryFault(error, file: file)
+        }
+    }
+
+    package func forget(_ place: FleetPlace) throws(HistoryFault) {
+        do {
+            try database.write { db in
+                for sql in [
+                    "DELETE FROM device WHERE site = :site AND device = :device",
+                    "DELETE FROM outage WHERE site = :site AND device = :device",
+                    """
+                    UPDATE incident SET deviceCount = deviceCount - 1 WHERE site = :site
+                        AND id IN (SELECT incident FROM part WHERE device = :device)
+                    """,
+                    """
+                    DELETE FROM part WHERE device = :device
+                        AND (SELECT site FROM incident WHERE id = part.incident) = :site
+                    """,
+                    "DELETE FROM incident WHERE site = :site AND deviceCount = 0",
+                ] {
+                    let statement = try db.makeStatement(sql: sql)
+                    let names = ["site": place.site, "device": place.device].filter {
+                        sql.contains(":\($0.key)")
+                    }
+                    try statement.execute(arguments: StatementArguments(names))
+                }
             }
         } catch {
             throw HistoryFault(error, file: file)

@@ -13,9 +13,7 @@ extension API {
         object.add("targets", service.snapshot.books.accounts.count)
         object.add("history", history.map { Self.object(of: $0.status) })
         object.add("kind", "readiness")
-        var answer = WebAnswer(type: Representation.json.contentType, object.bytes)
-        answer.headers.append(("Cache-Control", "no-store"))
-        return answer
+        return WebAnswer.one(object).unstored
     }
 
     /// How the history stands. A fault of it is told, and nothing waits for its end.

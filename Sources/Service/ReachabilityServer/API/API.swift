@@ -64,7 +64,7 @@ package struct API: Sendable {
     package func answer(to request: WebRequest) -> WebAnswer {
         do {
             var request = request
-            request.token = try access.rules.admit(request)
+            try access.admit(&request)
             return try answer(to: request, Resource(request.path))
         } catch {
             return error.answer(as: Representation(of: request))
@@ -109,72 +109,37 @@ package struct API: Sendable {
         let query = Query(request)
         switch resource {
         case .reload, .check, .note: return WebAnswer(.noContent)
-        case .health: return WebAnswer(type: Representation.text.contentType, Array("ok\n".utf8))
+        case .health: return .healthy
         case .readiness: return readiness()
         case .metrics: return metrics(request)
         case .probe: return try probe(query, request)
         case .description: return description(request)
-        case .status: return uncached(status())
-        case .targets: return try list(targets(query), query, request)
-        case .target(let name): return try one(target(name), request)
-        case .intervals(let name): return try list(intervals(of: name, query), query, request)
-        case .checks(let name): return try list(checks(of: name, query), query, request)
-        case .outages: return try list(outages(query), query, request)
-        case .outage(let id): return try one(outage(id), request)
+        case .status: return .one(status()).unstored
+        case .targets: return try .list(targets(query), query, request)
+        case .target(let name): return .one(try target(name), request)
+        case .intervals(let name): return try .list(intervals(of: name, query), query, request)
+        case .checks(let name): return try .list(checks(of: name, query), query, request)
+        case .outages: return try .list(outages(query), query, request)
+        case .outage(let id): return .one(try outage(id), request)
         case .report(let id): return try report(id, query, request)
         case .why(let name):
             try query.checkNames()
-            return try fresh(why(name), request)
-        case .configuration: return fresh(configuration(), request)
-        case .maintenances: return try list(maintenance(query), query, request)
-        case .maintenance(let id): return try one(maintenance(id), request)
+            return .one(try why(name), request).unstored
+        case .configuration: return .one(configuration(), request).unstored
+        case .maintenances: return try .list(maintenance(query), query, request)
+        case .maintenance(let id): return .one(try maintenance(id), request)
         case .stream: return try stream(query, request)
-        case .events: return try events(query, request)
+        case .events: return try feed.events(query, request)
         case .page(let name): return try page(name, query)
         case .sheet(let sheet): return try self.sheet(sheet, query)
-        case .asset(let name): return try asset(name, request)
-        case .availability: return try list(availability(query, of: nil), query, request)
-        case .availabilityOf(let name): return try list(availability(query, of: name), query, request)
+        case .asset(let name): return try Asset.answer(name, request)
+        case .availability: return try .list(availability(query, of: nil), query, request)
+        case .availabilityOf(let name): return try .list(availability(query, of: name), query, request)
         }
     }
 
     /// What can be asked for, in the words of OpenAPI 3.1: `openapi.json`, as it stands beside this file.
     private func description(_ request: WebRequest) -> WebAnswer {
         WebAnswer(type: Representation.json.contentType, PackageResources.openapi_json).tagged(for: request)
-    }
-
-    // MARK: Forms
-
-    /// A list, in the form the client would like best.
-    func list(_ page: Page, _ query: Query, _ request: WebRequest) throws(Problem) -> WebAnswer {
-        try query.checkNames()
-        let representation = Representation(of: request)
-        var answer = WebAnswer(type: representation.contentType, page.bytes(as: representation))
-        answer.headers.append(("Vary", "Accept"))
-        if let next = page.next { answer.headers.append(("Link", "<\(query.link(after: next))>; rel=\"next\"")) }
-        return answer.tagged(for: request)
-    }
-
-    private func one(_ item: Item, _ request: WebRequest) -> WebAnswer {
-        let representation = Representation(of: request)
-        let bytes = representation == .text ? Array((item.report + "\n").utf8) : item.object.bytes
-        let type = representation == .lines ? Representation.json.contentType : representation.contentType
-        var answer = WebAnswer(type: type, bytes)
-        answer.headers.append(("Vary", "Accept"))
-        return answer.tagged(for: request)
-    }
-
-    /// One thing as it is at this moment.
-    private func fresh(_ item: Item, _ request: WebRequest) -> WebAnswer {
-        var answer = one(item, request)
-        answer.headers.append(("Cache-Control", "no-store"))
-        return answer
-    }
-
-    /// What is another thing each time.
-    private func uncached(_ object: JSONObject) -> WebAnswer {
-        var answer = WebAnswer(type: Representation.json.contentType, object.bytes)
-        answer.headers.append(("Cache-Control", "no-store"))
-        return answer
     }
 }

@@ -1,26 +1,26 @@
-import LinuxPrimitives
+package import LinuxPrimitives
 
 /// Something that is told, as JSON and as a line for people.
-struct Item {
+package struct Item {
     /// What tells it from others of its list, in whose order it is.
-    let key: String
-    let object: JSONObject
-    let text: String
+    package let key: String
+    package let object: JSONObject
+    package let text: String
     /// All of it for people, in several lines; the same line where there is no more.
-    let report: String
+    package let report: String
 
-    init(key: String, object: JSONObject, text: String, report: String? = nil) {
+    package init(key: String, object: JSONObject, text: String, report: String? = nil) {
         (self.key, self.object, self.text, self.report) = (key, object, text, report ?? text)
     }
 }
 
 /// A part of a list.
-struct Page {
-    let items: [Item]
+package struct Page {
+    package let items: [Item]
     /// The key of its last item, if there are more.
-    let next: String?
+    package let next: String?
 
-    init(_ items: [Item], next: String?) {
+    package init(_ items: [Item], next: String?) {
         (self.items, self.next) = (items, next)
     }
 
@@ -29,7 +29,7 @@ struct Page {
     /// - Parameters:
     ///   - all: In their order.
     ///   - isAfter: Whether an element comes after a key, in that order.
-    init<Element>(
+    package init<Element>(
         of all: [Element],
         _ query: Query,
         key: (Element) -> String,

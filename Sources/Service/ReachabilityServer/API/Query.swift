@@ -4,22 +4,22 @@ import ReachabilityLedger
 import ReachabilityService
 
 /// What a request asks of a list, and the names that were understood.
-final class Query {
+package final class Query {
     private let request: WebRequest
     private var names: Set<String> = ["limit", "after"]
 
-    init(_ request: WebRequest) {
+    package init(_ request: WebRequest) {
         self.request = request
     }
 
     /// The value of a name; nil without.
-    func text(_ name: String) -> String? {
+    package func text(_ name: String) -> String? {
         names.insert(name)
         return request.query[name]
     }
 
     /// One of a few words; nil without.
-    func word<Word: RawRepresentable & CaseIterable>(
+    package func word<Word: RawRepresentable & CaseIterable>(
         _ name: String,
         _ type: Word.Type
     ) throws(Problem) -> Word? where Word.RawValue == String {
@@ -31,7 +31,7 @@ final class Query {
         return word
     }
 
-    func duration(_ name: String) throws(Problem) -> Duration? {
+    package func duration(_ name: String) throws(Problem) -> Duration? {
         guard let text = text(name) else { return nil }
         guard let duration = DurationText.duration(text), duration > .zero else {
             throw Problem(.badRequest, "\(name) is a duration such as 30d, 24h or 90m, not \"\(text.printable)\"")
@@ -40,7 +40,7 @@ final class Query {
     }
 
     /// How long to wait for what comes, a minute at most; nil where nobody waits.
-    var wait: Duration? {
+    package var wait: Duration? {
         get throws(Problem) {
             guard let duration = try duration("wait"), duration > .seconds(60) else { return try duration("wait") }
             throw Problem(.badRequest, "wait is at most 60s")
@@ -58,7 +58,7 @@ final class Query {
     }
 
     /// How many items a page has.
-    var limit: Int {
+    package var limit: Int {
         get throws(Problem) {
             guard let text = text("limit") else { return 100 }
             guard let limit = Int(text), (1...1000).contains(limit) else {
@@ -69,10 +69,10 @@ final class Query {
     }
 
     /// The key of the last item of the page before.
-    var after: String? { text("after") }
+    package var after: String? { text("after") }
 
     /// - Throws: ``Problem`` for a name that nobody asked about: it may be mistyped.
-    func checkNames() throws(Problem) {
+    package func checkNames() throws(Problem) {
         for name in request.query.keys.sorted() where !names.contains(name) {
             let known = names.sorted().joined(separator: ", ")
             throw Problem(.badRequest, "there is no parameter \"\(name.printable)\" here, only \(known)")
@@ -86,7 +86,7 @@ final class Query {
         return path + "?" + pairs.map { "\(Self.encoded($0))=\(Self.encoded($1))" }.joined(separator: "&")
     }
 
-    static func encoded(_ text: String) -> String {
+    package static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

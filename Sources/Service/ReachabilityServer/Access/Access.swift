@@ -28,6 +28,11 @@ package final class Access: Sendable {
     /// What counts for a request that comes now.
     var rules: AccessRules { state.withLock(\.rules) }
 
+    /// Lets a request in that may be answered, and notes by which token.
+    ///
+    /// - Throws: ``Problem`` with what is wrong.
+    package func admit(_ request: inout WebRequest) throws(Problem) { request.token = try rules.admit(request) }
+
     /// What is shown on a connection that begins now; nil where there is no certificate.
     package var tls: NIOSSLContext? { state.withLock(\.identity?.context) }
 

@@ -5,15 +5,19 @@ import ReachabilityService
 
 /// Who may change something: over the Unix socket root, the user the service runs as, and members of the group `reachability`; elsewhere
 /// who has a token for that.
-enum AdminRule {
+package enum AdminRule {
     /// The group, which need not be there.
     static let group = "reachability"
 
-    /// - Parameter number: The number of that group now. It is asked for where it matters alone, on the calling thread.
     /// - Throws: ``Problem`` for everybody else.
+    package static func check(_ request: WebRequest) throws(Problem) {
+        try check(request) { UserGroup.number(of: group) }
+    }
+
+    /// - Parameter number: The number of that group now. It is asked for where it matters alone, on the calling thread.
     static func check(
         _ request: WebRequest,
-        group number: () -> UInt32? = { UserGroup.number(of: group) }
+        group number: () -> UInt32?
     ) throws(Problem) {
         guard case .local(let user, let groups) = request.way else {
             if request.token?.scope == .admin { return }

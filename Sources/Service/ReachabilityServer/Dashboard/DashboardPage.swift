@@ -96,35 +96,6 @@ extension API {
         _ status: HTTPResponseStatus = .ok
     ) -> WebAnswer {
         let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? "reachability"
-        let html = layout.html(snapshot, host: host)
-        var answer = WebAnswer(status, type: "text/html; charset=utf-8", Array(html.text.utf8))
-        answer.headers.append(("Cache-Control", "no-store"))
-        answer.headers += Self.policy
-        return answer
+        return layout.answer(snapshot.clock, host: host, status)
     }
-
-    /// A file that pages use.
-    func asset(_ name: String, _ request: WebRequest) throws(Problem) -> WebAnswer {
-        guard let asset = Asset.all.first(where: { $0.path == "/assets/\(name)" }) else {
-            throw Problem(
-                .notFound,
-                "there is no file \"\(name.printable)\"; the page that named it is of another version"
-            )
-        }
-        var answer = WebAnswer(type: asset.type, asset.body)
-        answer.headers.append(("Cache-Control", "public, max-age=31536000, immutable"))
-        answer.headers += Self.policy
-        return answer.tagged(for: request)
-    }
-
-    /// Browsers let pages use nothing but what this service sends, and let nobody put them into a frame.
-    private static let policy: [(name: String, value: String)] = [
-        (
-            "Content-Security-Policy",
-            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-                + "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        ),
-        ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
-    ]
 }

@@ -129,7 +129,6 @@ extension API {
     }
 
     private func addService(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
-        let statistics = statistics()
         text.begin("reachability_build_info", .gauge, "1, with the version of the service.")
         text.add("reachability_build_info", [("version", version)], "1")
         text.add(
@@ -139,39 +138,11 @@ extension API {
             snapshot.calendar.wall(at: service.start).decimalSeconds
         )
         text.add("reachability_targets", .gauge, "Targets that are watched.", String(snapshot.books.accounts.count))
-        text.add("reachability_http_connections", .gauge, "Connections now.", String(statistics.connections))
-        text.add(
-            "reachability_http_refused_total",
-            .counter,
-            "Connections that were told to come later.",
-            String(statistics.refused)
-        )
-        text.add(
-            "reachability_http_expired_total",
-            .counter,
-            "Connections that were ended because a time was up.",
-            String(statistics.expired)
-        )
-        text.add("reachability_http_streams", .gauge, "Streams that are open.", String(statistics.streams))
-        text.add(
-            "reachability_http_slow_streams_total",
-            .counter,
-            "Streams that were ended because the client read too slowly.",
-            String(statistics.slowStreams)
-        )
-        text.begin("reachability_http_answers_total", .counter, "Answers, by the hundreds of their status.")
-        for hundreds in 2...5 {
-            let count = String(statistics.answers[hundreds] ?? 0)
-            text.add("reachability_http_answers_total", [("code", "\(hundreds)xx")], count)
-        }
+        text.add(statistics())
         addHistory(to: &text)
         addReloads(to: &text)
         addCertificate(to: &text)
         addNotifiers(to: &text)
-        if let usage = ProcessUsage.current {
-            text.add("process_cpu_seconds_total", .counter, "Time of processors used.", usage.processor.decimalSeconds)
-            text.add("process_resident_memory_bytes", .gauge, "Memory that is resident.", String(usage.resident))
-            text.add("process_open_fds", .gauge, "Descriptors that are open.", String(usage.descriptors))
-        }
+        text.addProcess()
     }
 }

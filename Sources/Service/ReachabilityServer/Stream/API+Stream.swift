@@ -1,19 +1,39 @@
 import LinuxPrimitives
 import NIOHTTP1
+import NetworkReachability
 import ReachabilityLedger
 import ReachabilityService
 
 extension API {
     /// Every event from now on, or from where the client was.
     func stream(_ query: Query, _ request: WebRequest) throws(Problem) -> WebAnswer {
-        let text = request.headers.first(name: "Last-Event-ID") ?? query.text("after")
-        try query.checkNames()
-        // A place that is none lies before a gap.
-        let position = text.map { StreamPosition($0) ?? StreamPosition(epoch: "", number: 0) }
-        var answer = WebAnswer(type: "text/event-stream")
-        answer.headers.append(("Cache-Control", "no-store"))
-        answer.stream = { [self] stream in feed.join(stream, after: position) { status(of: $0) } }
-        return answer
+        try feed.answer(query, request) {
+            let snapshot = service.snapshot
+            return .init(snapshot.books.lastNumber) { status(of: snapshot) }
+        }
+    }
+}
+
+extension EventFeed {
+    /// That of a service, which it follows.
+    convenience init(_ service: MonitoringService, ring: (UInt64) -> EventRing = { EventRing(after: $0) }) {
+        self.init(
+            epoch: String(service.start.nanoseconds, radix: 36),
+            ring: ring(service.snapshot.books.lastNumber),
+            newest: { service.snapshot.books.lastNumber },
+            schedule: { service.clock.monitor.schedule(after: $0, on: $1, $2) }
+        )
+        keep(service.addListener { [weak self] events in self?.send(events, service.snapshot) })
+    }
+
+    private func send(_ events: [ServiceEvent], _ snapshot: MonitoringService.Snapshot) {
+        send(
+            events.map { event in
+                let position = StreamPosition(epoch: epoch, number: event.number)
+                let object = snapshot.object(of: event, at: position)
+                return EventRing.Entry(event.kind.name, position, object, line: snapshot.line(of: event))
+            }
+        )
     }
 }
 

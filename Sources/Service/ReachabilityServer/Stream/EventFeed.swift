@@ -1,15 +1,26 @@
-import Dispatch
-import LinuxPrimitives
+package import Dispatch
+package import LinuxPrimitives
 import NIOCore
-import NetworkReachability
-import ReachabilityLedger
-import ReachabilityService
 
-/// Sends every event of the service to all who listen, each encoded once, and keeps the latest for those who come again.
+/// Sends every event to all who listen, each encoded once, and keeps the latest for those who come again. Thread-safe.
 ///
 /// A client that says where it was gets what came since, or is told of the gap with a snapshot. Neither way an event is missed or told
 /// twice: the snapshot carries the number of the last event that is in it.
 package final class EventFeed: Sendable {
+    /// Calls an action after a time, on a queue.
+    package typealias Scheduler =
+        @Sendable (Duration, DispatchQueue, @escaping @Sendable () -> Void) -> Cancellation
+
+    /// How everything is at a moment, and the number of the last event that is in it.
+    package struct Snapshot {
+        let number: UInt64
+        let describe: () -> JSONObject
+
+        package init(_ number: UInt64, describe: @escaping () -> JSONObject) {
+            (self.number, self.describe) = (number, describe)
+        }
+    }
+
     private struct Listener {
         let stream: WebStream
         /// The latest event it knows.
@@ -35,29 +46,38 @@ package final class EventFeed: Sendable {
     /// How long nothing is sent to those who listen.
     static let heartbeatInterval: Duration = .seconds(15)
 
-    let epoch: String
-    private let service: MonitoringService
+    /// Another for each run, for numbers begin anew.
+    package let epoch: String
+    private let newest: @Sendable () -> UInt64
+    private let schedule: Scheduler
     private let state: Locked<State>
     private let queue = DispatchQueue(label: "ReachabilityServer.heartbeat")
 
-    init(_ service: MonitoringService, ring: (UInt64) -> EventRing = { EventRing(after: $0) }) {
-        self.service = service
-        epoch = String(service.start.nanoseconds, radix: 36)
-        // Nothing is in the ring that was before, so whoever knows less than this is given a snapshot.
-        state = Locked(State(ring: ring(service.snapshot.books.lastNumber)))
-        let subscription = service.addListener { [weak self] events in self?.heard(events) }
-        state.withLock { $0.subscription = subscription }
+    /// - Parameters:
+    ///   - ring: Nothing is in it that was before, so whoever knows less than its number is given a snapshot.
+    ///   - newest: The number of the latest event there is, which may not have been sent yet.
+    package init(
+        epoch: String,
+        ring: EventRing,
+        newest: @escaping @Sendable () -> UInt64,
+        schedule: @escaping Scheduler
+    ) {
+        (self.epoch, self.newest, self.schedule) = (epoch, newest, schedule)
+        state = Locked(State(ring: ring))
     }
 
+    /// Keeps where its events come from, as long as it lives.
+    func keep(_ subscription: Cancellation) { state.withLock { $0.subscription = subscription } }
+
     /// How many listen now.
-    var count: Int { state.withLock { $0.listeners.count } }
+    package var count: Int { state.withLock { $0.listeners.count } }
 
     /// The events that are kept, the oldest first.
     var kept: ArraySlice<EventRing.Entry> { state.withLock(\.ring.all) }
 
     /// What came after an event; nil where that is not kept, or there was no such event.
     func entries(after position: StreamPosition) -> ArraySlice<EventRing.Entry>? {
-        let now = service.snapshot.books.lastNumber
+        let now = newest()
         return state.withLock { state in
             guard position.epoch == epoch, position.number <= max(now, state.ring.last) else { return nil }
             return state.ring.after(position.number)
@@ -70,26 +90,17 @@ package final class EventFeed: Sendable {
     ///
     /// - Parameters:
     ///   - position: Where it was; nil for one that comes for the first time.
-    ///   - describe: Writes a snapshot down.
-    func join(
-        _ stream: WebStream,
-        after position: StreamPosition?,
-        describe: (MonitoringService.Snapshot) -> JSONObject
-    ) {
+    ///   - snapshot: Takes a snapshot.
+    package func join(_ stream: WebStream, after position: StreamPosition?, snapshot: () -> Snapshot) {
         stream.send(StreamText.opening, isCounted: false)
         // Again only where the ring has lost, since the snapshot was taken, what came after it.
-        while !hasJoined(stream, position, service.snapshot, describe) {}
+        while !hasJoined(stream, position, snapshot()) {}
         stream.whenEnded { [weak self] in self?.leave(stream) }
         keepAlive()
     }
 
-    private func hasJoined(
-        _ stream: WebStream,
-        _ position: StreamPosition?,
-        _ snapshot: MonitoringService.Snapshot,
-        _ describe: (MonitoringService.Snapshot) -> JSONObject
-    ) -> Bool {
-        let now = snapshot.books.lastNumber
+    private func hasJoined(_ stream: WebStream, _ position: StreamPosition?, _ snapshot: Snapshot) -> Bool {
+        let now = snapshot.number
         return state.withLock { state in
             if let position, position.epoch == epoch, position.number <= max(now, state.ring.last),
                 let missed = state.ring.after(position.number)
@@ -102,7 +113,7 @@ package final class EventFeed: Sendable {
             guard let missed = state.ring.after(now) else { return false }
             let here = StreamPosition(epoch: epoch, number: now)
             if let position { stream.send(StreamText.event("gap", here, gap(since: position)), isCounted: false) }
-            stream.send(StreamText.event("snapshot", here, describe(snapshot)), isCounted: false)
+            stream.send(StreamText.event("snapshot", here, snapshot.describe()), isCounted: false)
             for entry in missed { stream.send(entry.bytes, isCounted: false) }
             state.listeners[ObjectIdentifier(stream)] = Listener(stream: stream, last: max(now, state.ring.last))
             return true
@@ -152,7 +163,7 @@ package final class EventFeed: Sendable {
             action.run()
             return Cancellation {}
         }
-        let timer = service.clock.monitor.schedule(after: time, on: queue) { action.run() }
+        let timer = schedule(time, queue) { action.run() }
         return Cancellation { [weak self] in
             action.cancel()
             timer.cancel()
@@ -162,13 +173,8 @@ package final class EventFeed: Sendable {
 
     // MARK: Sending
 
-    private func heard(_ events: [ServiceEvent]) {
-        let snapshot = service.snapshot
-        let entries = events.map { event in
-            let position = StreamPosition(epoch: epoch, number: event.number)
-            let bytes = StreamText.event(event.kind.name, position, snapshot.object(of: event, at: position))
-            return EventRing.Entry(number: event.number, bytes: bytes, line: snapshot.line(of: event))
-        }
+    /// Sends events, in the order of their numbers.
+    package func send(_ entries: [EventRing.Entry]) {
         guard let first = entries.first, let last = entries.last else { return }
         let whole = Self.joined(entries)
         let waiters = state.withLock { state in
@@ -195,9 +201,7 @@ package final class EventFeed: Sendable {
     private func keepAlive() {
         state.withLock { state in
             guard state.heartbeat == nil, !state.listeners.isEmpty else { return }
-            state.heartbeat = service.clock.monitor.schedule(after: Self.heartbeatInterval, on: queue) { [weak self] in
-                self?.beat()
-            }
+            state.heartbeat = schedule(Self.heartbeatInterval, queue) { [weak self] in self?.beat() }
         }
     }
 

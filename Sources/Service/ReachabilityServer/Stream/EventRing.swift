@@ -1,13 +1,24 @@
-import LinuxPrimitives
+package import LinuxPrimitives
 import NIOCore
 
 /// The latest events, as they are sent. A value.
-struct EventRing {
-    struct Entry {
-        let number: UInt64
+package struct EventRing: Sendable {
+    package struct Entry: Sendable {
+        package let number: UInt64
         let bytes: ByteBuffer
         /// The same for people.
         var line = ""
+
+        init(number: UInt64, bytes: ByteBuffer, line: String = "") {
+            (self.number, self.bytes, self.line) = (number, bytes, line)
+        }
+
+        /// - Parameters:
+        ///   - name: What kind of event it is.
+        ///   - line: The same for people.
+        package init(_ name: String, _ position: StreamPosition, _ object: JSONObject, line: String) {
+            self.init(number: position.number, bytes: StreamText.event(name, position, object), line: line)
+        }
 
         /// What it says, as it was encoded once.
         var object: JSONObject {
@@ -26,7 +37,7 @@ struct EventRing {
     private(set) var last: UInt64
 
     /// - Parameter last: The number of the latest event that is not in it.
-    init(after last: UInt64, limit: Int = 4096, byteLimit: Int = 4 << 20) {
+    package init(after last: UInt64, limit: Int = 4096, byteLimit: Int = 4 << 20) {
         (self.last, self.limit, self.byteLimit) = (last, limit, byteLimit)
     }
 
@@ -53,23 +64,23 @@ struct EventRing {
 }
 
 /// The place of an event in the stream: the run of the service, and the event's number in it.
-struct StreamPosition: Hashable, CustomStringConvertible {
+package struct StreamPosition: Hashable, Sendable, CustomStringConvertible {
     /// Another for each run, for numbers begin anew.
-    let epoch: String
-    let number: UInt64
+    package let epoch: String
+    package let number: UInt64
 
-    init(epoch: String, number: UInt64) {
+    package init(epoch: String, number: UInt64) {
         (self.epoch, self.number) = (epoch, number)
     }
 
     /// Reads `epoch.number`; nil for another text.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let number = UInt64(parts[1]) else { return nil }
         self.init(epoch: String(parts[0]), number: number)
     }
 
-    var description: String { "\(epoch).\(number)" }
+    package var description: String { "\(epoch).\(number)" }
 }
 
 extension EventRing.Entry {

@@ -53,7 +53,10 @@ package final class Reloader: Sendable {
     /// Reads a file.
     ///
     /// - Throws: ``ConfigurationProblems`` for what is wrong in it, or that it cannot be read.
-    package static func read(_ file: String) throws(ConfigurationProblems) -> ServiceConfiguration {
+    package static func read(
+        _ file: String,
+        for reader: ServiceConfiguration.Reader = .service
+    ) throws(ConfigurationProblems) -> ServiceConfiguration {
         let bytes: [UInt8]
         do { bytes = try InputFile.read(file, limit: 1 << 20) } catch {
             throw ConfigurationProblems([ConfigurationProblem(path: "", text: "it cannot be read: \(error)")])
@@ -62,7 +65,7 @@ package final class Reloader: Sendable {
             throw ConfigurationProblems([ConfigurationProblem(path: "", text: "it is no UTF-8")])
         }
         let directory = file.lastIndex(of: "/").map { String(file[...$0]) }
-        return try ServiceConfiguration(text, in: directory)
+        return try ServiceConfiguration(text, in: directory, for: reader)
     }
 
     /// Reads the file again.

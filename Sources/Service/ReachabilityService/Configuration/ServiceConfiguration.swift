@@ -35,11 +35,24 @@ package struct ServiceConfiguration: Hashable, Sendable {
     /// What is done without a file.
     package init() {}
 
+    /// Who is configured.
+    package enum Reader: Sendable {
+        case service
+        /// The hub of a fleet, which has no targets of its own: it listens, lets in, and keeps, by the same words.
+        case hub
+    }
+
     /// Reads a document.
     ///
-    /// - Parameter directory: Where the files are that it names without a path of their own; nil for the current one.
+    /// - Parameters:
+    ///   - directory: Where the files are that it names without a path of their own; nil for the current one.
+    ///   - reader: Whose words may stand in it.
     /// - Throws: ``ConfigurationProblems`` with all that is wrong.
-    package init(_ text: String, in directory: String? = nil) throws(ConfigurationProblems) {
+    package init(
+        _ text: String,
+        in directory: String? = nil,
+        for reader: Reader = .service
+    ) throws(ConfigurationProblems) {
         let nodes: [String: TOMLNode]
         do { nodes = try TOMLNode.parse(text) } catch { throw ConfigurationProblems([error]) }
         document = nodes
@@ -51,11 +64,13 @@ package struct ServiceConfiguration: Hashable, Sendable {
         if let table = root.table("listen") { listen = Listen(table) }
         access = Self.access(root, listen)
         if let table = root.table("history") { history = History(table) }
-        let anchors = root.table("anchors").map { Self.anchors($0) } ?? []
-        targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
-        notifiers = Self.notifiers(root, targets: targets, in: directory)
-        heartbeat = Self.heartbeat(root, in: directory)
-        maintenance = Self.maintenance(root, targets: targets)
+        if reader == .service {
+            let anchors = root.table("anchors").map { Self.anchors($0) } ?? []
+            targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
+            notifiers = Self.notifiers(root, targets: targets, in: directory)
+            heartbeat = Self.heartbeat(root, in: directory)
+            maintenance = Self.maintenance(root, targets: targets)
+        }
         root.finish()
         lines = KeyLines(text)
         if !findings.problems.isEmpty { throw placed(ConfigurationProblems(findings.problems)) }

@@ -4,7 +4,8 @@ extension Asset {
         "use strict";
         const names = ["snapshot", "gap", "intervalClosed", "intervalOpened", "intervalRefined", "outageBegan",
           "outageRefined", "outageEnded", "explained", "noted", "actorFound",
-          "maintenancePlanned", "maintenanceCancelled", "clockStepped", "resumed"];
+          "maintenancePlanned", "maintenanceCancelled", "clockStepped", "resumed",
+          "device", "disputed", "incidentOpened", "incidentRefined", "incidentReopened", "incidentClosed"];
         const ports = new Set();
         let source = null, last = "", live = null;
 

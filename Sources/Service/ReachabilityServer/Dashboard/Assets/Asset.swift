@@ -1,7 +1,8 @@
+import LinuxPrimitives
 import NIOHTTP1
 
 /// A file that pages use. Its address has the hash of its content, so browsers keep it for good.
-struct Asset: Sendable {
+package struct Asset: Sendable {
     let path: String
     let type: String
     let body: [UInt8]
@@ -24,6 +25,22 @@ struct Asset: Sendable {
 
     /// Another whenever one of them is: a page that is open and has others is loaded anew.
     static let version = all.map { $0.path.split(separator: "-").last.map { String($0.prefix(6)) } ?? "" }.joined()
+
+    /// One of them.
+    ///
+    /// - Throws: ``Problem`` where there is none of that name.
+    package static func answer(_ name: String, _ request: WebRequest) throws(Problem) -> WebAnswer {
+        guard let asset = all.first(where: { $0.path == "/assets/\(name)" }) else {
+            throw Problem(
+                .notFound,
+                "there is no file \"\(name.printable)\"; the page that named it is of another version"
+            )
+        }
+        var answer = WebAnswer(type: asset.type, asset.body)
+        answer.headers.append(("Cache-Control", "public, max-age=31536000, immutable"))
+        answer.headers += Layout.policy
+        return answer.tagged(for: request)
+    }
 
     private static func icon(_ colour: String, _ path: String) -> String {
         """

@@ -82,16 +82,7 @@ struct BarWindow {
     }
 
     /// What the colours and patterns mean.
-    static let legend: HTML = {
-        let items = LedgerAccount.allCases.map { account -> HTML in
-            let paint: HTML = account == .up ? "" : " fill=\"url(#p-\(account.rawValue))\""
-            return """
-                <li><svg class="swatch" width="20" height="12" aria-hidden="true"><rect class="k-\(account.rawValue) \
-                \(account == .up ? "s-up" : "")" width="20" height="12"\(paint)/></svg>\(Words.name(account))</li>
-                """
-        }
-        return "<ul class=\"legend\">\(items)</ul>"
-    }()
+    static let legend = Sign.legend(LedgerAccount.allCases)
 }
 
 extension MonitoringService.Snapshot {

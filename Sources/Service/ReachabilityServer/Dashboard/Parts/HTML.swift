@@ -7,15 +7,15 @@ import LinuxPrimitives
 /// ```
 ///
 /// Attributes in literals are quoted, always.
-struct HTML: ExpressibleByStringInterpolation, Sendable {
-    private(set) var text: String
+package struct HTML: ExpressibleByStringInterpolation, Sendable {
+    package private(set) var text: String
 
-    init(stringLiteral text: String) { self.text = text }
+    package init(stringLiteral text: String) { self.text = text }
 
-    init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+    package init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
     /// A text from anywhere: markup is shown, and what would turn the direction of writing or is not to be seen is shown as `\u{202e}`.
-    init(of text: String) {
+    package init(of text: String) {
         var escaped = ""
         for character in text.printable.unicodeScalars {
             switch character {
@@ -30,33 +30,33 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         self.text = escaped
     }
 
-    static func + (left: HTML, right: HTML) -> HTML { "\(left)\(right)" }
+    package static func + (left: HTML, right: HTML) -> HTML { "\(left)\(right)" }
 
-    struct StringInterpolation: StringInterpolationProtocol {
+    package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 
-        init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
+        package init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
 
-        mutating func appendLiteral(_ literal: String) { text += literal }
+        package mutating func appendLiteral(_ literal: String) { text += literal }
 
-        mutating func appendInterpolation(_ html: HTML) { text += html.text }
+        package mutating func appendInterpolation(_ html: HTML) { text += html.text }
 
-        mutating func appendInterpolation(_ html: HTML?) { text += html?.text ?? "" }
+        package mutating func appendInterpolation(_ html: HTML?) { text += html?.text ?? "" }
 
-        mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { text += part.text } }
+        package mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { text += part.text } }
 
-        mutating func appendInterpolation(_ value: String) { text += HTML(of: value).text }
+        package mutating func appendInterpolation(_ value: String) { text += HTML(of: value).text }
 
-        mutating func appendInterpolation(_ number: Int) { text += String(number) }
+        package mutating func appendInterpolation(_ number: Int) { text += String(number) }
     }
 }
 
 extension String.StringInterpolation {
     /// HTML that gets into a text would be shown as such: the literal around it is to be `HTML`.
     @available(*, deprecated, message: "write the type HTML at the literal around it")
-    mutating func appendInterpolation(_ html: HTML) { appendLiteral(html.text) }
+    package mutating func appendInterpolation(_ html: HTML) { appendLiteral(html.text) }
 
     /// The same of several.
     @available(*, deprecated, message: "write the type HTML at the literal around it")
-    mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { appendLiteral(part.text) } }
+    package mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { appendLiteral(part.text) } }
 }

@@ -1,5 +1,5 @@
 import LinuxPrimitives
-import ReachabilityLedger
+package import ReachabilityLedger
 package import ReachabilityService
 
 /// The one sentence on top: how all targets are, the worst first.
@@ -66,13 +66,25 @@ extension MonitoringService.Snapshot {
 }
 
 /// The sign of a state: each has a shape of its own, so that colour never says anything alone.
-enum Sign {
-    static func svg(_ account: LedgerAccount, size: String = "small") -> HTML {
+package enum Sign {
+    package static func svg(_ account: LedgerAccount, size: String = "small") -> HTML {
         "<svg class=\"sign \(size) c-\(account.rawValue)\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><use href=\"#i-\(account.rawValue)\"/></svg>"
     }
 
     /// The state as a word with its sign.
-    static func pill(_ account: LedgerAccount) -> HTML {
+    package static func pill(_ account: LedgerAccount) -> HTML {
         "<span class=\"pill t-\(account.rawValue)\">\(svg(account))\(Words.name(account))</span>"
+    }
+
+    /// What the colours and patterns of these mean.
+    package static func legend(_ accounts: [LedgerAccount]) -> HTML {
+        let items = accounts.map { account -> HTML in
+            let paint: HTML = account == .up ? "" : " fill=\"url(#p-\(account.rawValue))\""
+            return """
+                <li><svg class="swatch" width="20" height="12" aria-hidden="true"><rect class="k-\(account.rawValue) \
+                \(account == .up ? "s-up" : "")" width="20" height="12"\(paint)/></svg>\(Words.name(account))</li>
+                """
+        }
+        return "<ul class=\"legend\">\(items)</ul>"
     }
 }

@@ -1,20 +1,40 @@
 import LinuxPrimitives
-import ReachabilityLedger
-import ReachabilityService
+package import NIOHTTP1
+package import ReachabilityLedger
 
 /// What all pages have: the head, the navigation, the banner, and the drawings they use.
-struct Layout {
+package struct Layout: Sendable {
     let title: String
     /// Whose colour the icon has.
     let account: LedgerAccount
     /// Which entry of the navigation it belongs to: its path.
     let place: String
     let main: HTML
+    private let places: [(path: String, name: String)]
 
-    func html(_ snapshot: MonitoringService.Snapshot, host: String) -> HTML {
+    /// - Parameter places: The entries of the navigation.
+    package init(
+        title: String,
+        account: LedgerAccount,
+        place: String,
+        places: [(path: String, name: String)] = Self.places,
+        main: HTML
+    ) {
+        (self.title, self.account, self.place, self.places, self.main) = (title, account, place, places, main)
+    }
+
+    /// The page, made now.
+    package func answer(_ clock: PageClock, host: String, _ status: HTTPResponseStatus = .ok) -> WebAnswer {
+        var answer = WebAnswer(status, type: "text/html; charset=utf-8", Array(html(clock, host: host).text.utf8))
+        answer.headers.append(("Cache-Control", "no-store"))
+        answer.headers += Self.policy
+        return answer
+    }
+
+    private func html(_ clock: PageClock, host: String) -> HTML {
         """
         <!doctype html>
-        <html lang="en" data-version="\(Asset.version)" data-now="\(Timestamp(real: snapshot.calendar.wall(at: snapshot.now)).text)">
+        <html lang="en" data-version="\(Asset.version)" data-now="\(Timestamp(real: clock.now).text)">
         <head><meta charset="utf-8"><title>\(title) – \(host)</title>
         <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
         <link rel="icon" type="image/svg+xml" href="\((account == .up || account == .maintenance ? Asset.goodIcon : Asset.badIcon).path)">
@@ -22,17 +42,29 @@ struct Layout {
         <script src="\(Asset.page.path)" data-worker="\(Asset.worker.path)" defer></script>
         <noscript><meta http-equiv="refresh" content="30"></noscript></head>
         <body><a class="skip" href="#main">Skip to the content</a>\(Self.drawings)
-        <header><a class="host" href="/">\(host)</a><nav aria-label="Pages">\(Self.places.map(link))</nav>\
-        <span id="live">as of \(snapshot.time(snapshot.now))</span></header>
+        <header><a class="host" href="/">\(host)</a><nav aria-label="Pages">\(places.map(link))</nav>\
+        <span id="live">as of \(clock.time(clock.now))</span></header>
         <div id="banner" role="alert" hidden></div><p id="say" class="unseen" role="status"></p>
         <main id="main" tabindex="-1">\(main)</main>
         </body></html>
         """
     }
 
-    private static let places = [
+    /// Those of the service.
+    package static let places: [(path: String, name: String)] = [
         ("/", "Now"), ("/outages", "Outages"), ("/availability", "Availability"), ("/network", "Network"),
         ("/service", "Service"),
+    ]
+
+    /// Browsers let pages use nothing but what this server sends, and let nobody put them into a frame.
+    static let policy: [(name: String, value: String)] = [
+        (
+            "Content-Security-Policy",
+            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+                + "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        ),
+        ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
 
     private func link(_ path: String, _ name: String) -> HTML {

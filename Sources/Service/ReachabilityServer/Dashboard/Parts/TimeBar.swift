@@ -1,15 +1,19 @@
 import LinuxPrimitives
-import ReachabilityLedger
+package import ReachabilityLedger
 
 /// A picture of a time to scale: each state has a colour and a pattern of its own, and what was not observed stays open.
-struct TimeBar {
+package struct TimeBar {
     let from: LedgerInstant
     let to: LedgerInstant
     /// In pixels.
-    var height = 28
+    let height: Int
+
+    package init(from: LedgerInstant, to: LedgerInstant, height: Int = 28) {
+        (self.from, self.to, self.height) = (from, to, height)
+    }
 
     /// - Parameter label: What it shows, for those who do not see it.
-    func svg(_ intervals: [LedgerInterval], label: String) -> HTML {
+    package func svg(_ intervals: [LedgerInterval], label: String) -> HTML {
         let rows = [LedgerAccount.up, .maintenance, .us, .upstream, .them]
         let parts = rows.flatMap { account in rects(intervals.filter { $0.state.account == account }, account) }
         return """

@@ -1,9 +1,9 @@
-import ReachabilityLedger
+package import ReachabilityLedger
 
 /// What states, causes and reasons are called on the pages. Pure.
-enum Words {
+package enum Words {
     /// Whose account it is, in one word.
-    static func name(_ account: LedgerAccount) -> String {
+    package static func name(_ account: LedgerAccount) -> String {
         switch account {
         case .up: "up"
         case .us: "this machine"

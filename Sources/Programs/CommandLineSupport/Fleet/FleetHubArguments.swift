@@ -1,0 +1,59 @@
+package import ArgumentParser
+
+/// `reachability fleet hub`.
+package struct FleetHubArguments: CompanionArguments {
+    package static let program = CompanionProgram.fleet
+    package static let configuration = CommandConfiguration(
+        commandName: "hub",
+        abstract: "Follow all machines, and explain their outages over HTTP.",
+        usage: "reachability fleet hub --broker <address> [<options>]",
+        discussion: """
+            Examples: reachability fleet hub --broker mqtt://127.0.0.1
+                      reachability fleet hub --broker mqtts://broker --config hub.toml
+            Exit status: 0 ended by a signal, 64 usage, 69 the address or socket is taken or
+            not installed, 73 no socket, 74 no history, 75 another hub has the history, 77 no
+            permission, 78 something is wrong in the configuration.
+            """
+    )
+
+    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
+    package var broker: String
+
+    @Option(help: ArgumentHelp("What the hub is called by the broker.", valueName: "name"))
+    package var name = "hub"
+
+    @Option(
+        help: ArgumentHelp("Who may sign the broker's certificate.", valueName: "file"),
+        completion: .file()
+    )
+    package var authority: String?
+
+    @Option(help: ArgumentHelp("The hub's certificate.", valueName: "file"), completion: .file())
+    package var certificate: String?
+
+    @Option(help: ArgumentHelp("Its key.", valueName: "file"), completion: .file())
+    package var key: String?
+
+    @Option(
+        help: ArgumentHelp("[listen] and [access], as serve has them.", valueName: "file"),
+        completion: .file()
+    )
+    package var config: String?
+
+    @Option(help: ArgumentHelp("Its address, or none (default: 127.0.0.1:9673).", valueName: "address"))
+    package var listen: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Its Unix socket, or none; one of the user's own else.", valueName: "path"),
+        completion: .file()
+    )
+    package var socket: String?
+
+    @Option(
+        help: ArgumentHelp("Its history, or none; one of the user's own else.", valueName: "path"),
+        completion: .file()
+    )
+    package var history: String?
+
+    package init() {}
+}

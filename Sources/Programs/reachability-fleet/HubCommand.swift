@@ -1,0 +1,121 @@
+import ArgumentParser
+import CommandLineSupport
+
+#if Fleet && Service
+import Glibc
+import LinuxPrimitives
+import MessageBroker
+import Mosquitto
+import NetworkReachability
+import ReachabilityFleet
+import ReachabilityHub
+import ReachabilityServer
+import ReachabilityService
+#endif
+
+/// `reachability fleet hub`: follows all machines, explains their outages, and answers until a signal ends it.
+struct HubCommand: AsyncParsableCommand {
+    static let configuration = FleetHubArguments.configuration
+
+    @OptionGroup var arguments: FleetHubArguments
+
+    #if Fleet && Service
+    func run() async throws {
+        let options = try HubOptions(arguments)
+        let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
+        let signals = LeaveSignals()
+        let places = try HubPlaces(arguments, configuration.listen)
+        let access = Access(warn: Self.say)
+        do { _ = try access.prepare(configuration)() } catch {
+            throw Self.refusal(configuration.placed(error), arguments.config ?? "")
+        }
+        let front = HubFront(access)
+        let addresses: [String]
+        do { addresses = try await places.listen(with: front.server) } catch {
+            await front.server.stop()
+            throw error
+        }
+        do {
+            let store = try Self.store(arguments.history ?? configuration.history.path)
+            let (feed, counts) = (HubFeed(), HubCounts())
+            let run = String(UInt64.random(in: 0...(1 << 53)), radix: 36)
+            let keeper = try HubKeeper(
+                store,
+                run: run,
+                report: { Self.say($0?.text ?? "the history can be written again") }
+            )
+            keeper.addListener(counts.count)
+            keeper.addListener(feed.tell)
+            let follower = BrokerFollower(options, broker: MosquittoBroker(), keeper: keeper, say: Self.say)
+            front.answer(keeper, store, follower, feed, counts)
+            try follower.begin()
+            if let warning = options.broker.warning { Self.say(warning) }
+            // Whether anybody reads it is nothing to a hub.
+            let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
+            _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
+            for await _ in signals.reasons { break }
+            await front.server.stop()
+            await follower.stop()
+            keeper.stop()
+        } catch {
+            await front.server.stop()
+            switch error {
+            case let fault as HistoryFault: throw ExitMessage(fault)
+            case let error as NetworkReachabilityError: throw ExitMessage(error)
+            default: throw error
+            }
+        }
+    }
+
+    private static func store(_ named: String?) throws -> any HubStore {
+        if named == HubPlaces.none { return MemoryHubStore() }
+        guard let file = named ?? StateDirectory.make().map({ $0 + "/hub.sqlite" }) else {
+            throw ExitMessage(
+                "there is no home directory for the history: name its file with --history, or none",
+                .usage
+            )
+        }
+        return try SQLiteHubStore(file)
+    }
+
+    /// Reads a configuration; what is wrong in it is told, and ends the program.
+    private static func read(_ file: String) throws -> ServiceConfiguration {
+        do { return try Reloader.read(file, for: .hub) } catch { throw refusal(error, file) }
+    }
+
+    private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {
+        for problem in problems.problems { StandardError.write(problem.description(in: file)) }
+        return ExitCode(ExitMessage.Status.configuration.rawValue)
+    }
+
+    @Sendable private static func say(_ text: String) { StandardError.write("reachability: \(text)") }
+    #else
+    func run() throws(ExitMessage) {
+        let hint = "build it with libmosquitto and the traits Fleet and Service"
+        throw ExitMessage("this build has no hub: \(hint)", .unavailable)
+    }
+    #endif
+}
+
+#if Fleet && Service
+extension HubOptions {
+    fileprivate init(_ arguments: FleetHubArguments) throws(ExitMessage) {
+        let (address, tls) = try BrokerArguments.read(
+            arguments.broker,
+            authority: arguments.authority,
+            certificate: arguments.certificate,
+            key: arguments.key
+        )
+        guard FleetPlace.isName(arguments.name) else {
+            throw ExitMessage("--name is a name of \(BrokerArguments.nameRule)", .usage)
+        }
+        self.init(broker: address, tls: tls, name: arguments.name)
+    }
+}
+
+extension ExitMessage {
+    fileprivate init(_ fault: HistoryFault) {
+        self.init(fault.text, fault.kind == .locked ? .temporaryFailure : .ioError)
+    }
+}
+#endif

@@ -1,0 +1,56 @@
+#if Fleet && Service
+import CommandLineSupport
+import Dispatch
+import LinuxPrimitives
+import NIOHTTP1
+import ReachabilityHub
+import ReachabilityServer
+import ReachabilityService
+
+/// The server of a hub, which listens before there is anything to tell: a place that is taken is found out before anything is written.
+struct HubFront {
+    let server: WebServer
+    private let access: Access
+    private let api: Locked<HubAPI?>
+
+    init(_ access: Access) {
+        self.access = access
+        let api = Locked<HubAPI?>(nil)
+        // What is on the disk is read here, and what takes a while for ten thousand machines, so that nobody else waits for it.
+        let disk = DispatchQueue(label: "reachability.disk")
+        let memory = DispatchQueue(label: "reachability.memory")
+        var limits = WebLimits()
+        limits.connections = max(16, min(limits.connections, ProcessUsage.raiseDescriptorLimit() - 64))
+        // When a site falls all of its machines are told of at once.
+        (limits.streamBytes, limits.streamWrites) = (32 << 20, 4096)
+        server = WebServer(limits: limits, tls: { access.tls }) { request, done in
+            guard let api = api.withLock(\.self) else {
+                return done(Problem(.serviceUnavailable, "the hub is starting").answer(as: .json))
+            }
+            (HubAPI.readsDisk(request) ? disk : memory).async { done(api.answer(to: request)) }
+        }
+        self.api = api
+    }
+
+    func answer(
+        _ keeper: HubKeeper,
+        _ store: any HubStore,
+        _ follower: BrokerFollower,
+        _ feed: HubFeed,
+        _ counts: HubCounts
+    ) {
+        let version = CommandVersion.text.split(separator: " ").last.map(String.init) ?? ""
+        let made = HubAPI(
+            keeper,
+            store: store,
+            follower: follower,
+            feed: feed,
+            counts: counts,
+            version: version,
+            access: access,
+            statistics: { [weak server] in server?.statistics ?? WebStatistics() }
+        )
+        api.withLock { $0 = made }
+    }
+}
+#endif

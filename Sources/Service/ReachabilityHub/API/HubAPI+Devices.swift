@@ -1,0 +1,72 @@
+import LinuxPrimitives
+import NIOHTTP1
+import ReachabilityFleet
+import ReachabilityServer
+import ReachabilityService
+
+extension HubAPI {
+    /// The machines, in the order of their names.
+    func devices(_ query: Query) throws(Problem) -> Page {
+        let hub = keeper.hub
+        let site = query.text("site")
+        let standing = try query.word("standing", DevicePresence.Standing.self)
+        let unexplained = try query.word("unexplained", Truth.self)
+        let places = hub.devices.values.filter { device in
+            if let site, device.place.site != site { return false }
+            if let standing, device.presence.standing != standing { return false }
+            if let unexplained, hub.isUnexplained(device.place) != (unexplained == .true) { return false }
+            return true
+        }.map(\.place).sorted()
+        if let site, places.isEmpty, !hub.devices.keys.contains(where: { $0.site == site }) {
+            throw Problem(.notFound, "there is no site \"\(site.printable)\"; /v1/sites has those there are")
+        }
+        return try Page(
+            of: places,
+            query,
+            key: \.description,
+            isAfter: { $0.description > $1 },
+            item: { hub.devices[$0].map { hub.item(of: $0) } }
+        )
+    }
+
+    func device(_ place: FleetPlace) throws(Problem) -> Item {
+        let hub = keeper.hub
+        guard let device = hub.devices[place] else { throw Self.noDevice(place) }
+        return hub.item(of: device)
+    }
+
+    /// Forgets a machine, and all that befell it.
+    func forget(_ place: FleetPlace) throws(Problem) -> WebAnswer {
+        let wasKnown = try disk { () throws(HistoryFault) in try keeper.forget(place) }
+        guard wasKnown else { throw Self.noDevice(place) }
+        follower.forget(place)
+        return WebAnswer(.noContent)
+    }
+
+    private static func noDevice(_ place: FleetPlace) -> Problem {
+        Problem(.notFound, "there is no device \"\(place)\"; /v1/devices has those there are")
+    }
+
+    /// The sites, in the order of their names, with how many machines are how.
+    func sites(_ query: Query) throws(Problem) -> Page {
+        let hub = keeper.hub
+        return try Page(
+            of: HubSite.all(hub),
+            query,
+            key: \.name,
+            isAfter: { $0.name > $1 },
+            item: \.item
+        )
+    }
+
+    private enum Truth: String, CaseIterable {
+        case `true`, `false`
+    }
+}
+
+extension Hub {
+    /// Whether a machine is silent, and nobody knows why.
+    func isUnexplained(_ place: FleetPlace) -> Bool {
+        devices[place]?.presence.standing == .silent && verdict(of: place) == .unexplained
+    }
+}

@@ -1,0 +1,105 @@
+import LinuxPrimitives
+import NIOHTTP1
+import ReachabilityFleet
+package import ReachabilityServer
+import ReachabilityService
+
+/// The interface of a hub, version 1: what is answered to each request. Its rules are those of the service's.
+///
+/// It is a function of what the hub knows at the moment, of what is on the disk, and of the request.
+package struct HubAPI: Sendable {
+    let keeper: HubKeeper
+    let store: any HubStore
+    let follower: BrokerFollower
+    let feed: HubFeed
+    let access: Access
+    /// For example `0.1.0`.
+    let version: String
+    let counts: HubCounts
+    let clock: @Sendable () -> Duration
+    let start: Duration
+    /// How the server is used, for the metrics.
+    let statistics: @Sendable () -> WebStatistics
+
+    package init(
+        _ keeper: HubKeeper,
+        store: any HubStore,
+        follower: BrokerFollower,
+        feed: HubFeed,
+        counts: HubCounts,
+        version: String,
+        access: Access,
+        clock: @escaping @Sendable () -> Duration = { SystemClock.real },
+        statistics: @escaping @Sendable () -> WebStatistics
+    ) {
+        (self.keeper, self.store, self.follower, self.feed, self.counts) = (keeper, store, follower, feed, counts)
+        (self.version, self.access, self.clock, self.statistics) = (version, access, clock, statistics)
+        start = clock()
+    }
+
+    /// Whether the answer may have to be read from the disk.
+    package static func readsDisk(_ request: WebRequest) -> Bool {
+        switch try? HubResource(request.path) {
+        case .incidents, .incident, .device, .page: true
+        default: false
+        }
+    }
+
+    /// Answers a request, whatever it is.
+    package func answer(to request: WebRequest) -> WebAnswer {
+        do {
+            var request = request
+            try access.admit(&request)
+            return try answer(to: request, HubResource(request.path))
+        } catch {
+            return error.answer(as: Representation(of: request))
+        }
+    }
+
+    private func answer(to request: WebRequest, _ resource: HubResource) throws(Problem) -> WebAnswer {
+        switch (request.method, resource) {
+        case (.GET, _), (.HEAD, _): return try read(resource, request)
+        case (.DELETE, .device(let place)):
+            try AdminRule.check(request)
+            return try forget(place)
+        case (.OPTIONS, _):
+            var answer = WebAnswer(.noContent)
+            answer.headers.append(("Allow", resource.methods))
+            return answer
+        default:
+            throw Problem(
+                .methodNotAllowed,
+                "/\(request.path.joined(separator: "/")) takes \(resource.methods)",
+                headers: [("Allow", resource.methods)]
+            )
+        }
+    }
+
+    private func read(_ resource: HubResource, _ request: WebRequest) throws(Problem) -> WebAnswer {
+        let query = Query(request)
+        switch resource {
+        case .health: return .healthy
+        case .readiness: return readiness()
+        case .metrics: return metrics(request)
+        case .status: return WebAnswer.one(status()).unstored
+        case .sites: return try .list(sites(query), query, request)
+        case .devices: return try .list(devices(query), query, request)
+        case .device(let place): return .one(try device(place), request)
+        case .incidents: return try .list(incidents(query), query, request)
+        case .incident(let id): return .one(try incident(id), request)
+        case .page(let page): return try self.page(page, query)
+        case .asset(let name): return try Asset.answer(name, request)
+        case .events: return try feed.events.events(query, request)
+        case .stream:
+            return try feed.events.answer(query, request) {
+                // What was decided since is told once more.
+                .init(feed.number) { status() }
+            }
+        }
+    }
+
+    /// Where the disk cannot be read.
+    func disk<Value>(_ body: () throws(HistoryFault) -> Value) throws(Problem) -> Value {
+        do { return try body() } catch { throw Problem(.serviceUnavailable, error.text) }
+    }
+}

@@ -1,0 +1,100 @@
+import LinuxPrimitives
+import ReachabilityFleet
+import ReachabilityLedger
+import ReachabilityServer
+
+/// How the fleet is now: one sentence, what nobody can explain, the sites, the last incidents.
+struct HubOverviewPage {
+    let layout: Layout
+
+    /// So many machines and sites are named; the rest is for programs.
+    private static let limit = 100
+
+    init(_ view: HubView, _ latest: [IncidentSummary], _ broker: BrokerFollower.Status) {
+        let (account, sentence, lead) = Self.headline(view, broker)
+        let unexplained = view.devices().prefix { view.hub.isUnexplained($0.place) }
+        let silent: HTML? =
+            unexplained.isEmpty
+            ? nil
+            : """
+            <h2 id="silent">Silent, and nobody knows why</h2><div class="card">\
+            \(FleetParts.devices(unexplained.prefix(Self.limit), view, withSite: true))</div>\(Self.rest(unexplained.count))
+            """
+        let open = view.open.map(IncidentSummary.init)
+        let lasting: HTML? =
+            open.isEmpty
+            ? nil
+            : "<h2 id=\"open\">It lasts</h2><div class=\"card\">\(FleetParts.incidents(Array(open.prefix(Self.limit)), view))</div>"
+        let over = latest.filter { $0.end != nil }
+        let main: HTML = """
+            \(FleetParts.hero(account, sentence, lead: lead))
+            <div data-part="silent">\(silent)</div><div data-part="open">\(lasting)</div>
+            <h2 id="sites">Sites</h2>
+            <section class="card" data-part="sites" aria-labelledby="sites">\(Self.rows(view))</section>
+            <h2 id="last">The last incidents that are over</h2>
+            <section class="card" data-part="last" aria-labelledby="last">\(FleetParts.incidents(over, view))</section>
+            <p class="more">For programs: <a href="/v1/devices"><code>/v1/devices</code></a>, \
+            <a href="/v1/incidents"><code>/v1/incidents</code></a></p>
+            """
+        layout = Layout(title: sentence, account: account, place: "/", places: HubPage.places, main: main)
+    }
+
+    private static func headline(
+        _ view: HubView,
+        _ broker: BrokerFollower.Status
+    ) -> (LedgerAccount, String, HTML) {
+        let all = view.hub.devices.count
+        let machines = all == 1 ? "One machine" : "\(all) machines"
+        let places = view.sites.count == 1 ? "one site" : "\(view.sites.count) sites"
+        let known: HTML = "\(machines) of \(places). A change shows here the moment it is heard."
+        if !broker.isConnected {
+            return (.unknown, "The broker cannot be heard", "\(broker.problem ?? "It is being connected"). \(known)")
+        }
+        if all == 0 {
+            return (.unknown, "No machine is known yet", "Start reachability fleet agent on one, with this broker.")
+        }
+        if let first = view.open.first {
+            let fault = first.fault
+            let count = first.parts.count == 1 ? "one machine" : "\(first.parts.count) machines"
+            let others = view.open.count - 1
+            let more: HTML? =
+                others > 0 ? " \(others == 1 ? "Another incident lasts" : "\(others) more incidents last"), too." : nil
+            let sentence = "\(FaultWords.heading(fault.attribution, fault.cause)) at \(first.site), \(count)"
+            return (
+                fault.attribution.account, sentence,
+                "Since \(view.clock.time(first.start)), for \(view.clock.lasting(since: first.start)).\(more) \(known)"
+            )
+        }
+        let away = view.count(.silent) + view.count(.unknown)
+        if away > 0 {
+            let text = "\(away) of \(all) \(away == 1 ? "machine is" : "machines are") not heard"
+            return (view.count(.silent) > 0 ? .them : .unknown, text, known)
+        }
+        return (.up, "All machines are heard", known)
+    }
+
+    private static func rows(_ view: HubView) -> HTML {
+        if view.sites.isEmpty { return "<p class=\"empty\">No machine is known yet.</p>" }
+        let sorted = view.sites.sorted { one, other in
+            (one.unexplained, one.count(.silent), other.name) > (other.unexplained, other.count(.silent), one.name)
+        }
+        let rows = sorted.prefix(limit).map { site -> HTML in
+            let words = FleetParts.counts(site)
+            let incidents: HTML? =
+                site.incidents.isEmpty
+                ? nil
+                : "<small>\(site.incidents.count == 1 ? "one incident lasts" : "\(site.incidents.count) incidents last")</small>"
+            return """
+                <div class="row"><div class="name"><a href="\(HubPage.site(site.name).link)"><bdi>\(site.name)</bdi></a>\
+                <small>\(site.deviceCount == 1 ? "one machine" : "\(site.deviceCount) machines")</small></div>\
+                <div class="spans">\(FleetParts.shares(site, label: "\(site.name): \(words)"))</div>\
+                <div class="state"><p>\(words)</p>\(incidents)</div></div>
+                """
+        }
+        return "\(Array(rows))\(rest(sorted.count))"
+    }
+
+    private static func rest(_ count: Int) -> HTML? {
+        count > limit ? "<p class=\"more\">And \(count - limit) more.</p>" : nil
+    }
+}

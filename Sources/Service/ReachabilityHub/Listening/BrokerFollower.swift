@@ -1,0 +1,258 @@
+import Dispatch
+import LinuxPrimitives
+package import MessageBroker
+package import NetworkReachability
+package import ReachabilityFleet
+
+/// Hands what machines say over to a ``HubKeeper``, as long as there is a path to the broker. Thread-safe.
+///
+/// libmosquitto acknowledges a message before anybody has seen it, so what the hub had not written when it was killed is gone from the
+/// broker. Therefore each machine is asked, when it is heard of for the first time, to tell again what came after the last event that is
+/// written down. The same is asked of one whose message there was no room for, and of one that was only unheard while the broker was away.
+package final class BrokerFollower: Sendable {
+    /// How it stands with the broker.
+    package struct Status: Hashable, Sendable {
+        package var isConnected = false
+        /// How often it was connected.
+        package var connections: UInt64 = 0
+        /// Messages there was no room for.
+        package var overruns: UInt64 = 0
+        /// What the last connection ended with; nil while there is one.
+        package var problem: String?
+    }
+
+    private struct State {
+        var link: BrokerLink
+        var source: String?
+        var connection: (any BrokerConnection)?
+        var session = ""
+        /// Whom to ask, once there is time for it.
+        var owed: Set<FleetPlace> = []
+        var nextAsk = Duration.zero
+        var askTimer: Cancellation?
+        var timer: Cancellation?
+        var path: Cancellation?
+        var status = Status()
+        /// Called when it has left.
+        var farewell: OneShot?
+    }
+
+    /// So many are asked at a time, and when the next are.
+    private static let askLimit = 200
+    private static let askPause = Duration.milliseconds(100)
+    /// A question that was not heard by then is not worth an answer: whoever comes later is asked when it comes.
+    private static let askExpiry = Duration.seconds(60)
+    /// So long the broker has to take the farewell.
+    private static let patience = Duration.seconds(3)
+
+    private let options: HubOptions
+    private let broker: any MessageBroker
+    private let keeper: HubKeeper
+    private let say: @Sendable (String) -> Void
+    private let queue = DispatchQueue(label: "ReachabilityHub.broker")
+    private let state: Locked<State>
+
+    /// - Parameter say: Called with each line for whoever runs the hub.
+    package init(
+        _ options: HubOptions,
+        broker: any MessageBroker,
+        keeper: HubKeeper,
+        say: @escaping @Sendable (String) -> Void
+    ) {
+        (self.options, self.broker, self.keeper, self.say) = (options, broker, keeper, say)
+        state = Locked(State(link: BrokerLink(jitter: options.jitter)))
+        keeper.addListener { [weak self] decisions, _ in self?.heard(decisions) }
+    }
+
+    package var status: Status { state.withLock(\.status) }
+
+    /// Begins to follow.
+    ///
+    /// - Throws: Where the broker's name or address is none that can be watched.
+    package func begin() throws(NetworkReachabilityError) {
+        let manager = try NetworkReachabilityManager(host: options.broker.host, options: .init())
+        let listener = manager.addPathListener(onQueue: queue) { [weak self] path in
+            self?.changePath(path.status.isReachable, path.source?.description)
+        }
+        state.withLock { state in
+            state.path = Cancellation { listener.cancel() }
+        }
+    }
+
+    /// Says to the broker that it goes, and waits until that has it, or a few seconds.
+    package func stop() async {
+        await withCheckedContinuation { continuation in
+            let done = OneShot { continuation.resume() }
+            queue.async { [self] in leave(done) }
+        }
+    }
+
+    /// Has a machine forgotten by the broker, too.
+    package func forget(_ place: FleetPlace) {
+        let topic = FleetTopic.device(place, .state).description
+        state.withLock(\.connection)?.publish(BrokerMessage(topic: topic, payload: [], isRetained: true))
+    }
+
+    // MARK: On the queue
+
+    private func changePath(_ isSatisfied: Bool, _ source: String?) {
+        let step = state.withLock { state in
+            state.source = source
+            return state.link.changePath(isSatisfied, at: SystemClock.monotonic, chance: .random(in: 0...1))
+        }
+        perform(step)
+    }
+
+    private func pass() { perform(state.withLock { $0.link.pass(to: SystemClock.monotonic) }) }
+
+    private func perform(_ step: BrokerLink.Step?) {
+        switch step {
+        case .connect: connect()
+        case .abandon:
+            state.withLock(\.connection)?.abandon()
+            lose(BrokerError(options.broker, .silent))
+        case nil: break
+        }
+        let deadline = state.withLock(\.link.deadline)
+        let timer = deadline.map { deadline in
+            DispatchTimer.schedule(after: max(.zero, deadline - SystemClock.monotonic), on: queue) { [weak self] in
+                self?.pass()
+            }
+        }
+        state.withLock { $0.timer = timer }
+    }
+
+    private func connect() {
+        let (number, source) = state.withLock { state in
+            state.session = String(UInt64.random(in: 0...(1 << 53)), radix: 36)
+            return (state.link.attempts, state.source)
+        }
+        var connection = BrokerOptions(address: options.broker, client: options.name)
+        (connection.tls, connection.source) = (options.tls, source)
+        (connection.keepAlive, connection.sessionExpiry) = (options.keepAlive, options.sessionExpiry)
+        connection.will = BrokerWill(presence(false), delay: .zero)
+        let made = broker.connect(connection) { [weak self] event in
+            // Messages are the many, and go straight where they belong.
+            if case .message(let message) = event { self?.take(message) } else { self?.hear(event, number) }
+        }
+        state.withLock { $0.connection = made }
+    }
+
+    private func presence(_ isOnline: Bool) -> BrokerMessage {
+        let presence = HubState(session: state.withLock(\.session), isOnline: isOnline)
+        return BrokerMessage(topic: FleetTopic.hub.description, payload: presence.bytes, isRetained: true)
+    }
+
+    private func hear(_ event: BrokerEvent, _ number: UInt64) {
+        queue.async { [self] in
+            // One that was given up says nothing any more.
+            guard state.withLock({ $0.link.attempts == number && $0.connection != nil }) else { return }
+            switch event {
+            case .connected: accept()
+            case .ended(let error): lose(error)
+            case .published, .subscribed, .message: break
+            }
+        }
+    }
+
+    private func accept() {
+        let connection = state.withLock { state in
+            state.link.accept()
+            state.status.isConnected = true
+            state.status.connections += 1
+            state.status.problem = nil
+            return state.connection
+        }
+        say("connected to \(options.broker), as \(options.name)")
+        keeper.brokerIsBack()
+        connection?.publish(presence(true))
+        connection?.subscribe([FleetTopic.everybody(.state), FleetTopic.everybody(.event)])
+        perform(nil)
+    }
+
+    private func lose(_ error: BrokerError?) {
+        let problem = error.map { "\($0)" } ?? "the connection was closed"
+        let (isNew, wasConnected, farewell) = state.withLock { state in
+            defer {
+                (state.connection, state.status.isConnected) = (nil, false)
+                state.status.problem = problem
+                state.link.lose(at: SystemClock.monotonic, chance: .random(in: 0...1))
+            }
+            return (state.status.problem != problem, state.status.isConnected, state.farewell)
+        }
+        if let farewell { return farewell.run() }
+        if wasConnected { keeper.brokerWasLost() }
+        if isNew { say("\(problem); tries again") }
+        perform(nil)
+    }
+
+    private func leave(_ done: OneShot) {
+        let connection = state.withLock { state in
+            state.path.take()?.cancel()
+            state.timer.take()?.cancel()
+            state.farewell = done
+            return state.connection
+        }
+        guard let connection else { return done.run() }
+        connection.publish(presence(false))
+        connection.close()
+        let timer = DispatchTimer.schedule(after: Self.patience, on: queue) { done.run() }
+        state.withLock { $0.timer = timer }
+    }
+
+    // MARK: Messages
+
+    /// On the thread of the connection, in order.
+    private func take(_ message: BrokerMessage) {
+        let delivery = HubKeeper.Delivery(
+            Hub.Message(
+                topic: message.topic,
+                payload: message.payload,
+                isRetained: message.isRetained,
+                time: SystemClock.real
+            )
+        ) {}
+        guard !keeper.take([delivery]) else { return }
+        state.withLock { $0.status.overruns += 1 }
+        if case .device(let place, _)? = FleetTopic(message.topic) { keeper.lose(place) }
+    }
+
+    // MARK: Asking
+
+    /// Asks machines that are behind to tell again.
+    private func heard(_ decisions: [Hub.Decision]) {
+        let places = decisions.compactMap { if case .behind(let place) = $0 { place } else { nil } }
+        guard !places.isEmpty else { return }
+        queue.async { [self] in
+            state.withLock { $0.owed.formUnion(places) }
+            ask()
+        }
+    }
+
+    private func ask() {
+        let hub = keeper.hub
+        let (connection, places) = state.withLock { state -> ((any BrokerConnection)?, [FleetPlace]) in
+            guard state.status.isConnected else {
+                // Who may be there is heard of again with the next connection.
+                state.owed = []
+                return (nil, [])
+            }
+            let now = SystemClock.monotonic
+            guard now >= state.nextAsk else { return (nil, []) }
+            let places = state.owed.sorted().prefix(Self.askLimit)
+            state.owed.subtract(places)
+            state.nextAsk = now + Self.askPause
+            return (state.connection, Array(places))
+        }
+        for place in places {
+            guard let replay = hub.replay(for: place) else { continue }
+            let topic = FleetTopic.device(place, .command).description
+            let payload = DeviceCommand.replay(replay).bytes
+            connection?.publish(BrokerMessage(topic: topic, payload: payload, expiry: Self.askExpiry))
+        }
+        let pause = state.withLock { $0.owed.isEmpty ? nil : $0.nextAsk - SystemClock.monotonic }
+        guard let pause else { return }
+        let timer = DispatchTimer.schedule(after: max(.zero, pause), on: queue) { [weak self] in self?.ask() }
+        state.withLock { $0.askTimer = timer }
+    }
+}

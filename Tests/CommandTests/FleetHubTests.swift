@@ -1,0 +1,187 @@
+#if Fleet
+import BrokerLab
+import Foundation
+import LinuxPrimitives
+import NetworkLab
+import Testing
+
+/// The hub, with real machines and a real broker.
+@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-mosquitto gets it"))
+struct FleetHubTests {
+    @Test("An outage of a machine is an incident, with its cause, also when its session never fell")
+    func explains() async throws {
+        let lab = try await FleetLab.start()
+        let hub = try await HubLab.start(lab)
+        let agent = try await lab.agent()
+        try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
+        try await lab.outage()
+        let incidents = try await hub.until("/v1/incidents") { $0.first?["end"] is String }
+        #expect(incidents.count == 1)
+        #expect(incidents[0]["site"] as? String == "hq" && incidents[0]["devices"] as? [String] == ["door"])
+        #expect(incidents[0]["attribution"] as? String == "us" && incidents[0]["cause"] as? String == "route")
+        let status = try await hub.object("/v1/status")
+        #expect((status["broker"] as? [String: any Sendable])?["isConnected"] as? Bool == true)
+        #expect(try await hub.text("/readyz").contains("\"ready\":true"))
+        #expect(try await hub.text("/metrics").contains("reachability_fleet_incidents_total{attribution=\"us\""))
+        agent.signal(SIGTERM)
+        _ = try await agent.result()
+        let left = try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "leaving" }
+        #expect((left.first?["silence"] as? [String: any Sendable])?["verdict"] as? String == "planned")
+        #expect(try await hub.end() == 0)
+    }
+
+    @Test("A machine that is killed is silent and unexplained, and one incident is refined when it is back")
+    func refines() async throws {
+        let lab = try await FleetLab.start()
+        let hub = try await HubLab.start(lab)
+        let first = try await lab.agent(["--will-delay", "0s"])
+        try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
+        first.signal(SIGKILL)
+        _ = try await first.result()
+        let open = try await hub.until("/v1/incidents") { $0.first?["isUnexplained"] as? Bool == true }
+        #expect(open.count == 1 && open[0]["end"] is NSNull && open[0]["attribution"] as? String == "unknown")
+        let second = try await lab.agent(["--will-delay", "0s"])
+        // The machine was well all the time, and alone: it was what lies beyond it.
+        let over = try await hub.until("/v1/incidents") { $0.first?["end"] is String }
+        #expect(over.count == 1 && over[0]["id"] as? String == open[0]["id"] as? String)
+        #expect(over[0]["attribution"] as? String == "upstream")
+        second.signal(SIGTERM)
+        _ = try await second.result()
+        #expect(try await hub.end() == 0)
+    }
+
+    @Test("A hub that is killed again and again loses nothing, and makes nothing twice")
+    func survivesKills() async throws {
+        let lab = try await FleetLab.start()
+        let kills = ProcessInfo.processInfo.environment["HUB_COMMAND_KILLS"].flatMap { Int($0) } ?? 3
+        let agent = try await lab.agent()
+        for number in 0..<kills {
+            let hub = try await HubLab.start(lab)
+            if number % 2 == 0 {
+                try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
+            }
+            // Some outages begin while it lives, and some end when it is gone.
+            try await lab.outage()
+            hub.command.signal(SIGKILL)
+            #expect(try await hub.command.result().status == -SIGKILL)
+        }
+        let all = try await lab.outages()
+        let hub = try await HubLab.start(lab)
+        try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
+        let isWhole = try await eventually(within: .seconds(60), every: .milliseconds(100)) {
+            try await hub.outages() == all.sorted()
+        }
+        let found = try await hub.outages()
+        #expect(isWhole, "\(found) instead of \(all.sorted())")
+        agent.signal(SIGTERM)
+        _ = try await agent.result()
+        #expect(try await hub.end() == 0)
+    }
+
+    @Test("When the broker is restarted nobody is known to be there until heard")
+    func doubtsTheBroker() async throws {
+        let lab = try await FleetLab.start()
+        let hub = try await HubLab.start(lab)
+        let agent = try await lab.agent()
+        try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
+        try await lab.broker.end(SIGKILL)
+        try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "unknown" }
+        #expect(try await hub.text("/readyz").contains("\"ready\":false"))
+        try await lab.broker.start()
+        try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
+        // Nobody could have heard it: that was no incident.
+        #expect(try await hub.items("/v1/incidents?state=open").isEmpty)
+        agent.signal(SIGTERM)
+        _ = try await agent.result()
+        #expect(try await hub.end() == 0)
+    }
+
+    @Test("One history has one hub, and what is wrong in the line or the file is said")
+    func refuses() async throws {
+        let lab = try await FleetLab.start()
+        let hub = try await HubLab.start(lab)
+        let second = try await HubLab.command(lab, ["--socket", lab.serve.directory.file("other.sock")]).result()
+        #expect(second.status == 75, "\(second)")
+        #expect(second.errors.contains("hub.sqlite"))
+        let third = try await HubLab.command(lab, ["--history", "none"]).result()
+        #expect(third.status == 69, "\(third)")
+        #expect(third.errors.contains("another"))
+        let file = lab.serve.directory.file("hub.toml")
+        try Data("schema = 1\n[[target]]\nname = \"x\"\n".utf8).write(to: URL(fileURLWithPath: file))
+        let fourth = try await HubLab.command(lab, ["--config", file]).result()
+        #expect(fourth.status == 78 && fourth.errors.contains("target"))
+        let fifth = try await Command.run(["fleet", "hub", "--broker", "mqtt://a", "--name", "a/b"])
+        #expect(fifth.status == 64 && fifth.errors.contains("--name is a name of 1 to 64 letters"))
+        #expect(try await hub.end() == 0)
+    }
+}
+
+/// A hub that runs.
+struct HubLab {
+    let lab: FleetLab
+    let command: RunningCommand
+
+    static func start(_ lab: FleetLab, _ more: [String] = []) async throws -> HubLab {
+        let command = try await Self.command(lab, more)
+        let line = try await command.line()
+        #expect(line.hasPrefix("listening at ") && line.hasSuffix("hub.sock"))
+        return HubLab(lab: lab, command: command)
+    }
+
+    static func command(_ lab: FleetLab, _ more: [String] = []) async throws -> RunningCommand {
+        var words = [
+            "fleet", "hub", "--broker", lab.broker.address.description, "--name", "watcher", "--listen", "none",
+        ]
+        if !more.contains("--socket") { words += ["--socket", lab.serve.directory.file("hub.sock")] }
+        if !more.contains("--history") { words += ["--history", lab.serve.directory.file("hub.sqlite")] }
+        return try await RunningCommand.start(words + more, in: lab.namespace)
+    }
+
+    func text(_ target: String) async throws -> String {
+        try await ServeLab.get(target, at: lab.serve.directory.file("hub.sock"))
+    }
+
+    func object(_ target: String) async throws -> [String: any Sendable] {
+        let object = try JSONSerialization.jsonObject(with: Data(try await text(target).utf8))
+        return try #require(object as? [String: any Sendable])
+    }
+
+    func items(_ target: String) async throws -> [[String: any Sendable]] {
+        try #require(try await object(target)["items"] as? [[String: any Sendable]])
+    }
+
+    /// Asks again and again until it is so.
+    @discardableResult
+    func until(
+        _ target: String,
+        _ condition: ([[String: any Sendable]]) -> Bool
+    ) async throws -> [[String: any Sendable]] {
+        var items: [[String: any Sendable]] = []
+        let isSo = try await eventually(within: .seconds(60), every: .milliseconds(20)) {
+            items = try await self.items(target)
+            return condition(items)
+        }
+        if !isSo { throw LabError("\(target) stays \(items)") }
+        return items
+    }
+
+    /// The ids of the outages that have ended, of all incidents; one that is there twice twice.
+    func outages() async throws -> [String] {
+        var ids: [String] = []
+        for incident in try await items("/v1/incidents") {
+            let whole = try await object("/v1/incidents/\(incident["id"] as? String ?? "")")
+            for part in whole["parts"] as? [[String: any Sendable]] ?? [] {
+                for outage in part["outages"] as? [[String: any Sendable]] ?? [] where outage["end"] is String {
+                    ids.append(outage["id"] as? String ?? "")
+                }
+            }
+        }
+        return ids.sorted()
+    }
+
+    func end() async throws -> Int32 {
+        command.signal(SIGTERM)
+        return try await command.result().status
+    }
+}
+#endif
