@@ -125,7 +125,7 @@ def report(summary: dict) -> list[str]:
         ("  for each machine, kB", "kilobytesEach", "{:.1f}"),
         ("all changes are heard, s", "changing", "{:.2f}"),
         ("all wills are heard after all have dropped, s", "dropping", "{:.2f}"),
-        (f"all are back within {_JITTER / 1000:g} s, s", "coming", "{:.1f}"),
+        (f"all are back, who come over {_JITTER / 1000:g} s, s", "coming", "{:.1f}"),
         ("the longest delay of a change, s", "quietDelay", "{:.2f}"),
         (f"  while one floods with {_FLOOD} a second, s", "floodDelay", "{:.2f}"),
         ("all are back after the broker was killed, s at most", "healing", "{:.1f}"),
