@@ -4,7 +4,7 @@ import signal
 import tempfile
 from pathlib import Path
 
-from . import broker as brokers
+from . import broker as brokers, fleet_hub
 from .broker import Broker
 from .context import Context, Goal
 from .devices import Devices
@@ -33,6 +33,10 @@ def measure(context: Context) -> dict:
     for name, tls in ("plain", False), ("TLS", True):
         with tempfile.TemporaryDirectory() as folder:
             results[name] = _broker(context, program, count, Path(folder), tls)
+    hub = context.binary.parent / "reachability-fleet" if context.binary else None
+    if hub and hub.exists():
+        with tempfile.TemporaryDirectory() as folder:
+            results["hub"] = fleet_hub.measure(context, hub, program, count, min(_SITES, max(1, count // 10)), Path(folder))
     return results
 
 
@@ -133,7 +137,8 @@ def report(summary: dict) -> list[str]:
         ("  events that came twice", "twiceByKills", "{}"),
     ):
         rows.append([title, *(form.format(summary[kind][key]) for kind in kinds)])
-    return table(rows)
+    lines = table(rows)
+    return lines + [""] + fleet_hub.report(summary["hub"], count) if "hub" in summary else lines
 
 
 def goals(summary: dict) -> list[Goal]:
@@ -154,4 +159,4 @@ def goals(summary: dict) -> list[Goal]:
             Goal(f"fleet, {kind}: seconds until all wills are heard", values["dropping"], _DROP),
             Goal(f"fleet, {kind}: seconds by which a flood delays others", max(0, values["floodDelay"] - values["quietDelay"]), _DELAY),
         ]
-    return goals
+    return goals + (fleet_hub.goals(summary["hub"]) if "hub" in summary else [])
