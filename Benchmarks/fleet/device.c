@@ -138,16 +138,24 @@ static void settle(struct device *device, uint16_t id) {
     }
 }
 
-/* It is asked to tell again what came after a place in its log; other commands cost a hub nothing. */
+/* It is asked to tell again what came after a place in its log, or all; other commands cost a hub nothing. */
 static void obey(struct device *device, const struct message *message) {
-    char text[256] = "", place[32], epoch[32];
-    unsigned number;
+    char text[256] = "", epoch[32], mine[32], mark[65] = "";
+    unsigned number = 0, after = 0;
     memcpy(text, message->payload, message->length < sizeof text - 1 ? message->length : sizeof text - 1);
-    snprintf(epoch, sizeof epoch, "%x%x", settings.run, device->boot);
-    const char *after = strstr(text, "\"after\":\"");
-    if (!strstr(text, "\"replay-from\"") || !after || sscanf(after + 9, "%31[^.].%u", place, &number) != 2) return;
-    if (strcmp(place, epoch) == 0 && number < device->acknowledged) device->sent = device->acknowledged = number;
+    if (!strstr(text, "\"replay-from\"")) return;
+    snprintf(mine, sizeof mine, "%x%x", settings.run, device->boot);
+    const char *place = strstr(text, "\"after\":\""), *sign = strstr(text, "\"mark\":\"");
+    if (place && sscanf(place + 9, "%31[^.].%u", epoch, &number) == 2 && strcmp(epoch, mine) == 0) after = number;
+    if (sign) sscanf(sign + 8, "%64[^\"]", mark);
+    counts.replayed++;
+    device->sent = device->acknowledged = after < device->logged ? after : device->logged;
     device->caught_up = untold;
+    /* What is on its way is told again. */
+    for (size_t id = 0; id < sizeof device->purposes; id++)
+        if (device->purposes[id] != state) device->purposes[id] = nothing;
+    device_report(device, "online", "");
+    if (mark[0]) device_say_replaying(device, mark);
 }
 
 void device_work(struct device *device) {

@@ -19,7 +19,7 @@ extern struct settings settings;
 
 /* What is being done with the fleet, all told. */
 struct counts {
-    unsigned waiting, connecting, connected, lost, refused, sent, acknowledged, flooded;
+    unsigned waiting, connecting, connected, lost, refused, sent, acknowledged, flooded, replayed;
 };
 
 extern struct counts counts;

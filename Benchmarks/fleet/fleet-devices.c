@@ -41,9 +41,9 @@ static void answer(const char *command, int is_done) {
     getrusage(RUSAGE_SELF, &usage);
     double processor = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
     printf("{\"command\":\"%s\",\"done\":%s,\"seconds\":%.3f,\"cpu\":%.3f,\"connected\":%u,\"connecting\":%u,\"lost\":%u,\"refused\":%u,"
-           "\"sent\":%u,\"acknowledged\":%u,\"flooded\":%u",
+           "\"sent\":%u,\"acknowledged\":%u,\"flooded\":%u,\"replayed\":%u",
            command, is_done ? "true" : "false", (now() - marked) / 1e9, processor, counts.connected, counts.connecting, counts.lost, counts.refused,
-           counts.sent, counts.acknowledged, counts.flooded);
+           counts.sent, counts.acknowledged, counts.flooded, counts.replayed);
     for (int kind = 0; is_watched && kind < heard_kinds; kind++) printf(",\"%s\":%u", heard_names[kind], watcher.heard[kind]);
     if (is_watched)
         printf(",\"doubled\":%u,\"missed\":%u,\"median\":%u,\"p99\":%u,\"longest\":%u", watcher.doubled, watcher.missed,

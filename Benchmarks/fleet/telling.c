@@ -64,12 +64,24 @@ void device_tell(struct device *device, unsigned number) {
     publish(device, event, "event", text, 0);
 }
 
-void device_say_caught_up(struct device *device) {
+/* What has no place in the log. */
+static void say(struct device *device, int purpose, const char *word, const char *more) {
     char text[256], name[48];
     device_session(device, name, sizeof name);
-    snprintf(text, sizeof text, "{\"schema\":1,\"session\":\"%s\",\"id\":null,\"wall\":%lld,\"event\":\"caughtUp\"}", name, (long long)wall(device));
+    snprintf(text, sizeof text, "{\"schema\":1,\"session\":\"%s\",\"id\":null,\"wall\":%lld,\"event\":\"%s\"%s}", name, (long long)wall(device), word,
+             more);
+    publish(device, purpose, "event", text, 0);
+}
+
+void device_say_caught_up(struct device *device) {
     device->caught_up = telling;
-    publish(device, caught_up, "event", text, 0);
+    say(device, caught_up, "caughtUp", "");
+}
+
+void device_say_replaying(struct device *device, const char *mark) {
+    char more[96];
+    snprintf(more, sizeof more, ",\"mark\":\"%s\"", mark);
+    say(device, nothing, "replaying", more);
 }
 
 void device_flood(struct device *device, int64_t time) {

@@ -16,6 +16,8 @@ void device_report(struct device *device, const char *standing, const char *more
 /* One line of the log; its number counts from 1. */
 void device_tell(struct device *device, unsigned number);
 void device_say_caught_up(struct device *device);
+/* From here on it tells again, as it was asked to with that mark. */
+void device_say_replaying(struct device *device, const char *mark);
 /* Messages as fast as it was told to, each an outage that nobody has heard of. */
 void device_flood(struct device *device, int64_t time);
 

@@ -72,15 +72,15 @@ package enum BrokerKind: String, Sendable, CaseIterable {
         switch self {
         case .mosquitto, .nats: return "exec \(program) -c \(directory)/conf"
         case .rabbitmq:
-            // Without the daemon of Erlang that knows the names of nodes, for it would stay.
+            // The daemon of Erlang that knows the names of nodes would stay if it were started by others.
             return """
                 printf '[rabbitmq_mqtt].' >\(directory)/plugins
+                setpriv --pdeathsig KILL epmd &
                 cp \(directory)/conf \(directory)/rabbitmq.conf
                 export HOME=\(directory) RABBITMQ_NODENAME=lab@localhost RABBITMQ_CONFIG_FILE=\(directory)/rabbitmq.conf \
                 RABBITMQ_MNESIA_BASE=\(directory) RABBITMQ_LOG_BASE=\(directory) RABBITMQ_ALLOW_INPUT=1 \
                 RABBITMQ_ENABLED_PLUGINS_FILE=\(directory)/plugins RABBITMQ_PID_FILE=\(directory)/pid \
-                RABBITMQ_DIST_PORT=25999 \
-                RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-noinput -start_epmd false -erl_epmd_port 25999'
+                RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-noinput
                 exec \(program)
                 """
         }
