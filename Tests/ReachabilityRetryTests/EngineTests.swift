@@ -241,6 +241,46 @@ import Testing
         #expect(outcome.attempts[0].error is UnsentAttempt && coordinator.statistics.attempts == 1)
     }
 
+    @Test func `to ask a retrier is no attempt`() throws {
+        let coordinator = coordinator()
+        var options = options(coordinator)
+        options.validate = { head in if head.status >= 400 { throw Refusal() } }
+        options.retrier = Retrier { request, _, completion in
+            completion(request.retryCount == 0 ? .retry : .doNotRetry)
+        }
+        let retried = request([401, 200], options)
+        #expect(try run { () throws(RetryError) in try await retried.run() }.get().value == 200)
+        #expect(coordinator.statistics.attempts == 2)
+    }
+
+    @Test func `one attempt for another run neither waits nor counts, and a probe is not cut`() throws {
+        network.set(reachable: false)
+        let coordinator = coordinator()
+        let slow = RetriedRequest<Int>(
+            PlainRequest(method: .post, url: "https://example.org/"),
+            host: "example.org",
+            policy: .standard,
+            options: options(coordinator),
+            body: .none
+        ) { [world] _, progress in
+            try await world.sleep(for: .seconds(5))
+            progress.send()
+            return ClientAnswer(1, AnswerHead(status: 503) { _ in nil })
+        }
+        #expect(try run { () throws(RetryError) in try await slow.once(isProbe: true) }.get() == 1)
+        #expect(world.time == .seconds(5))
+        guard case .failure(let error) = run({ () throws(RetryError) in try await slow.once(isProbe: false) }) else {
+            Issue.record("sent without a path")
+            return
+        }
+        guard case .noPath? = error.lastError as? UnsentAttempt else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(error.attempts.count == 1 && world.time < .milliseconds(5500))
+        #expect(coordinator.statistics == RetryStatistics() && network.watchCount == 0)
+    }
+
     @Test func `a probe that hangs is begun anew when the network is back`() throws {
         network.set(reachable: false)
         let count = Locked(0)

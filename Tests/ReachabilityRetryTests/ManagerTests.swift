@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import NetworkReachability
 import NetworkReachabilityTesting
 import TestSupport
@@ -56,6 +57,21 @@ import Testing
         kernel.removeRoute("default")
         kernel.addRoute("default", via: "192.0.2.9")
         #expect(try await outcome.attempts.map(\.reason) == [.backoff, nil])
+    }
+
+    @Test func `who asks about an address again is told what is so then, by the same manager`() {
+        plugIn()
+        let made = Locked(0)
+        let verdicts = MonitoredVerdicts { [kernel] host in
+            made.withLock { $0 += 1 }
+            return host.flatMap(IPAddress.init).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
+        }
+        #expect(verdicts.ask("198.51.100.1").status == .reachable)
+        kernel.removeRoute("default")
+        #expect(verdicts.ask("198.51.100.1").status == .notReachable)
+        kernel.addRoute("default", via: "192.0.2.1")
+        #expect(verdicts.ask("198.51.100.1").status == .reachable)
+        #expect(made.withLock { $0 } == 1)
     }
 
     @Test func `without a manager the clock decides`() async throws {

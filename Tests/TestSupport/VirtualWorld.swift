@@ -2,7 +2,7 @@ import LinuxPrimitives
 
 /// A thread of its own in which asynchronous code runs, with time that jumps to the next sleeper as soon as nothing is left
 /// to run: the same run each time, and an hour takes a moment.
-package final class VirtualWorld: TaskExecutor, Clock {
+package final class VirtualWorld: TaskExecutor, AlarmClock {
     package struct Instant: InstantProtocol {
         package var offset: Swift.Duration
 
@@ -18,7 +18,8 @@ package final class VirtualWorld: TaskExecutor, Clock {
 
     fileprivate struct Sleeper {
         let deadline: Swift.Duration
-        let continuation: UnsafeContinuation<Void, any Error>
+        /// Told the error that is to be thrown.
+        let wake: @Sendable ((any Error)?) -> Void
     }
 
     fileprivate struct State {
@@ -51,11 +52,12 @@ package final class VirtualWorld: TaskExecutor, Clock {
             return state.lastID
         }
         try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
+            try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
                 let isOver: Bool = state.withLock { state in
                     guard deadline.offset > state.now else { return true }
-                    state.sleepers[id] = Sleeper(deadline: deadline.offset, continuation: continuation)
-                    state.insertDue(deadline.offset, id)
+                    state.add(id, until: deadline.offset) { error in
+                        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+                    }
                     return false
                 }
                 if isOver { continuation.resume() }
@@ -68,7 +70,14 @@ package final class VirtualWorld: TaskExecutor, Clock {
 
     private func wake(_ id: UInt64) {
         let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
-        sleeper?.continuation.resume(throwing: CancellationError())
+        sleeper?.wake(CancellationError())
+    }
+
+    package func ring(after delay: Swift.Duration, _ ring: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.lastID += 1
+            state.add(state.lastID, until: state.now + max(.zero, delay)) { _ in ring() }
+        }
     }
 
     /// Runs `body`, and whatever it begins, to its end.
@@ -82,7 +91,7 @@ package final class VirtualWorld: TaskExecutor, Clock {
             drain()
             if let value = result.withLock({ $0 }) { return value }
             guard let due = state.withLock({ $0.advance() }) else { fatalError("everybody waits for nothing") }
-            due.resume()
+            due(nil)
         }
     }
 
@@ -104,8 +113,17 @@ package final class VirtualWorld: TaskExecutor, Clock {
 }
 
 extension VirtualWorld.State {
+    fileprivate mutating func add(
+        _ id: UInt64,
+        until deadline: Duration,
+        _ wake: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        sleepers[id] = VirtualWorld.Sleeper(deadline: deadline, wake: wake)
+        insertDue(deadline, id)
+    }
+
     /// Latest first, and of equals the youngest.
-    fileprivate mutating func insertDue(_ deadline: Duration, _ id: UInt64) {
+    private mutating func insertDue(_ deadline: Duration, _ id: UInt64) {
         var low = 0
         var high = dues.count
         while low < high {
@@ -116,11 +134,11 @@ extension VirtualWorld.State {
     }
 
     /// Goes on to the first sleeper that has not left.
-    fileprivate mutating func advance() -> UnsafeContinuation<Void, any Error>? {
+    fileprivate mutating func advance() -> (@Sendable ((any Error)?) -> Void)? {
         while let due = dues.popLast() {
             guard let sleeper = sleepers.removeValue(forKey: due.id) else { continue }
             now = max(now, due.deadline)
-            return sleeper.continuation
+            return sleeper.wake
         }
         return nil
     }

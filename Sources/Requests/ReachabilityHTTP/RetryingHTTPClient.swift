@@ -13,23 +13,10 @@ extension HTTPClient {
     public func retrying(_ settings: RetrySettings) -> RetryingHTTPClient { RetryingHTTPClient(self, settings) }
 }
 
-/// A client whose requests are all retried in the same way. A value; the client behind it stays the caller's, who shuts it down.
-public struct RetryingHTTPClient: Sendable {
-    /// What sends.
-    public let client: HTTPClient
-    /// When and how requests are sent again.
-    public let settings: RetrySettings
+/// async-http-client, all of whose requests are retried in the same way.
+public typealias RetryingHTTPClient = RetryingClient<HTTPClient>
 
-    fileprivate init(_ client: HTTPClient, _ settings: RetrySettings) {
-        self.client = client
-        self.settings = settings
-    }
-
-    /// The same client with other settings: for one request, or for many.
-    public func overriding(_ change: (inout RetrySettings) throws -> Void) rethrows -> RetryingHTTPClient {
-        RetryingHTTPClient(client, try settings.overriding(change))
-    }
-
+extension RetryingHTTPClient {
     /// As `HTTPClient.execute(_:retry:options:body:logger:isolation:)`, with the client's settings.
     public func execute(
         _ request: HTTPClientRequest,

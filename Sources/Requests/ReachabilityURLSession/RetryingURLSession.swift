@@ -12,26 +12,16 @@ extension URLSession {
     public func retrying(_ settings: RetrySettings) -> RetryingURLSession { RetryingURLSession(self, settings) }
 }
 
-/// A session whose requests are all retried in the same way. A value; the session behind it stays the caller's.
-public struct RetryingURLSession: Sendable {
+/// URLSession, all of whose requests are retried in the same way.
+public typealias RetryingURLSession = RetryingClient<URLSession>
+
+extension RetryingURLSession {
     /// What sends.
-    public let session: URLSession
-    /// When and how requests are sent again.
-    public let settings: RetrySettings
-
-    fileprivate init(_ session: URLSession, _ settings: RetrySettings) {
-        self.session = session
-        self.settings = settings
-    }
-
-    /// The same session with other settings: for one request, or for many.
-    public func overriding(_ change: (inout RetrySettings) throws -> Void) rethrows -> RetryingURLSession {
-        RetryingURLSession(session, try settings.overriding(change))
-    }
+    public var session: URLSession { client }
 
     /// As `URLSession.data(for:retry:options:)`, with the session's settings.
     public func data(for request: URLRequest) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
-        try await session.data(for: request, retry: settings.policy, options: settings.options)
+        try await client.data(for: request, retry: settings.policy, options: settings.options)
     }
 
     /// As `URLSession.upload(for:from:retry:options:)`, with the session's settings.
@@ -39,7 +29,7 @@ public struct RetryingURLSession: Sendable {
         for request: URLRequest,
         from data: Data
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
-        try await session.upload(for: request, from: data, retry: settings.policy, options: settings.options)
+        try await client.upload(for: request, from: data, retry: settings.policy, options: settings.options)
     }
 
     /// As `URLSession.upload(for:fromFile:retry:options:)`, with the session's settings.
@@ -47,11 +37,11 @@ public struct RetryingURLSession: Sendable {
         for request: URLRequest,
         fromFile file: URL
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
-        try await session.upload(for: request, fromFile: file, retry: settings.policy, options: settings.options)
+        try await client.upload(for: request, fromFile: file, retry: settings.policy, options: settings.options)
     }
 
     /// As `URLSession.download(for:retry:options:)`, with the session's settings.
     public func download(for request: URLRequest) async throws(RetryError) -> RetryOutcome<(URL, URLResponse)> {
-        try await session.download(for: request, retry: settings.policy, options: settings.options)
+        try await client.download(for: request, retry: settings.policy, options: settings.options)
     }
 }

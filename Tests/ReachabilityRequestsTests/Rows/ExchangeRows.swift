@@ -69,10 +69,7 @@ struct ExchangeRows {
     @Test(arguments: [301, 302, 303, 307, 308])
     func `a redirect that is not to be followed is the answer`(status: Int) async throws {
         try await withServer({ _ in Reply("page", status: status, fields: ["Location": "/b"]) }) { lab in
-            let usual = try lab.session()
-            var options = usual.options
-            options.redirects = RedirectRule.none
-            let session = Session(retry: usual.policy, options: options)
+            let session = try lab.session().overriding { $0.options.redirects = RedirectRule.none }
             let response = await session.request(lab.server.url()).response(using: StringResponseSerializer())
             // Different on purpose: its page is not read.
             #expect(response.response?.statusCode == status && response.metrics.hops.count == 1)

@@ -25,8 +25,10 @@ struct SessionLab: Sendable {
     ) throws -> Session {
         let backoff = try Backoff(base: .milliseconds(1), cap: .milliseconds(4))
         return Session(
-            retry: try RetryPolicy(deadline: deadline, attempts: 4, backoff: backoff),
-            options: RequestRetryOptions(connectTimeout: .seconds(60), coordinator: coordinator),
+            settings: RetrySettings(
+                policy: try RetryPolicy(deadline: deadline, attempts: 4, backoff: backoff),
+                options: RequestRetryOptions(connectTimeout: .seconds(60), coordinator: coordinator)
+            ),
             interceptor: interceptor,
             headers: headers,
             limits: limits,

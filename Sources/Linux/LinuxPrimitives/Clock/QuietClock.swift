@@ -4,7 +4,7 @@ import Dispatch
 ///
 /// `Task.sleep` and `ContinuousClock` wake by the global queues of Dispatch, whatever a task prefers, and from the first use of these on
 /// the process wakes every second (``TaskQueue``). Sleeps are up to a hundredth longer than asked for.
-package struct QuietClock: Clock {
+package struct QuietClock: AlarmClock {
     package typealias Instant = ContinuousClock.Instant
 
     private static let queue = DispatchQueue(label: "LinuxPrimitives.QuietClock")
@@ -21,5 +21,9 @@ package struct QuietClock: Clock {
         for await _ in end {}
         timer.cancel()
         try Task.checkCancellation()
+    }
+
+    package func ring(after delay: Duration, _ ring: @escaping @Sendable () -> Void) {
+        Self.queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay.nanoseconds)), execute: ring)
     }
 }

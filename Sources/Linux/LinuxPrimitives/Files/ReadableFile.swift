@@ -26,11 +26,15 @@ package final class ReadableFile: Sendable {
 
     /// Up to `count` bytes from a place on; none at the end.
     package func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        while true {
-            let got = pread(file.number, &bytes, count, off_t(offset))
-            if got >= 0 { return Array(bytes.prefix(got)) }
-            if SystemError.current != .interrupted { throw .current }
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, got in
+            repeat {
+                got = pread(file.number, buffer.baseAddress, count, off_t(offset))
+                failure = got < 0 ? .current : nil
+            } while failure == .interrupted
+            got = max(0, got)
         }
+        if let failure { throw failure }
+        return bytes
     }
 }

@@ -112,7 +112,7 @@ final class AsyncAttempts: Sendable {
         guard body.isReplayable, hasDelegate, isApart || settings.followsRedirects else {
             guard !isLong else { return try await unwatched(request, hop, progress) }
             var request = request
-            request.body = try await body.watched { [hasBegunBody] in
+            request.body = try await body.watched(by: client) { [hasBegunBody] in
                 hasBegunBody.withLock { $0 = true }
                 progress.send()
             }

@@ -41,18 +41,21 @@ extension HTTPClient {
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(RetryError) -> RetryOutcome<HTTPClientResponse> {
-        let settings = ClientSettings(self)
-        return try await retried(request, settings, policy, options, body, logger, letGo: { await $0.discard() }) { $0 }
-            .run()
+        let (parsed, settings) = (try Request.checked(request, options), ClientSettings(self))
+        let letGo: @Sendable (HTTPClientResponse) async -> Void = { await $0.discard() }
+        return try await retried(request, parsed, settings, policy, options, body, logger, letGo: letGo) { $0 }.run()
     }
 }
 
 extension HTTPClient {
     /// The request with what retries it.
     ///
-    /// - Parameter read: Makes what an attempt brings of its answer, which has begun.
+    /// - Parameters:
+    ///   - parsed: What the client makes of its method and URL.
+    ///   - read: Makes what an attempt brings of its answer, which has begun.
     func retried<Value>(
         _ request: HTTPClientRequest,
+        _ parsed: Request,
         _ settings: ClientSettings,
         _ policy: RetryPolicy,
         _ options: RequestRetryOptions,
@@ -60,8 +63,7 @@ extension HTTPClient {
         _ logger: Logger?,
         letGo: @escaping @Sendable (Value) async -> Void,
         read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
-    ) throws(RetryError) -> RetriedRequest<Value> {
-        let parsed = try HTTPClient.Request.checked(request.url, options)
+    ) -> RetriedRequest<Value> {
         let attempts = AsyncAttempts(
             client: self,
             settings: settings,

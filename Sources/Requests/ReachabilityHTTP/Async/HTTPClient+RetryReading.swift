@@ -34,10 +34,11 @@ extension HTTPClient {
         isolation: isolated (any Actor)? = #isolation,
         reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
     ) async throws(RetryError) -> RetryOutcome<Value> {
-        let settings = ClientSettings(self)
+        let parsed = try Request.checked(request, options)
         return try await execute(
             request,
-            settings,
+            parsed,
+            ClientSettings(self),
             retry: policy,
             options: options,
             body: body,
@@ -46,9 +47,10 @@ extension HTTPClient {
         )
     }
 
-    /// The same, with the client's settings.
+    /// The same, with what the client makes of the URL, and the client's settings.
     package func execute<Value: Sendable>(
         _ request: HTTPClientRequest,
+        _ parsed: Request,
         _ settings: ClientSettings,
         retry policy: RetryPolicy,
         options: RequestRetryOptions,
@@ -57,12 +59,12 @@ extension HTTPClient {
         isolation: isolated (any Actor)? = #isolation,
         reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
     ) async throws(RetryError) -> RetryOutcome<Value> {
-        let retried = try retried(request, settings, policy, options, body, logger, letGo: ReadAnswer.discard) {
+        let retried = retried(request, parsed, settings, policy, options, body, logger, letGo: ReadAnswer.discard) {
             response in
             let isKept = !policy.statuses.contains(Int(response.status.code))
             return isKept ? ReadAnswer.read(try await response.read(with: read)) : .unread(response)
         }
-        return try await retried.run { answer in
+        return try await retried.run(finished: \.value) { answer in
             switch answer {
             case .read(let value): value
             case .unread(let response): try await read(response)
@@ -75,6 +77,9 @@ extension HTTPClient {
 private enum ReadAnswer<Value: Sendable>: Sendable {
     case read(Value)
     case unread(HTTPClientResponse)
+
+    /// Nil where it was not read.
+    var value: Value? { if case .read(let value) = self { value } else { nil } }
 
     static func discard(_ answer: ReadAnswer) async {
         if case .unread(let response) = answer { await response.discard() }

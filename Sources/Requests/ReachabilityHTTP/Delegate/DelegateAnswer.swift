@@ -9,6 +9,9 @@ enum DelegateAnswer<Delegate: HTTPClientResponseDelegate>: Sendable {
     /// A redirect, of which nothing is read but its head.
     case redirected(HTTPClient.Task<Delegate.Response>, AttemptDelegate<Delegate>)
 
+    /// Nil where the answer has not ended.
+    var response: Delegate.Response? { if case .finished(let response) = self { response } else { nil } }
+
     /// Of an answer that takes longer the connection is closed.
     private static var discardTime: TimeAmount { .milliseconds(50) }
 

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import FoundationEssentials
 import LinuxPrimitives
 import Logging
 import NIOCore
@@ -9,6 +10,8 @@ import ReachabilityRetry
 final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
     private let client: HTTPClient
     private let request: HTTPClient.Request
+    /// Its URL.
+    private let url: String
     private let settings: ClientSettings
     private let statuses: Set<Int>?
     private let timeout: Duration?
@@ -47,6 +50,7 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
         self.client = client
         self.settings = settings
         self.request = request
+        url = request.url.absoluteString
         self.statuses = statuses
         self.timeout = timeout
         self.isBodyOnce = isBodyOnce
@@ -79,8 +83,8 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
         let delegate = AttemptDelegate(
             inner,
             holding: statuses,
-            // Those of Unix domain sockets, whose URLs only the client knows, are its own.
-            stopsRedirects: settings.followsRedirects && RequestURL(hop.request.url) != nil,
+            // Those of Unix domain sockets, whose URLs only the client knows and which have no host, are its own.
+            stopsRedirects: settings.followsRedirects && !request.host.isEmpty,
             progress,
             on: client.eventLoopGroup.any()
         )
@@ -149,20 +153,24 @@ final class DelegateAttempts<Delegate: HTTPClientResponseDelegate>: Sendable {
     /// Waits until a connection that was just taking the request has told the delegate so. It does so on its own event loop, then on
     /// the task's; it may have been handed the request on a third.
     private func settle(_ eventLoop: any EventLoop) async {
-        for _ in 0..<2 {
-            for loop in client.eventLoopGroup.makeIterator() { try? await loop.submit {}.get() }
-        }
+        for _ in 0..<2 { await client.settle() }
         try? await eventLoop.submit {}.get()
     }
 
     private func adapted(to hop: RedirectHop, _ body: HTTPClient.Body?) throws -> HTTPClient.Request {
-        try HTTPClient.Request(
-            url: hop.request.url,
-            method: HTTPMethod(rawValue: hop.request.method.rawValue),
-            headers: hop.traced.headers,
-            body: hop.hasBody ? body ?? makeBody?() ?? request.body : nil,
-            tlsConfiguration: request.tlsConfiguration
-        )
+        let plain = hop.traced
+        var adapted = request
+        // To read a URL takes longer than all the rest.
+        if plain.url != url || plain.method.rawValue != request.method.rawValue {
+            adapted = try HTTPClient.Request(
+                url: plain.url,
+                method: HTTPMethod(rawValue: plain.method.rawValue),
+                tlsConfiguration: request.tlsConfiguration
+            )
+        }
+        adapted.headers = plain.headers
+        adapted.body = hop.hasBody ? try body ?? makeBody?() ?? request.body : nil
+        return adapted
     }
 }
 

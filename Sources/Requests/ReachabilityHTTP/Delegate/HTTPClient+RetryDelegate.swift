@@ -63,7 +63,7 @@ extension HTTPClient {
             letGo: { await $0.discard() },
             send: { try await attempts.attempt($0, $1) }
         )
-        return try await retried.run { try await $0.finish() }
+        return try await retried.run(finished: \.response) { try await $0.finish() }
     }
 
     /// Sends a request in the form of earlier versions of the client, and reads the answer into memory as a part of each attempt.

@@ -5,8 +5,8 @@ import NIOHTTP1
 public import ReachabilityOutbox
 public import ReachabilityRetry
 
-/// Sends what is in an outbox with async-http-client: each time as a request of one attempt, which is cut where its path goes away before it is
-/// sent. When that attempt is made is decided by the run of the engine that the outbox feeds, so nothing waits here before it.
+/// Sends what is in an outbox with async-http-client: one attempt each time, which is cut where its path goes away before it is sent. When
+/// that attempt is made is decided by the run of the engine that the outbox feeds, so nothing waits here before it, and nothing is counted.
 ///
 /// ```swift
 /// let sender = HTTPOutboxSender(client: .shared, adapter: Adapter { request, completion in
@@ -27,6 +27,7 @@ public import ReachabilityRetry
 /// | anything else, for example no connection or no answer in time | tried again |
 public struct HTTPOutboxSender: OutboxSender {
     private let client: HTTPClient
+    private let settings: ClientSettings
     private let options: RequestRetryOptions
     private let policy: RetryPolicy
 
@@ -45,9 +46,8 @@ public struct HTTPOutboxSender: OutboxSender {
         coordinator: RetryCoordinator
     ) {
         self.client = client
-        var options = RequestRetryOptions(adapter: adapter, redirects: RedirectRule.none, coordinator: coordinator)
-        options.waitsForPath = false
-        self.options = options
+        settings = ClientSettings(client)
+        options = RequestRetryOptions(adapter: adapter, redirects: RedirectRule.none, coordinator: coordinator)
         let standard = RetryPolicy.standard
         policy = RetryPolicy(
             checkedDeadline: max(limit, .milliseconds(1)),
@@ -66,8 +66,19 @@ public struct HTTPOutboxSender: OutboxSender {
     /// Sends it once.
     public func send(_ delivery: OutboxDelivery) async -> OutboxResult {
         do {
-            let answer = try await client.execute(HTTPClientRequest(delivery.request), retry: policy, options: options)
-                .value
+            let request = HTTPClientRequest(delivery.request)
+            let parsed = try HTTPClient.Request.checked(request, options)
+            let answer = try await client.retried(
+                request,
+                parsed,
+                settings,
+                policy,
+                options,
+                nil,
+                nil,
+                letGo: { await $0.discard() },
+                read: { $0 }
+            ).once(isProbe: delivery.isProbe)
             await answer.discard()
             return OutboxResult(
                 status: Int(answer.status.code),
@@ -89,4 +100,13 @@ extension HTTPClientRequest {
         if !request.body.isEmpty { body = .bytes(ByteBuffer(bytes: request.body)) }
     }
 }
+
+#if Netlink
+extension HTTPOutboxSender {
+    /// As ``init(client:adapter:limit:coordinator:)`` with `RetryCoordinator.shared`, which waits for the kernel's word.
+    public init(client: HTTPClient, adapter: (any RequestAdapter)? = nil, limit: Duration = .seconds(60)) {
+        self.init(client: client, adapter: adapter, limit: limit, coordinator: .shared)
+    }
+}
+#endif
 #endif

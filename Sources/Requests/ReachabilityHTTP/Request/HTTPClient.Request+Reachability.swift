@@ -13,10 +13,13 @@ extension HTTPClient.Request {
 }
 
 extension HTTPClient.Request {
-    /// Reads a URL as the client will.
-    static func checked(_ url: String, _ options: RequestRetryOptions) throws(RetryError) -> HTTPClient.Request {
+    /// Reads method and URL as the client will.
+    static func checked(
+        _ request: HTTPClientRequest,
+        _ options: RequestRetryOptions
+    ) throws(RetryError) -> HTTPClient.Request {
         do {
-            return try HTTPClient.Request(url: url)
+            return try HTTPClient.Request(url: request.url, method: request.method)
         } catch {
             throw RetryError(refused: error, priority: options.priority)
         }

@@ -13,18 +13,21 @@ extension OriginFeed {
     }
 
     /// Sends the first request once; nil where there is none.
-    func sendNext() async throws(OutboxError) -> Sent? {
+    ///
+    /// - Parameter isProbe: Whether to show whether the monitor is right, which says that there is no path.
+    func sendNext(isProbe: Bool = false) async throws(OutboxError) -> Sent? {
         guard await places.take() else { return nil }
         defer { places.giveBack() }
-        let delivery: OutboxDelivery
+        var delivery: OutboxDelivery
         switch try await store.claim(queue.origin) {
         case .nothing: return nil
         case .notBefore(let time): return .notBefore(time)
         case .delivery(let next): delivery = next
         }
+        delivery.isProbe = isProbe
         let (options, entry) = (store.options, delivery.entry)
         options.logger?.debug("sending", metadata: ["request": "\(entry)"])
-        var result = await Drain.run(for: options.drainLimit, clock: options.clock) { [sender] in
+        var result = await Drain.run(for: options.drainLimit, clock: options.clock) { [sender, delivery] in
             await sender.send(delivery)
         }
         if case .retry(_, let cause) = result, let limit = options.maximumAttempts, entry.attempts >= limit {

@@ -45,7 +45,7 @@ struct OriginFeed: Sendable {
                     coordinator: coordinator,
                     clock: options.clock,
                     observer: { plan($0, latest.withLock { $0 }) },
-                    operation: { try await attempt(latest) }
+                    operation: { try await attempt(latest, isProbe: $0.isProbe) }
                 )
                 guard isMore else { return .idle }
             } catch {
@@ -108,11 +108,11 @@ struct OriginFeed: Sendable {
     }
 
     /// Makes an attempt, and says whether there may be more to send.
-    private func attempt(_ latest: Locked<OutboxEntry.ID?>) async throws -> Bool {
+    private func attempt(_ latest: Locked<OutboxEntry.ID?>, isProbe: Bool) async throws -> Bool {
         latest.withLock { $0 = nil }
         // The engine would try: a name may be known to the sender alone. But here attempts are counted, and a week may be waited.
         if await coordinator.settledVerdict(of: queue.host).lacksAddress { throw Postponed(failureStage: .neverSent) }
-        switch try await sendNext() {
+        switch try await sendNext(isProbe: isProbe) {
         case nil: return false
         case .gone?: return true
         case .notBefore(let time)?: throw UnsentAttempt.heldBack(.milliseconds(time - store.now))

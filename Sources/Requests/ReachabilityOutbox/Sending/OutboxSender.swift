@@ -29,6 +29,8 @@ public struct OutboxDelivery: Sendable {
     public let request: OutboxRequest
     /// What the outbox knows of it; ``OutboxEntry/attempts`` counts this one.
     public let entry: OutboxEntry
+    /// Whether it is sent to show whether the monitor is right, which says that there is no path.
+    package var isProbe = false
 }
 
 extension OutboxDelivery: CustomStringConvertible {

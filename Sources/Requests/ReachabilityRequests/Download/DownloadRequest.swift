@@ -9,7 +9,7 @@ public typealias FileValidation = @Sendable (_ path: String) async throws -> Voi
 ///
 /// A download that is interrupted, or whose process ends, is gone on with by the next one to the same place from the same URL, where the
 /// server tells versions of the file apart (a strong ETag). It fails when nothing more comes, and not because it takes long.
-public final class DownloadRequest: Sendable {
+public final class DownloadRequest: ValidatedRequest {
     /// The request, with the session's header fields.
     public let request: OutgoingRequest
     /// The path of the file.
@@ -18,7 +18,7 @@ public final class DownloadRequest: Sendable {
     private let checks: Locked<Validator>
     private let fileChecks: Locked<[FileValidation]>
     private let exchange: Exchange<Answer>
-    private let watchers: Locked<[AsyncStream<DownloadProgress>.Continuation]>
+    private let feed = ProgressFeed(DownloadProgress(completed: 0, total: nil))
 
     init(
         _ request: OutgoingRequest,
@@ -30,16 +30,15 @@ public final class DownloadRequest: Sendable {
     ) {
         let request = request.adding(session.headers)
         let checks = Locked(Validator())
-        let watchers = Locked<[AsyncStream<DownloadProgress>.Continuation]>([])
         let fileChecks = Locked<[FileValidation]>([])
-        (self.request, self.destination, self.checks, self.watchers) = (request, destination, checks, watchers)
-        self.fileChecks = fileChecks
+        (self.request, self.destination, self.checks, self.fileChecks) = (request, destination, checks, fileChecks)
         let cancelled = Answer(error: .explicitlyCancelled)
-        exchange = Exchange(cancelled: cancelled, endsWithWork: true) {
+        exchange = Exchange(cancelled: cancelled, endsWithWork: true) { [feed] in
+            defer { feed.finish() }
             do throws(RequestError) {
                 try Self.check(destination, replacing: replacing)
                 let partial = try PartialDownload(destination, url: request.url, isResuming: isResuming) { progress in
-                    for watcher in watchers.withLock({ $0 }) { watcher.yield(progress) }
+                    feed.change { $0 = progress }
                 }
                 return await session.download(
                     request,
@@ -68,7 +67,7 @@ public final class DownloadRequest: Sendable {
     /// Waits for the end.
     public func response() async -> DownloadResponse {
         let answer = await exchange.value()
-        endProgress()
+        if exchange.result != nil { feed.finish() }
         return DownloadResponse(
             request: request,
             response: answer.response,
@@ -84,39 +83,20 @@ public final class DownloadRequest: Sendable {
     public func file() async throws(RequestError) -> String { try await response().result.get() }
 
     /// How much is here, from now on, the newest alone for who reads slowly. It ends with the download. It begins nothing.
-    public var progress: AsyncStream<DownloadProgress> {
-        let (progress, watcher) = AsyncStream.makeStream(
-            of: DownloadProgress.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
-        watchers.withLock { $0.append(watcher) }
-        if exchange.result != nil { endProgress() }
-        return progress
-    }
-
-    private func endProgress() {
-        for watcher in watchers.withLock({ $0 }) { watcher.finish() }
-    }
+    public var progress: AsyncStream<DownloadProgress> { feed.progress }
 
     /// Ends it, if it has not ended. What is here stays, if it can be gone on with.
     @discardableResult
     public func cancel() -> DownloadRequest {
         exchange.cancel()
-        if exchange.result != nil { endProgress() }
+        if exchange.result != nil { feed.finish() }
         return self
     }
 
-    /// Wants a type that the request's Accept names. A status beside 200 to 299 is never a file.
+    /// Adds to the checks of its answer, which are asked without the body. A status beside 200 to 299 is never a file.
     @discardableResult
-    public func validate() -> DownloadRequest {
-        checks.withLock { $0.addUsual() }
-        return self
-    }
-
-    /// Asks the closure, without the body.
-    @discardableResult
-    public func validate(_ check: @escaping Validation) -> DownloadRequest {
-        checks.withLock { $0.add(check) }
+    public func checking(_ change: (inout Validator) -> Void) -> DownloadRequest {
+        checks.withLock { change(&$0) }
         return self
     }
 

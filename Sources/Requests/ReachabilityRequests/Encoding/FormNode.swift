@@ -76,16 +76,10 @@ struct FormNodeEncoder: Encoder {
         return FormElements(codingPath: codingPath, node: node, options: options)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer {
-        FormSingle(codingPath: codingPath, node: node, options: options)
-    }
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
-private struct FormSingle: SingleValueEncodingContainer {
-    let codingPath: [any CodingKey]
-    let node: FormNode
-    let options: URLEncodedFormEncoder
-
+extension FormNodeEncoder: SingleValueEncodingContainer {
     func encodeNil() { node.encodeNil(options) }
     func encode(_ value: some Encodable) throws { try node.encode(value, at: codingPath, options) }
 }

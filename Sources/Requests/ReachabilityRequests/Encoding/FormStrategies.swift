@@ -50,7 +50,7 @@ extension URLEncodedFormEncoder {
         func encode(_ data: Data) throws -> String? {
             switch self {
             case .deferredToData: nil
-            case .base64: Base64.encode(data)
+            case .base64: data.base64EncodedString()
             case .custom(let encode): try encode(data)
             }
         }

@@ -38,13 +38,20 @@ public struct JSONParameterEncoder: ParameterEncoder {
         into request: OutgoingRequest
     ) throws(RequestError) -> OutgoingRequest {
         guard let parameters else { return request }
-        var request = request
+        return try request.adding(json: parameters, by: encoder)
+    }
+}
+
+extension OutgoingRequest {
+    /// The request with a value as JSON.
+    func adding(json value: some Encodable, by encoder: JSONEncoder) throws(RequestError) -> OutgoingRequest {
+        var request = self
         do {
-            request.body = .bytes([UInt8](try encoder.encode(parameters)))
+            request.body = .bytes([UInt8](try encoder.encode(value)))
         } catch {
             throw .parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
         }
-        if request.headers["Content-Type"] == nil { request.headers.add(.contentType("application/json")) }
+        if headers["Content-Type"] == nil { request.headers.add(.contentType("application/json")) }
         return request
     }
 }

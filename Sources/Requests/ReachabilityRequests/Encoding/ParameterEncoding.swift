@@ -90,14 +90,7 @@ public struct JSONEncoding: ParameterEncoding {
         guard let parameters else { return request }
         let encoder = JSONEncoder()
         encoder.outputFormatting = isPretty ? [.sortedKeys, .prettyPrinted] : .sortedKeys
-        var request = request
-        do {
-            request.body = .bytes([UInt8](try encoder.encode(AnyJSON(value: parameters))))
-        } catch {
-            throw .parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
-        }
-        if request.headers["Content-Type"] == nil { request.headers.add(.contentType("application/json")) }
-        return request
+        return try request.adding(json: AnyJSON(value: parameters), by: encoder)
     }
 }
 

@@ -13,12 +13,7 @@ extension DataRequest {
     ) -> DataRequest {
         enqueue { [self] in
             let response = await response(using: responseSerializer)
-            await withCheckedContinuation { continuation in
-                queue.async {
-                    completionHandler(response)
-                    continuation.resume()
-                }
-            }
+            await queue.call { completionHandler(response) }
         }
         return self
     }
@@ -53,5 +48,17 @@ extension DataRequest {
     ) -> DataRequest {
         let serializer = DecodableResponseSerializer<Value>(decoder: decoder)
         return response(queue: queue, responseSerializer: serializer, completionHandler: completionHandler)
+    }
+}
+
+extension DispatchQueue {
+    /// Calls something, and waits for its end.
+    func call(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            async {
+                body()
+                continuation.resume()
+            }
+        }
     }
 }

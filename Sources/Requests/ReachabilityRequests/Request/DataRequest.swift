@@ -5,7 +5,7 @@ import ReachabilityRetry
 /// who do. When the last of them is cancelled, it is.
 ///
 /// Checks are added before it is waited for; later ones are not asked.
-public final class DataRequest: Sendable {
+public final class DataRequest: ValidatedRequest {
     /// The request, with the session's header fields; adapters are asked later.
     public let request: OutgoingRequest
 
@@ -31,7 +31,7 @@ public final class DataRequest: Sendable {
             failure = unmade.error
         }
         let checks = Locked(Validator())
-        let upload = request.body.map { UploadWatch(total: try? $0.length()) }
+        let upload = request.body.map { UploadWatch(UploadProgress(completed: 0, total: try? $0.length())) }
         (self.checks, self.upload) = (checks, upload)
         exchange = Exchange(cancelled: Answer(error: failure ?? .explicitlyCancelled)) { [request] in
             if let failure { return Answer(error: failure) }
@@ -71,7 +71,9 @@ public final class DataRequest: Sendable {
         request.cURLDescription(showingSecrets: showingSecrets)
     }
 
-    func add(_ change: (inout Validator) -> Void) -> DataRequest {
+    /// Adds to the checks of its answer.
+    @discardableResult
+    public func checking(_ change: (inout Validator) -> Void) -> DataRequest {
         checks.withLock { change(&$0) }
         return self
     }

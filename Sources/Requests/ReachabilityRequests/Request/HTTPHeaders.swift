@@ -1,3 +1,6 @@
+import FoundationEssentials
+import ReachabilityRetry
+
 /// A header field.
 public struct HTTPHeader: Hashable, Sendable {
     /// The name; names are the same whatever their case.
@@ -31,7 +34,7 @@ extension HTTPHeader {
     public static func authorization(bearerToken: String) -> HTTPHeader { authorization("Bearer \(bearerToken)") }
     /// Authorization with a name and a password (RFC 7617).
     public static func authorization(username: String, password: String) -> HTTPHeader {
-        authorization("Basic \(Base64.encode("\(username):\(password)".utf8))")
+        authorization("Basic \(Data("\(username):\(password)".utf8).base64EncodedString())")
     }
     /// Content-Disposition
     public static func contentDisposition(_ value: String) -> HTTPHeader {
@@ -113,10 +116,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }
     }
 
-    private func index(of name: String) -> Int? {
-        let name = name.lowercased()
-        return headers.firstIndex { $0.name.lowercased() == name }
-    }
+    private func index(of name: String) -> Int? { headers.firstIndex { $0.name.isSameName(as: name) } }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
@@ -147,23 +147,4 @@ extension HTTPHeaders: Collection {
 extension HTTPHeaders: CustomStringConvertible {
     /// One in a line.
     public var description: String { headers.map(\.description).joined(separator: "\n") }
-}
-
-/// RFC 4648, section 4.
-enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-
-    static func encode(_ bytes: some Collection<UInt8>) -> String {
-        var text = ""
-        var rest = Array(bytes)[...]
-        while !rest.isEmpty {
-            let group = rest.prefix(3)
-            let value = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for place in 0..<4 {
-                text.append(place <= group.count ? alphabet[value >> (18 - 6 * place) & 63] : "=")
-            }
-            rest = rest.dropFirst(3)
-        }
-        return text
-    }
 }

@@ -1,5 +1,3 @@
-import LinuxPrimitives
-
 /// How much of a body was handed to the connection: what the server has of it, only its answer tells.
 public struct UploadProgress: Hashable, Sendable {
     /// How many bytes were handed over. It becomes less where the body is sent again.
@@ -10,28 +8,10 @@ public struct UploadProgress: Hashable, Sendable {
     public internal(set) var isWaitingForNetwork = false
 }
 
-/// Counts what is handed over, and tells those who watch.
-final class UploadWatch: Sendable {
-    private struct State {
-        var progress: UploadProgress
-        var watchers: [AsyncStream<UploadProgress>.Continuation] = []
-        var isOver = false
-    }
+/// What is handed over of a body.
+typealias UploadWatch = ProgressFeed<UploadProgress>
 
-    private let state: Locked<State>
-
-    init(total: Int64?) { state = Locked(State(progress: UploadProgress(completed: 0, total: total))) }
-
-    var progress: AsyncStream<UploadProgress> {
-        let (progress, watcher) = AsyncStream.makeStream(of: UploadProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let isOver = state.withLock { state in
-            state.watchers.append(watcher)
-            return state.isOver
-        }
-        if isOver { watcher.finish() }
-        return progress
-    }
-
+extension UploadWatch {
     /// An attempt begins.
     func begin() {
         change { progress in
@@ -47,21 +27,4 @@ final class UploadWatch: Sendable {
 
     /// Nothing is sent until the network is back.
     func wait() { change { $0.isWaitingForNetwork = true } }
-
-    func finish() {
-        let watchers = state.withLock { state in
-            state.isOver = true
-            return state.watchers
-        }
-        for watcher in watchers { watcher.finish() }
-    }
-
-    /// Told under the lock, so that it comes in order; nobody is told twice of the same.
-    private func change(_ change: (inout UploadProgress) -> Void) {
-        state.withLock { state in
-            let before = state.progress
-            change(&state.progress)
-            if state.progress != before { for watcher in state.watchers { watcher.yield(state.progress) } }
-        }
-    }
 }

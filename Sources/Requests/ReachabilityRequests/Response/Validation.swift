@@ -7,13 +7,39 @@ public typealias ValidationResult = Result<Void, any Error>
 public typealias Validation =
     @Sendable (_ request: OutgoingRequest, _ response: ResponseHead, _ data: Data?) -> ValidationResult
 
+/// A request whose answer can be checked.
+public protocol ValidatedRequest: Sendable {
+    /// Adds to the checks of its answer, which are asked once for each answer that is not a redirect to be followed.
+    @discardableResult func checking(_ change: (inout Validator) -> Void) -> Self
+}
+
+extension ValidatedRequest {
+    /// Wants a status of 200 to 299, and a type that the request's Accept names; any where it has none.
+    @discardableResult
+    public func validate() -> Self { checking { $0.addUsual() } }
+
+    /// Wants one of these statuses.
+    @discardableResult
+    public func validate(statusCode acceptable: some Sequence<Int>) -> Self {
+        checking { $0.add(statuses: acceptable) }
+    }
+
+    /// Wants one of these types, `text/*` for example.
+    @discardableResult
+    public func validate(contentType acceptable: [String]) -> Self {
+        checking { $0.add(contentTypes: { _ in acceptable }) }
+    }
+
+    /// Asks the closure, from a thread of no meaning; without the body where that is not kept in memory.
+    @discardableResult
+    public func validate(_ check: @escaping Validation) -> Self { checking { $0.add(check) } }
+}
+
 /// The checks of one request, in order; the first that refuses counts.
-struct Validator: Sendable {
+public struct Validator: Sendable {
     private var checks: [Validation] = []
     /// Those of them that go by the head alone.
     private var headChecks: [Validation] = []
-
-    var isEmpty: Bool { checks.isEmpty }
 
     mutating func add(_ check: @escaping Validation) { checks.append(check) }
 

@@ -63,26 +63,6 @@ public final class Session: Sendable {
 }
 
 extension Session {
-    /// A session. See ``init(client:settings:interceptor:headers:limits:eventMonitors:)``.
-    public convenience init(
-        client: HTTPClient = .shared,
-        retry policy: RetryPolicy = .standard,
-        options: RequestRetryOptions,
-        interceptor: (any RequestInterceptor)? = nil,
-        headers: HTTPHeaders = HTTPHeaders(),
-        limits: ResponseLimits = ResponseLimits(),
-        eventMonitors: [any EventMonitor] = []
-    ) {
-        self.init(
-            client: client,
-            settings: RetrySettings(policy: policy, options: options),
-            interceptor: interceptor,
-            headers: headers,
-            limits: limits,
-            eventMonitors: eventMonitors
-        )
-    }
-
     /// When requests are sent again.
     public var policy: RetryPolicy { settings.policy }
 
@@ -179,3 +159,40 @@ extension OutgoingRequest {
         return request
     }
 }
+
+/// How much of an answer is kept in memory.
+public struct ResponseLimits: Hashable, Sendable {
+    /// The longest body, in bytes. A longer one is an error: where Content-Length says so, before a byte of it is read.
+    public var body: Int
+    /// How much is kept of a body whose head was refused, in bytes. The rest is not read.
+    public var refusedBody: Int
+
+    /// 16 MiB, and 64 KiB of what was refused.
+    public init(body: Int = 16 << 20, refusedBody: Int = 64 << 10) {
+        self.body = max(0, body)
+        self.refusedBody = max(0, refusedBody)
+    }
+}
+
+#if Netlink
+extension Session {
+    /// A session with each retry setting's default, which waits for the kernel's word.
+    public convenience init(
+        client: HTTPClient = .shared,
+        retry policy: RetryPolicy = .standard,
+        interceptor: (any RequestInterceptor)? = nil,
+        headers: HTTPHeaders = HTTPHeaders(),
+        limits: ResponseLimits = ResponseLimits(),
+        eventMonitors: [any EventMonitor] = []
+    ) {
+        self.init(
+            client: client,
+            settings: RetrySettings(policy: policy),
+            interceptor: interceptor,
+            headers: headers,
+            limits: limits,
+            eventMonitors: eventMonitors
+        )
+    }
+}
+#endif

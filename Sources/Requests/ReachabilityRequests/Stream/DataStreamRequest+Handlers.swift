@@ -95,14 +95,7 @@ extension DataStreamRequest {
         guard events.isReader else { return self }
         Task {
             var events = events
-            while let event = await events.next() {
-                await withCheckedContinuation { continuation in
-                    queue.async {
-                        handler(event)
-                        continuation.resume()
-                    }
-                }
-            }
+            while let event = await events.next() { await queue.call { handler(event) } }
         }
         return self
     }

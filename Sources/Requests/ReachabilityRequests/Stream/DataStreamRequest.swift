@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import FoundationEssentials
 import LinuxPrimitives
 import NIOCore
-import ReachabilityRetry
+public import ReachabilityRetry
 
 /// A request whose answer is read as it comes, in pieces, and is kept nowhere. It is sent when the first piece is asked for, and has one
 /// reader: a loop, or a handler.
@@ -13,7 +13,7 @@ import ReachabilityRetry
 ///
 /// The next piece is read when the one before it was taken; a server that sends faster waits. It is sent again as every request is, until
 /// an answer begins; then, never: a reader would get its beginning twice. How long the answer takes does not matter.
-public final class DataStreamRequest: Sendable {
+public final class DataStreamRequest: ValidatedRequest {
     private enum Phase {
         case unbegun
         case running(Task<Void, Never>)
@@ -54,27 +54,9 @@ public final class DataStreamRequest: Sendable {
         return self
     }
 
-    /// Wants a status of 200 to 299, and a type that the request's Accept names; any where it has none.
+    /// Adds to the checks of its answer, which are asked without the body.
     @discardableResult
-    public func validate() -> DataStreamRequest { add { $0.addUsual() } }
-
-    /// Wants one of these statuses.
-    @discardableResult
-    public func validate(statusCode acceptable: some Sequence<Int>) -> DataStreamRequest {
-        add { $0.add(statuses: acceptable) }
-    }
-
-    /// Wants one of these types, `text/*` for example.
-    @discardableResult
-    public func validate(contentType acceptable: [String]) -> DataStreamRequest {
-        add { $0.add(contentTypes: { _ in acceptable }) }
-    }
-
-    /// Asks the closure, without the body.
-    @discardableResult
-    public func validate(_ check: @escaping Validation) -> DataStreamRequest { add { $0.add(check) } }
-
-    private func add(_ change: (inout Validator) -> Void) -> DataStreamRequest {
+    public func checking(_ change: (inout Validator) -> Void) -> DataStreamRequest {
         state.withLock { change(&$0.validator) }
         return self
     }
@@ -161,5 +143,35 @@ public struct DataStreamCompletion: Sendable {
         response = answer.response
         metrics = answer.metrics
         error = answer.error
+    }
+}
+
+extension Session {
+    /// A request whose answer is read as it comes; sent when the first piece is asked for.
+    ///
+    /// - Parameters:
+    ///   - request: What is sent.
+    ///   - interceptor: Asked before the session's own.
+    public func streamRequest(
+        _ request: OutgoingRequest,
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DataStreamRequest {
+        DataStreamRequest(request, in: self, interceptor)
+    }
+
+    /// A request whose answer is read as it comes; sent when the first piece is asked for.
+    ///
+    /// - Parameters:
+    ///   - url: The URL as text.
+    ///   - method: The method.
+    ///   - headers: Its own header fields.
+    ///   - interceptor: Asked before the session's own.
+    public func streamRequest(
+        _ url: String,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders = HTTPHeaders(),
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DataStreamRequest {
+        streamRequest(OutgoingRequest(url: url, method: method, headers: headers), interceptor: interceptor)
     }
 }

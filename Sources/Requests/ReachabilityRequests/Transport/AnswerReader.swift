@@ -5,148 +5,111 @@ import NIOCore
 import NIOHTTP1
 import ReachabilityRetry
 
-/// Reads the answers to one request, and remembers the latest.
-final class AnswerReader: Sendable {
-    private let request: OutgoingRequest
-    private let limits: ResponseLimits
-    private let validator: Validator
-    private let monitors: MonitorList
-    private let download: PartialDownload?
-    private let upload: UploadWatch?
+/// Reads the answers to one request, and remembers the latest. Copies are the same reader.
+struct AnswerReader: Sendable {
+    let request: OutgoingRequest
+    let session: Session
+    /// Tells the request from others of the session.
+    let number: UInt64
+    let validator: Validator
+    let download: PartialDownload?
+    let upload: UploadWatch?
     /// Whether an answer that is accepted is left to be read as it comes.
-    private let leavesBody: Bool
-    private let number: UInt64
-    private let began: ContinuousClock.Instant
-    private let state = Locked<ReceivedAnswer?>(nil)
-    private let adapted = Locked<PlainRequest?>(nil)
-
-    init(
-        _ request: OutgoingRequest,
-        _ limits: ResponseLimits,
-        _ validator: Validator,
-        _ monitors: MonitorList,
-        _ download: PartialDownload?,
-        _ upload: UploadWatch?,
-        leavesBody: Bool,
-        number: UInt64,
-        began: ContinuousClock.Instant
-    ) {
-        self.request = request
-        self.limits = limits
-        self.validator = validator
-        self.monitors = monitors
-        self.download = download
-        self.upload = upload
-        self.leavesBody = leavesBody
-        self.number = number
-        self.began = began
-    }
+    let leavesBody: Bool
+    let began = ContinuousClock.now
+    private let state = Locked<(received: ReceivedAnswer?, sent: PlainRequest?)>((nil, nil))
 
     /// What was read last; nil where the attempt under way has read nothing yet.
-    var latest: ReceivedAnswer? { state.withLock { $0 } }
+    var latest: ReceivedAnswer? { state.withLock { $0.received } }
+
+    /// The request as it was sent last; nil where none was.
+    var sent: PlainRequest? { state.withLock { $0.sent } }
 
     /// An attempt begins.
     func forget() {
-        state.withLock { $0 = nil }
+        state.withLock { $0.received = nil }
         download?.wait(false)
         upload?.begin()
     }
 
-    /// The request as it was sent last; nil where none was.
-    var sent: PlainRequest? { adapted.withLock { $0 } }
-
     /// The attempt is sent as this.
     func begin(_ request: PlainRequest) {
-        adapted.withLock { $0 = request }
+        state.withLock { $0.sent = request }
+    }
+
+    /// Tells the session's monitors, if it has any.
+    func tell(_ event: (UInt64) -> RequestEvent) {
+        if !session.monitors.isEmpty { session.monitors.tell(event(number)) }
     }
 
     /// Reads an answer as far as it is wanted. That it is refused is said in what is returned: a redirect may yet be followed.
     func read(_ response: HTTPClientResponse) async throws -> ReceivedAnswer {
         let head = ResponseHead(url: request.url, response)
-        let time = began.duration(to: .now)
-        monitors.tell(.answered(number, head))
-        if let download, let received = try await write(response, head, to: download, time) {
-            state.withLock { $0 = received }
-            return received
-        }
-        upload?.end()
-        if leavesBody, !(300..<400).contains(head.statusCode), validator.refusal(request, head, nil) == nil {
-            let received = ReceivedAnswer(head, response, Data(), nil, headTime: time, body: response.body)
-            state.withLock { $0 = received }
-            return received
-        }
-        let isRefused =
-            download != nil || leavesBody || validator.refusesHead(request, head)
-            || (300..<400).contains(head.statusCode)
-        let limit = isRefused ? limits.refusedBody : limits.body
-        if !isRefused, request.method != .head, let length = head.expectedContentLength, length > limit {
-            throw RequestError.responseSerializationFailed(reason: .inputDataTooLong(limit: limit))
-        }
-        var data = Data()
-        var isCut = false
-        for try await part in response.body {
-            let rest = limit - data.count
-            if part.readableBytes > rest, !isRefused {
-                throw RequestError.responseSerializationFailed(reason: .inputDataTooLong(limit: limit))
-            }
-            data.append(contentsOf: part.readableBytesView.prefix(rest))
-            if part.readableBytes > rest {
-                isCut = true
-                break
+        var received = ReceivedAnswer(
+            head: head,
+            visits: response.history.map { ($0.request.url, Int($0.responseHead.status.code)) },
+            headTime: began.duration(to: .now)
+        )
+        tell { .answered($0, head) }
+        if try await !write(response.body, head) {
+            upload?.end()
+            let isRedirect = (300..<400).contains(head.statusCode)
+            if leavesBody, !isRedirect, validator.refusal(request, head, nil) == nil {
+                received.body = response.body
+            } else {
+                let isRefused = download != nil || leavesBody || isRedirect || validator.refusesHead(request, head)
+                try await read(response.body, into: &received, isRefused: isRefused)
             }
         }
-        var refusal = validator.refusal(request, head, download == nil && !leavesBody ? data : nil)
-        if download != nil, refusal == nil {
-            let reason = RequestError.ResponseValidationFailureReason.unacceptableStatusCode(code: head.statusCode)
-            refusal = .responseValidationFailed(reason: reason)
-        }
-        if isCut, refusal == nil { refusal = .responseSerializationFailed(reason: .inputDataTooLong(limit: limit)) }
-        let received = ReceivedAnswer(head, response, data, refusal, headTime: time)
-        state.withLock { $0 = received }
+        state.withLock { [received] in $0.received = received }
         return received
     }
 
-    /// Writes an answer into the file; nil for one that is none, or is refused.
-    private func write(
-        _ response: HTTPClientResponse,
-        _ head: ResponseHead,
-        to download: PartialDownload,
-        _ time: Duration
-    ) async throws -> ReceivedAnswer? {
+    /// Reads a body into memory; of one that is refused only what may be kept.
+    private func read(
+        _ body: HTTPClientResponse.Body,
+        into received: inout ReceivedAnswer,
+        isRefused: Bool
+    ) async throws {
+        let (head, limit) = (received.head, isRefused ? session.limits.refusedBody : session.limits.body)
+        let tooLong = RequestError.responseSerializationFailed(reason: .inputDataTooLong(limit: limit))
+        if !isRefused, request.method != .head, let length = head.expectedContentLength, length > limit {
+            throw tooLong
+        }
+        var isCut = false
+        for try await part in body {
+            let rest = limit - received.data.count
+            isCut = part.readableBytes > rest
+            if isCut, !isRefused { throw tooLong }
+            received.data.append(contentsOf: part.readableBytesView.prefix(rest))
+            if isCut { break }
+        }
+        let isData = download == nil && !leavesBody
+        received.refusal = validator.refusal(request, head, isData ? received.data : nil)
+        if download != nil, received.refusal == nil {
+            let reason = RequestError.ResponseValidationFailureReason.unacceptableStatusCode(code: head.statusCode)
+            received.refusal = .responseValidationFailed(reason: reason)
+        }
+        if isCut, received.refusal == nil { received.refusal = tooLong }
+    }
+
+    /// Writes an answer into the file; false for one that is none, or is refused.
+    private func write(_ body: HTTPClientResponse.Body, _ head: ResponseHead) async throws -> Bool {
+        guard let download else { return false }
         switch download.decision(on: head) {
-        case .refuse: return nil
-        case .complete: break
+        case .refuse: return false
+        case .complete: return true
         case .startOver(let reason): throw RequestError.downloadInterrupted(error: DownloadFailure.startOver(reason))
         case .unexpectedPart: throw RequestError.downloadInterrupted(error: DownloadFailure.unexpectedPart)
         case .write(let start, let total):
-            if validator.refusal(request, head, nil) != nil { return nil }
+            if validator.refusal(request, head, nil) != nil { return false }
             do {
-                try await download.take(response.body, head, at: start, total: total)
+                try await download.take(body, head, at: start, total: total)
             } catch let error as DownloadFailure {
                 throw RequestError.downloadInterrupted(error: error)
             }
+            return true
         }
-        return ReceivedAnswer(head, response, Data(), nil, headTime: time)
-    }
-}
-
-extension ReceivedAnswer {
-    fileprivate init(
-        _ head: ResponseHead,
-        _ response: HTTPClientResponse,
-        _ data: Data,
-        _ refusal: RequestError?,
-        headTime: Duration,
-        body: HTTPClientResponse.Body? = nil
-    ) {
-        self.init(
-            head: head,
-            data: data,
-            body: body,
-            visits: response.history.map { ($0.request.url, Int($0.responseHead.status.code)) },
-            headTime: headTime,
-            refusal: refusal
-        )
     }
 }
 

@@ -48,9 +48,6 @@ public struct RequestRetryOptions: Sendable {
     /// Whose reachability is waited for, and whose limits hold; nil for the host of the URL.
     public var host: String?
 
-    /// Whether the first attempt waits where there is no path: not where the request is an attempt of somebody who has waited.
-    package var waitsForPath = true
-
     /// Who goes first among those that wait for the same host.
     public var priority: RetryPriority
 

@@ -3,17 +3,22 @@ import LinuxPrimitives
 extension RetriedRequest {
     /// Sends it until there is an answer to keep, and takes that to its end, all within the policy's deadline.
     ///
-    /// - Parameter finish: Makes of the answer what the caller wants. It reads the last one, which was left unread while it was open whether
-    ///   it would be retried; it has to end when it is cancelled.
+    /// - Parameters:
+    ///   - finished: What the caller wants, where the attempt has made it of the answer; else nil.
+    ///   - finish: Makes it of the last answer, which was left unread while it was open whether it would be retried; it has to end when it
+    ///     is cancelled.
     /// - Returns: What `finish` returned, and every attempt.
     /// - Throws: ``RetryError``: also where the last answer could not be read, or not in time.
     package func run<Content: Sendable>(
+        finished: (Value) -> Content?,
         finishing finish: @escaping @Sendable (Value) async throws -> Content
     ) async throws(RetryError) -> RetryOutcome<Content> {
         let clock = Timeline(options.clock)
         let outcome = try await run(on: clock)
-        let result = await result(of: finish, with: outcome.value, on: clock)
-        switch result {
+        if let content = finished(outcome.value) {
+            return RetryOutcome(value: content, attempts: outcome.attempts, ending: outcome.ending)
+        }
+        switch await result(of: finish, with: outcome.value, on: clock) {
         case .success(let content):
             return RetryOutcome(value: content, attempts: outcome.attempts, ending: outcome.ending)
         case .failure(let error):
@@ -51,5 +56,27 @@ extension RetriedRequest {
             }
             return result ?? .failure(CancellationError())
         }
+    }
+
+    /// Sends it once, to its first place, on behalf of a run that has decided that it is sent now, and judges what comes of it: it neither
+    /// waits nor counts. It is cut at the policy's deadline, and where it cannot be connected.
+    ///
+    /// - Parameter isProbe: Whether it is to show whether the monitor is right: then the want of a path does not cut it.
+    /// - Returns: The answer, whatever its status.
+    /// - Throws: ``RetryError``, with the attempt.
+    package func once(isProbe: Bool) async throws(RetryError) -> Value {
+        let (hop, target) = try first()
+        let clock = Timeline(options.clock)
+        let run = RetryRun.make(work(hop, target, LatestRequest(), nil), at: target, options.coordinator, on: clock)
+        let ending = await run.once(isProbe: isProbe)
+        let failure: any Error
+        switch run.result {
+        case .kept(let answer, _)?, .held(let answer, _)?: return answer.value
+        case .failed(let error)?: failure = error
+        case nil: failure = CancellationError()
+        }
+        let attempt = RetryAttempt(1, .zero, clock.now, failure)
+        let end = ending ?? (Task.isCancelled ? .cancelled : .notRetryable)
+        throw RetryError(ending: end, target: target, attempts: [attempt])
     }
 }

@@ -70,13 +70,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         on clock: Timeline,
         _ trace: (any RequestTrace)?
     ) async throws(RetryError) -> RetryOutcome<ClientAnswer<Value>> {
-        do throws(InvalidRequest) {
-            try request.check()
-        } catch {
-            throw RetryError(refused: error, priority: options.priority)
-        }
-        var hop = RedirectHop(request: request, hasBody: body != .none)
-        var target = try target()
+        var (hop, target) = try first()
         var attempts: [RetryAttempt] = []
         while true {
             let latest = LatestRequest()
@@ -125,7 +119,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         )
     }
 
-    private func work(
+    func work(
         _ hop: RedirectHop,
         _ target: RetryTarget,
         _ latest: LatestRequest,
@@ -134,7 +128,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         let progress = AttemptProgress(resumes: options.resumes)
         var work = RetryWork<ClientAnswer<Value>>(
             policy: policy,
-            waitsFirst: needsPath && options.waitsForPath || policy.waitsFirst,
+            waitsFirst: needsPath || policy.waitsFirst,
             observer: options.observer
         ) { _ in
             await attempt(hop, progress, latest, trace)
@@ -234,6 +228,16 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         return .held(answer, failure)
     }
 
+    /// The first hop, and where it goes.
+    func first() throws(RetryError) -> (hop: RedirectHop, target: RetryTarget) {
+        do throws(InvalidRequest) {
+            try request.check()
+        } catch {
+            throw RetryError(refused: error, priority: options.priority)
+        }
+        return (RedirectHop(request: request, hasBody: body != .none), try target())
+    }
+
     /// Where it goes first.
     func target() throws(RetryError) -> RetryTarget {
         try target(of: RedirectHop(request: request, hasBody: body != .none), at: host ?? "")
@@ -271,7 +275,7 @@ extension RetryError.Ending {
 }
 
 /// The request as it was adapted for the latest attempt.
-private final class LatestRequest: Sendable {
+final class LatestRequest: Sendable {
     private let state = Locked<PlainRequest?>(nil)
 
     var request: PlainRequest? {

@@ -30,3 +30,23 @@ public struct RetrySettings: Sendable {
         return settings
     }
 }
+
+/// A client whose requests are all retried in the same way. A value; the client behind it stays the caller's, who shuts it down.
+///
+/// It is made by `retrying(_:)` of `HTTPClient` and of `URLSession`, and sends as they do.
+public struct RetryingClient<Client: Sendable>: Sendable {
+    /// What sends.
+    public let client: Client
+    /// When and how requests are sent again.
+    public let settings: RetrySettings
+
+    package init(_ client: Client, _ settings: RetrySettings) {
+        self.client = client
+        self.settings = settings
+    }
+
+    /// The same client with other settings: for one request, or for many.
+    public func overriding(_ change: (inout RetrySettings) throws -> Void) rethrows -> RetryingClient {
+        RetryingClient(client, try settings.overriding(change))
+    }
+}

@@ -1,17 +1,18 @@
-/// When those that sleep want to be woken, and who of them keeps the time: whoever is to be woken first has a timer, and the others
-/// none, for a timer costs more memory than all the rest. A value; time is told.
+/// When those that sleep want to be woken, and which alarms are set. One alarm serves all that are to be woken at its time or later, also
+/// those that come after it was set: so who sleeps shortly one after the other, as most attempts do, has few set between them, for an
+/// alarm costs more than all the rest. A value; time is told.
 struct AlarmList<WakeSignal> {
     private struct Sleeper {
         let time: Duration
         let signal: WakeSignal
-        /// Whether it has a timer, or has been woken to make one.
-        var keepsTime: Bool
     }
 
     private var sleepers: [UInt64: Sleeper] = [:]
     /// A heap, the earliest on top; those that left or have another time now are passed over.
     private var heap: [(time: Duration, id: UInt64)] = []
     private var lastID: UInt64 = 0
+    /// The alarms that are set and have not rung, the earliest last.
+    private var alarms: [Duration] = []
 
     /// A number for somebody who will sleep, perhaps many times.
     mutating func makeID() -> UInt64 {
@@ -21,33 +22,40 @@ struct AlarmList<WakeSignal> {
 
     /// Somebody goes to sleep; a time it had before counts no more.
     ///
-    /// - Returns: Whether it has to keep the time itself, and whose signal is to be sent, so that somebody else does.
-    mutating func sleep(_ id: UInt64, until time: Duration, signal: WakeSignal) -> (keepsTime: Bool, wake: WakeSignal?)
-    {
+    /// - Returns: Whether it has to set an alarm for that time.
+    mutating func sleep(_ id: UInt64, until time: Duration, signal: WakeSignal) -> Bool {
         if sleepers[id]?.time != time { push((time, id)) }
-        sleepers[id] = Sleeper(time: time, signal: signal, keepsTime: false)
-        let wake = wakeEarliest(except: id)
-        return (sleepers[id]?.keepsTime == true, wake)
+        sleepers[id] = Sleeper(time: time, signal: signal)
+        if let next = alarms.last, next <= time { return false }
+        alarms.append(time)
+        return true
     }
 
-    /// Somebody will sleep no more. Returns whose signal is to be sent.
-    mutating func leave(_ id: UInt64) -> WakeSignal? {
-        guard let sleeper = sleepers.removeValue(forKey: id), sleeper.keepsTime else { return nil }
-        return wakeEarliest(except: id)
+    /// Somebody will sleep no more.
+    mutating func leave(_ id: UInt64) {
+        sleepers[id] = nil
+        if sleepers.isEmpty { heap.removeAll(keepingCapacity: true) }
     }
 
-    /// Makes the earliest keep the time. Returns its signal, unless it is awake, or has a timer.
-    private mutating func wakeEarliest(except awake: UInt64) -> WakeSignal? {
+    /// The alarm that was set for this time rings. Returns whose signals are to be sent: of all whose time has come, and of who has to set
+    /// the next alarm.
+    mutating func ring(_ time: Duration) -> [WakeSignal] {
+        if let place = alarms.lastIndex(of: time) { alarms.remove(at: place) }
+        var woken: [WakeSignal] = []
         while let top = heap.first {
             guard let sleeper = sleepers[top.id], sleeper.time == top.time else {
                 pop()
                 continue
             }
-            if sleeper.keepsTime { return nil }
-            sleepers[top.id]?.keepsTime = true
-            return top.id == awake ? nil : sleeper.signal
+            guard top.time <= time else {
+                if alarms.last.map({ $0 > top.time }) ?? true { woken.append(sleeper.signal) }
+                break
+            }
+            woken.append(sleeper.signal)
+            sleepers[top.id] = nil
+            pop()
         }
-        return nil
+        return woken
     }
 
     private mutating func push(_ entry: (time: Duration, id: UInt64)) {

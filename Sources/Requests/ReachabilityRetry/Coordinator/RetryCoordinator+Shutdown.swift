@@ -11,7 +11,7 @@ extension RetryCoordinator {
             if state.shutdown != .cancel { state.shutdown = mode }
             if state.active == 0 { end.finish() } else { state.observers.append(end) }
             guard mode == .cancel else { return [] }
-            return Array(state.attempts.values) + state.lanes.values.flatMap(\.queue.signals)
+            return Array(state.works.values) + state.lanes.values.flatMap(\.queue.signals)
         }
         for signal in signals { signal.send() }
         for await _ in ends {}
@@ -37,19 +37,18 @@ extension RetryCoordinator {
         for observer in observers { observer.finish() }
     }
 
-    /// An attempt begins, which a shutdown wakes through the signal; nil if that is over already.
-    func beginAttempt(_ signal: WakeSignal) -> UInt64? {
+    /// Something begins, an attempt for example, which a shutdown wakes through the signal; nil if that is over already.
+    func beginWork(_ signal: WakeSignal) -> UInt64? {
         state.withLock { state in
             guard state.shutdown != .cancel else { return nil }
-            state.lastAttempt += 1
-            state.statistics.attempts += 1
-            state.attempts[state.lastAttempt] = signal
-            return state.lastAttempt
+            state.lastWork += 1
+            state.works[state.lastWork] = signal
+            return state.lastWork
         }
     }
 
-    func endAttempt(_ number: UInt64) {
-        state.withLock { $0.attempts[number] = nil }
+    func endWork(_ number: UInt64) {
+        state.withLock { $0.works[number] = nil }
     }
 }
 

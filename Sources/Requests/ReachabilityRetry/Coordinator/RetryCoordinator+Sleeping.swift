@@ -8,31 +8,32 @@ extension RetryCoordinator {
     }
 
     func leave(_ sleeper: UInt64) {
-        let wake = state.withLock { $0.alarms.leave(sleeper) }
-        wake?.send()
+        state.withLock { $0.alarms.leave(sleeper) }
     }
 
-    /// Waits for what cuts an attempt short; nil when the task was cancelled.
+    /// Waits for what cuts an attempt short; nil when it is over, or the task was cancelled.
     ///
     /// - Parameters:
     ///   - connecting: The attempt, as long as it has sent nothing; nil for one that does not tell.
     ///   - host: Whose path it needs.
     ///   - deadline: The latest time on `clock`; nil for none.
     ///   - clock: What measures the deadline.
-    ///   - signal: What a shutdown sends, and a change of the path.
+    ///   - signal: What a shutdown sends, a change of the path, and the end.
+    ///   - isOver: Whether the attempt has ended: then nothing cuts it short any more.
     func cut(
         of connecting: ConnectingAttempt?,
         at host: String?,
         until deadline: Duration?,
         on clock: Timeline,
-        _ signal: WakeSignal
+        _ signal: WakeSignal,
+        isOver: () -> Bool
     ) async -> AttemptCut? {
         let sleeper = makeSleeper()
         defer {
             leave(sleeper)
             stopListening(sleeper, to: host)
         }
-        while !Task.isCancelled {
+        while !Task.isCancelled, !isOver() {
             if state.withLock({ $0.shutdown == .cancel }) { return .end(.shutDown) }
             if let deadline, clock.now >= deadline { return .end(.deadlineExpired) }
             let step = connecting?.step(of: host, at: self, now: clock.now) { listen(sleeper, to: host, signal) }
@@ -52,34 +53,17 @@ extension RetryCoordinator {
 
     /// Sleeps until the signal comes, the time is up, or the task is cancelled.
     func sleep(_ sleeper: UInt64, until time: Duration?, on clock: Timeline, _ signal: WakeSignal) async {
-        if let time, keepsTime(sleeper, until: time, on: clock, signal) {
-            await keepTime(until: time, on: clock, signal)
-        } else {
-            if time == nil { leave(sleeper) }
-            await signal.wait()
-        }
+        if let time { setAlarm(for: sleeper, at: time, on: clock, signal) } else { leave(sleeper) }
+        await signal.wait()
     }
 
-    /// Sleeps with a timer, for all that sleep.
-    @inline(never)
-    private func keepTime(until time: Duration, on clock: Timeline, _ signal: WakeSignal) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                // A timer that is no longer wanted sends no signal.
-                guard (try? await clock.sleep(until: time)) != nil else { return }
-                signal.send()
-            }
-            await signal.wait()
-            group.cancelAll()
-        }
-    }
-
-    /// Whether nobody else will send the signal at that time.
-    private func keepsTime(_ sleeper: UInt64, until time: Duration, on clock: Timeline, _ signal: WakeSignal) -> Bool {
+    /// Sees to it that the signal is sent at that time, or soon after one that was to be sent before.
+    private func setAlarm(for sleeper: UInt64, at end: Duration, on clock: Timeline, _ signal: WakeSignal) {
         // The other clock may be any.
-        let time = timeline.now + (time - clock.now)
-        let (keepsTime, wake) = state.withLock { $0.alarms.sleep(sleeper, until: time, signal: signal) }
-        wake?.send()
-        return keepsTime
+        let time = timeline.now + (end - clock.now)
+        guard state.withLock({ $0.alarms.sleep(sleeper, until: time, signal: signal) }) else { return }
+        clock.setAlarm(at: end) { [weak self] in
+            for signal in self?.state.withLock({ $0.alarms.ring(time) }) ?? [] { signal.send() }
+        }
     }
 }

@@ -6,8 +6,7 @@ import LinuxPrimitives
 /// per process is right for most, ``shared``, whose verdicts are the kernel's; make another for other limits, or for tests. Two coordinators know nothing of each
 /// other: the limits of both add up.
 ///
-/// It runs no tasks and no timers of its own: whoever waits does so in its own task, and who is to be woken first keeps the time for
-/// all.
+/// Whoever waits does so in its own task; one timer serves all that are to be woken at its time or later.
 /// Nothing is watched while nothing has failed. Hosts that are not in use are forgotten, those with a spent budget beyond a
 /// thousand too.
 ///
@@ -22,9 +21,9 @@ public final class RetryCoordinator: Sendable {
         /// How many calls of `withRetry` are under way.
         var active = 0
         var shutdown: RetryShutdown?
-        /// Attempts under way, to be ended by a shutdown.
-        var attempts: [UInt64: WakeSignal] = [:]
-        var lastAttempt: UInt64 = 0
+        /// What is under way, attempts for example, to be ended by a shutdown.
+        var works: [UInt64: WakeSignal] = [:]
+        var lastWork: UInt64 = 0
         /// Those that wait for the end.
         var observers: [AsyncStream<Void>.Continuation] = []
         var random: any RandomNumberGenerator & Sendable

@@ -5,8 +5,12 @@ public import NetworkReachability
 /// The verdicts of `NetworkReachabilityManager`: one manager and one listener for each host that retries wait for.
 public struct MonitoredVerdicts: VerdictSource {
     private let makeManager: @Sendable (String?) -> NetworkReachabilityManager?
-    /// Of the network at large, made when first asked, and kept: so the monitor all managers share is kept, too.
-    private let kept = Locked<NetworkReachabilityManager?>(nil)
+    /// Of the network at large and of addresses, made when first asked: to make one takes longer than to ask. The first keeps the monitor
+    /// that all share.
+    private let kept = Locked<[String?: NetworkReachabilityManager]>([:])
+
+    /// Of more addresses managers are made anew.
+    private static let keptPlaces = 256
 
     /// Asks the kernel.
     ///
@@ -39,9 +43,8 @@ public struct MonitoredVerdicts: VerdictSource {
     /// Asks the kernel, and no name service: of a name it says what is so of the network at large where that is not reachable, else
     /// unknown.
     public func ask(_ host: String?) -> RetryVerdict {
-        let atLarge = atLarge()
-        if let host, IPAddress(host) != nil { return makeManager(host).map { RetryVerdict($0.path) } ?? .unknown }
-        guard let path = atLarge?.path, host == nil || path.status == .notReachable else { return .unknown }
+        if let host, IPAddress(host) != nil { return manager(of: host).map { RetryVerdict($0.path) } ?? .unknown }
+        guard let path = manager(of: nil)?.path, host == nil || path.status == .notReachable else { return .unknown }
         return RetryVerdict(path)
     }
 
@@ -51,13 +54,11 @@ public struct MonitoredVerdicts: VerdictSource {
         return flags.contains(.isLocalAddress)
     }
 
-    private func atLarge() -> NetworkReachabilityManager? {
-        if let manager = kept.withLock({ $0 }) { return manager }
-        let manager = makeManager(nil)
-        return kept.withLock { kept in
-            if kept == nil { kept = manager }
-            return kept
-        }
+    private func manager(of place: String?) -> NetworkReachabilityManager? {
+        if let manager = kept.withLock({ $0[place] }) { return manager }
+        guard let manager = makeManager(place) else { return nil }
+        kept.withLock { kept in if place == nil || kept.count < Self.keptPlaces { kept[place] = manager } }
+        return manager
     }
 }
 
@@ -113,6 +114,29 @@ private final class ManagerWatch: VerdictWatch {
             return true
         }
         if isLatest { listener(RetryVerdict(path)) }
+    }
+}
+
+extension RetryVerdict {
+    /// The verdict a path stands for.
+    public init(_ path: NetworkPath) {
+        self.init(
+            status: Status(path.status),
+            reason: path.reason.map { Reason(rawValue: $0.rawValue, words: $0.description) },
+            generation: path.generation,
+            source: path.source?.description
+        )
+    }
+}
+
+extension RetryVerdict.Status {
+    fileprivate init(_ status: NetworkReachabilityStatus) {
+        self =
+            switch status {
+            case .unknown: .unknown
+            case .notReachable: .notReachable
+            case .reachable: .reachable
+            }
     }
 }
 #endif

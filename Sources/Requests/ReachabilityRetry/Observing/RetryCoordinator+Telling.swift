@@ -5,6 +5,9 @@ extension RetryCoordinator {
     /// What was counted until now.
     public var statistics: RetryStatistics { state.withLock { $0.statistics } }
 
+    /// An attempt begins.
+    func countAttempt() { state.withLock { $0.statistics.attempts += 1 } }
+
     /// Counts an event, and tells of it.
     func tell(_ event: RetryEvent) {
         state.withLock { $0.statistics.count(event) }

@@ -58,5 +58,16 @@ extension PlainRequest.Field: CustomStringConvertible, CustomDebugStringConverti
 }
 
 extension PlainRequest.Field {
-    fileprivate func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+    fileprivate func isNamed(_ other: String) -> Bool { name.isSameName(as: other) }
+}
+
+extension String {
+    /// Whether two header fields have the same name, whatever its case (RFC 9110, section 5.1).
+    package func isSameName(as other: String) -> Bool {
+        utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.smallLetter == $1.smallLetter }
+    }
+}
+
+extension UInt8 {
+    fileprivate var smallLetter: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
 }

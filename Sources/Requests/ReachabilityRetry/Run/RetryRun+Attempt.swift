@@ -9,16 +9,21 @@ enum AttemptCut {
 }
 
 extension RetryRun {
+    /// Makes one attempt, and nothing else, on behalf of another run, which waits, counts and judges.
+    ///
+    /// - Parameter isProbe: Whether it is to show whether the monitor is right.
+    /// - Returns: What put an end to it, if it was not let run to its end; its result is there.
+    func once(isProbe: Bool) async -> RetryError.Ending? {
+        self.isProbe = isProbe
+        defer { entry.leave() }
+        return await attempt()
+    }
+
     /// Makes one attempt, which is cancelled at the deadline, by a shutdown, and where it cannot be connected; returns when it has
     /// ended, and its result is there.
     ///
     /// - Returns: What put an end to the request, if the attempt was not let run to its end.
     func attempt() async -> RetryError.Ending? {
-        let signal = WakeSignal()
-        let latest = Locked<AttemptResult<Value>>(.failed(CancellationError()))
-        defer { result = latest.withLock { $0 } }
-        guard let registration = coordinator.beginAttempt(signal) else { return .shutDown }
-        defer { coordinator.endAttempt(registration) }
         work.progress?.begin()
         let connecting = work.progress.map {
             ConnectingAttempt(
@@ -30,34 +35,43 @@ extension RetryRun {
                 isRepeatable: target.isRepeatable
             )
         }
-        let context = nextContext
-        let cut = await withTaskGroup(of: AttemptEvent.self) { group in
-            group.addTask { [attempt = work.attempt] in
-                let result = await attempt(context)
-                latest.withLock { $0 = result }
-                return .ended
-            }
-            group.addTask { [coordinator, target, deadline, clock] in
-                let cut = await coordinator.cut(of: connecting, at: target.host, until: deadline, on: clock, signal)
-                return cut.map { .cut($0) } ?? .nothing
-            }
-            var cut: AttemptCut?
-            while let event = await group.next() {
-                if case .nothing = event { continue }
-                if case .cut(let first) = event, cut == nil { cut = first }
-                group.cancelAll()
-                // What happens after the end cuts nothing short.
-                if case .ended = event { break }
-            }
-            return cut
+        let (ended, cut) = await untilCut(of: connecting) { [attempt = work.attempt, context = nextContext] in
+            await attempt(context)
         }
+        var result = ended ?? .failed(CancellationError())
+        defer { self.result = result }
         switch cut {
         case .end(let ending): return ending
-        case .failed(let failure):
-            latest.withLock { replace(&$0, with: failure) }
-            return nil
-        case nil: return nil
+        case .failed(let failure): replace(&result, with: failure)
+        case nil: break
         }
+        return nil
+    }
+
+    /// Does something that takes its time, and cancels it at the deadline, by a shutdown, and where the attempt cannot succeed; returns
+    /// when it has ended.
+    ///
+    /// - Returns: What came of it, nil where it was not begun any more; and what cut it short.
+    func untilCut<Answer: Sendable>(
+        of connecting: ConnectingAttempt? = nil,
+        _ work: @escaping @Sendable () async -> Answer
+    ) async -> (answer: Answer?, cut: AttemptCut?) {
+        let signal = WakeSignal()
+        guard let registration = coordinator.beginWork(signal) else { return (nil, .end(.shutDown)) }
+        defer { coordinator.endWork(registration) }
+        let answer = Locked<Answer?>(nil)
+        let cut = await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let ended = await work()
+                answer.withLock { $0 = ended }
+                signal.send()
+            }
+            defer { group.cancelAll() }
+            return await coordinator.cut(of: connecting, at: target.host, until: deadline, on: clock, signal) {
+                answer.withLock { $0 != nil }
+            }
+        }
+        return (answer.withLock { $0 }, cut)
     }
 
     /// Tells of an attempt that was cancelled why it was; one that has ended by itself at the same moment is left as it is.
@@ -71,11 +85,4 @@ extension RetryRun {
         work.progress?.cut()
         result = .failed(failure)
     }
-}
-
-/// What may happen while an attempt is made.
-private enum AttemptEvent {
-    case ended
-    case cut(AttemptCut)
-    case nothing
 }

@@ -22,7 +22,7 @@ final class RetryRun<Value: Sendable> {
     private var waitBegan = Duration.zero
     private var advised = RetryAdvice.goOn
     /// Whether the attempt under way, or the next, is to show whether the monitor is right.
-    private(set) var isProbe = false
+    var isProbe = false
 
     /// A function, so that copies for it are made on its stack and not on that of the task.
     @inline(never)
@@ -69,7 +69,11 @@ final class RetryRun<Value: Sendable> {
             if let deadline, began >= deadline { return finish(.deadlineExpired) }
             generation = coordinator.knownVerdict(of: target.host)?.generation
             counts.hasUnusedPayment = false
-            let cut = mayBegin() ? await attempt() : nil
+            var cut: RetryError.Ending?
+            if mayBegin() {
+                coordinator.countAttempt()
+                cut = await attempt()
+            }
             var step = judge(after: cut)
             if case .ask(let ending) = step { step = await askRetrier(or: ending) }
             switch step {
@@ -103,7 +107,7 @@ final class RetryRun<Value: Sendable> {
 
     /// What the attempt that begins now is told.
     var nextContext: AttemptContext {
-        AttemptContext(number: attemptsBefore + attempts.count + 1, previous: attempts.last)
+        AttemptContext(number: attemptsBefore + attempts.count + 1, previous: attempts.last, isProbe: isProbe)
     }
 
     /// Whether the first attempt may be made now, where the client, or the policy, has it wait: not where there is no path, and not where
@@ -190,7 +194,7 @@ final class RetryRun<Value: Sendable> {
         else { return .end(ending) }
         // The budget keeps a server that has trouble from more. One that refuses has none.
         let (count, isFree) = (made - 1, last.stage?.isRefusal == true)
-        let answer = await untilCut { await ask(count, last.stage, error) }
+        let answer = await asking { await ask(count, last.stage, error) }
         if Task.isCancelled { return .end(.cancelled) }
         switch answer {
         case .failure(let refusal): return .end(refusal.ending)

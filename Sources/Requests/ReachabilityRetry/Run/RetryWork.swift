@@ -31,6 +31,8 @@ package struct AttemptContext: Sendable {
     package let number: Int
     /// The one before it at the same host, with its error; nil for the first there.
     package let previous: RetryAttempt?
+    /// Whether it is to show whether the monitor is right, which says that there is no path.
+    package let isProbe: Bool
 }
 
 /// What an attempt brought.

@@ -29,3 +29,19 @@ public protocol VerdictWatch: AnyObject, Sendable {
     /// Asks what is so at this moment. If that is not what the listener was told last, the listener will be told.
     func ask() -> RetryVerdict
 }
+
+/// Nobody says what is reachable: every verdict is unknown, so that only an attempt tells.
+public struct NoVerdicts: VerdictSource {
+    /// Knows of no network.
+    public init() {}
+
+    /// Says once that nothing is known.
+    public func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
+        listener(.unknown)
+        return Watch()
+    }
+
+    private final class Watch: VerdictWatch {
+        func ask() -> RetryVerdict { .unknown }
+    }
+}
