@@ -85,6 +85,16 @@ import Testing
         // What the old connection says now is nothing to it.
         first.listener(.connected(sessionPresent: true))
         let second = try await Self.connected(world, 2)
+        // A broker that was killed has lost what nobody had heard: the machine is passed over until it tells again.
+        second.listener(Self.state(.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 9)))
+        second.listener(Self.state(.online("d0", "a", 2), isRetained: true))
+        try #require(
+            try await eventually(within: .seconds(60)) {
+                second.published.contains { $0.topic == "reach/v1/north/d0/cmd" }
+            }
+        )
+        world.keeper.flush()
+        #expect(try !world.store.hasOutage("q", of: place("d0")))
         #expect(world.follower.status.connections == 2 && second.options.client == "hub")
         await world.follower.stop()
     }

@@ -127,10 +127,13 @@ package struct Hub: Sendable {
         devices.keys.sorted().flatMap { place in standing(place) { $0.brokerWasLost() } }
     }
 
-    /// It is there again. Everybody gets the time to be heard.
+    /// It is there again. Everybody gets the time to be heard; a broker that was killed has lost what it had acknowledged and not passed on.
     package mutating func brokerIsBack(at now: Duration) {
         advance(to: now)
-        for place in devices.keys { devices[place]?.presence.brokerIsBack(at: latest) }
+        for place in devices.keys {
+            devices[place]?.presence.brokerIsBack(at: latest)
+            devices[place]?.isBehind = run != nil
+        }
     }
 
     /// Lets go of incidents of a site that are over for long. What became of them must be written down before.
