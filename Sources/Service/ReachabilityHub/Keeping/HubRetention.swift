@@ -1,6 +1,6 @@
 import Dispatch
-package import LinuxPrimitives
-package import ReachabilityService
+import LinuxPrimitives
+import ReachabilityService
 
 /// Deletes what is kept for long enough: at the start, and each hour. Thread-safe.
 package final class HubRetention: Sendable {
