@@ -7,7 +7,7 @@ package struct FleetAgentArguments: CompanionArguments {
         commandName: "agent",
         abstract: "Follow the service here, and tell a broker of it.",
         usage: "reachability fleet agent --broker <address> --site <name> --device <name>\n"
-            + "       reachability fleet agent --config <file>",
+            + "reachability fleet agent --config <file>",
         discussion: """
             Examples: reachability fleet agent --broker mqtts://hub --site hq --device door
                       reachability fleet agent --config /etc/reachability/serve.toml
