@@ -50,6 +50,10 @@ import Testing
         #expect(try names("limit=2") == ["d0", "d1"])
         #expect(try world.object("/v1/devices?limit=2")["next"] as? String == "north/d1")
         #expect(try names("limit=2&after=north/d1") == ["d2", "s"])
+        #expect(try world.answer("/v1/devices?after=north").status == .badRequest)
+        // As texts, north-a/d0 comes before north/d0.
+        world.hear([.online("d0", "a", 102, site: "north-a")])
+        #expect(try world.items("/v1/devices?limit=1&after=north/d2").map { $0["site"] as? String } == ["north-a"])
         #expect(try world.answer("/v1/devices?site=west").status == .notFound)
         #expect(try world.answer("/v1/devices?standing=well").status == .badRequest)
         #expect(try world.answer("/v1/devices?stranding=silent").status == .badRequest)
@@ -77,6 +81,7 @@ import Testing
         #expect(try world.items("/v1/incidents?device=d1&site=north").count == 1)
         #expect(try world.items("/v1/incidents?device=d2").isEmpty)
         #expect(try world.answer("/v1/incidents/none").status == .notFound)
+        #expect(try world.answer("/v1/incidents?after=none").status == .badRequest)
         #expect(try world.text("/v1/incidents/\(id)").contains("  d1: silent from "))
     }
 

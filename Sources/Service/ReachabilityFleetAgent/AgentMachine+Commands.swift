@@ -44,10 +44,10 @@ extension AgentMachine {
         switch command {
         case .detail: act(.answer(command))
         case .replay(let replay):
-            // Who asks may have been away, and knows nobody.
-            report()
             if let cursor = telling.rewind(replay, at: world.wall()) { act(.save(cursor)) }
             if let mark = replay.mark { publishEvent(.replaying(mark: mark), nil, .caughtUp) }
+            // Who asks may have been away, and knows nobody. After the mark, or it would be asked once more.
+            report()
             answer(DeviceAnswer(to: command))
         case .check: allow(.check, command, now)
         case .report: allow(.report, command, now)

@@ -20,11 +20,21 @@ extension HubAPI {
         if let site, places.isEmpty, !hub.devices.keys.contains(where: { $0.site == site }) {
             throw Problem(.notFound, "there is no site \"\(site.printable)\"; /v1/sites has those there are")
         }
+        let after = try query.after.map { text throws(Problem) in
+            // By the places, for as texts they have another order: "-" comes before "/".
+            guard let place = FleetPlace(text) else {
+                throw Problem(
+                    .badRequest,
+                    "after is a site and a device, such as north/door-7, not \"\(text.printable)\""
+                )
+            }
+            return place
+        }
         return try Page(
             of: places,
             query,
             key: \.description,
-            isAfter: { $0.description > $1 },
+            isAfter: { place, _ in after.map { place > $0 } ?? true },
             item: { hub.devices[$0].map { hub.item(of: $0) } }
         )
     }
@@ -61,6 +71,15 @@ extension HubAPI {
 
     private enum Truth: String, CaseIterable {
         case `true`, `false`
+    }
+}
+
+extension FleetPlace {
+    /// Reads `SITE/DEVICE`; nil for another text.
+    init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else { return nil }
+        self.init(site: parts[0], device: parts[1])
     }
 }
 

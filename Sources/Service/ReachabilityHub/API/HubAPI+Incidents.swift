@@ -15,7 +15,17 @@ extension HubAPI {
             after: query.after,
             limit: limit + 1
         )
-        let found = try disk { () throws(HistoryFault) in try store.incidents(asked) }
+        let found = try disk { () throws(HistoryFault) in
+            // The page after one that is not there would look like the end.
+            if let after = asked.after, try store.incident(after) == nil { return [IncidentSummary]?.none }
+            return try store.incidents(asked)
+        }
+        guard let found else {
+            throw Problem(
+                .badRequest,
+                "after is what next was: there is no incident \"\(query.after?.printable ?? "")\""
+            )
+        }
         let now = clock()
         let items = found.prefix(limit).map { $0.item(at: now) }
         return Page(items, next: found.count > limit ? items.last?.key : nil)

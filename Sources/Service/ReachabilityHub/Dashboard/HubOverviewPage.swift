@@ -20,7 +20,7 @@ struct HubOverviewPage {
             <h2 id="silent">Silent, and nobody knows why</h2><div class="card">\
             \(FleetParts.devices(unexplained.prefix(Self.limit), view, withSite: true))</div>\(Self.rest(unexplained.count))
             """
-        let open = view.open.map(IncidentSummary.init)
+        let open = view.open
         let lasting: HTML? =
             open.isEmpty
             ? nil
@@ -54,14 +54,13 @@ struct HubOverviewPage {
             return (.unknown, "No machine is known yet", "Start reachability fleet agent on one, with this broker.")
         }
         if let first = view.open.first {
-            let fault = first.fault
-            let count = first.parts.count == 1 ? "one machine" : "\(first.parts.count) machines"
+            let count = first.deviceCount == 1 ? "one machine" : "\(first.deviceCount) machines"
             let others = view.open.count - 1
             let more: HTML? =
                 others > 0 ? " \(others == 1 ? "Another incident lasts" : "\(others) more incidents last"), too." : nil
-            let sentence = "\(FaultWords.heading(fault.attribution, fault.cause)) at \(first.site), \(count)"
+            let sentence = "\(FaultWords.heading(first.attribution, first.cause)) at \(first.site), \(count)"
             return (
-                fault.attribution.account, sentence,
+                first.attribution.account, sentence,
                 "Since \(view.clock.time(first.start)), for \(view.clock.lasting(since: first.start)).\(more) \(known)"
             )
         }

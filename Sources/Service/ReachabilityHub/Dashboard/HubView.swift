@@ -9,19 +9,16 @@ struct HubView {
     /// By the hub's clock, since 1970.
     let now: Duration
     let sites: [HubSite]
+    /// The incidents that last: those nobody can explain first, then the largest.
+    let open: [IncidentSummary]
     let clock: PageClock
 
     init(_ hub: Hub, now: Duration) {
         (self.hub, self.now, sites) = (hub, now, HubSite.all(hub))
         clock = PageClock(now: now)
-    }
-
-    /// The incidents that last: those nobody can explain first, then the largest.
-    var open: [FleetIncident] {
-        sites.flatMap(\.incidents).sorted { one, other in
-            let (left, right) = (one.isUnexplained, other.isUnexplained)
-            if left != right { return left }
-            return (one.parts.count, one.start) > (other.parts.count, other.start)
+        open = sites.flatMap(\.incidents).map(IncidentSummary.init).sorted { one, other in
+            if one.isUnexplained != other.isUnexplained { return one.isUnexplained }
+            return (one.deviceCount, one.start) > (other.deviceCount, other.start)
         }
     }
 
@@ -120,7 +117,7 @@ enum FaultWords {
         case (.upstream, .portal?): "Captive portal"
         case (.upstream, _): "Beyond the machines"
         case (.them, _): "A target away"
-        case (.unknown, _), (.up, _): "Not explained yet"
+        case (.unknown, _), (.up, _): "Silence"
         }
     }
 }

@@ -13,7 +13,7 @@ struct IncidentsPage {
             latest.isEmpty
             ? "No incident so far"
             : open == 0 ? "No incident lasts" : open == 1 ? "One incident lasts" : "\(open) incidents last"
-        let account: LedgerAccount = view.open.first?.fault.attribution.account ?? .up
+        let account: LedgerAccount = view.open.first?.attribution.account ?? .up
         let lead: HTML = """
             An incident is one thing that happened at a site, with all machines it befell. It comes from what they tell themselves; \
             a silence opens one earlier, and is explained when they are back.

@@ -65,7 +65,12 @@ package struct ServiceConfiguration: Hashable, Sendable {
         }
         if let table = root.table("listen") { listen = Listen(table) }
         access = Self.access(root, listen)
-        if let table = root.table("history") { history = History(table) }
+        if let table = root.table("history") {
+            history = History(table)
+            for key in ["mark", "max-size"] where reader == .hub && table.has(key) {
+                table.complain(key, "a hub has no such limit: it keeps incidents for history.keep")
+            }
+        }
         if reader == .service {
             let anchors = root.table("anchors").map { Self.anchors($0) } ?? []
             targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
