@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import LinuxPrimitives
 import ReachabilityFleet
@@ -72,6 +73,28 @@ import Testing
         #expect(keeper.take([.init(Self.message) {}]))
         keeper.stop()
         #expect(!keeper.take([.init(Self.message) {}]))
+    }
+
+    @Test func `who brings more than there is room for waits until there is`() throws {
+        let (store, gate) = (MemoryHubStore(), DispatchSemaphore(value: 0))
+        let keeper = try HubKeeper(store, clock: { at(130) })
+        // Telling of the first holds up the rest.
+        keeper.addListener { _, _ in gate.wait() }
+        let many = (0..<HubKeeper.pendingLimit).map { _ in HubKeeper.Delivery(Self.message) {} }
+        #expect(keeper.take([.init(Self.message) {}]))
+        #expect(keeper.take(many))
+        let isTaken = Locked<Bool?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let taken = keeper.take([.init(Self.message) {}])
+            isTaken.withLock { $0 = taken }
+            done.signal()
+        }
+        #expect(isTaken.withLock(\.self) == nil)
+        for _ in 0...HubKeeper.pendingLimit { gate.signal() }
+        done.wait()
+        #expect(isTaken.withLock(\.self) == true)
+        keeper.stop()
     }
 
     /// Kills it again and again: what it has acknowledged is in the file, what it has not is sent again, and nothing is there twice.

@@ -103,7 +103,8 @@ package struct Hub: Sendable {
     package mutating func pass(to now: Duration) -> [Decision] {
         advance(to: now)
         var decisions: [Decision] = []
-        for place in devices.keys.sorted() {
+        let due = devices.values.filter { $0.deadline.map { $0 <= latest } ?? false }
+        for place in due.map(\.place).sorted() {
             if case .fell(let since)? = devices[place]?.presence.pass(to: latest) {
                 decisions += fell(place, since: since)
             }
@@ -115,12 +116,7 @@ package struct Hub: Sendable {
     }
 
     /// When ``pass(to:)`` is called next, at the latest; nil while nothing can happen by itself.
-    package var deadline: Duration? {
-        devices.values.lazy.compactMap { device in
-            let awaited = device.gap.flatMap { $0.isAwaited ? $0.until.map { $0 + Self.patience } : nil }
-            return [device.presence.deadline, awaited].compactMap(\.self).min()
-        }.min()
-    }
+    package var deadline: Duration? { devices.values.lazy.compactMap(\.deadline).min() }
 
     /// The connection to the broker has ended. Nobody is known to be there until heard.
     package mutating func brokerWasLost() -> [Decision] {

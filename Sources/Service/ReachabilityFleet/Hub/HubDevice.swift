@@ -47,6 +47,13 @@ package struct HubDevice: Hashable, Sendable {
         (self.formerBoots, self.disputed, self.refused) = (formerBoots, disputed, refused)
     }
 
+    /// When something becomes of it by itself; nil while nothing can.
+    package var deadline: Duration? {
+        let answered = gap.flatMap { gap in gap.isAwaited ? gap.until.map { $0 + Hub.patience } : nil }
+        guard let silent = presence.deadline, let answered else { return presence.deadline ?? answered }
+        return min(silent, answered)
+    }
+
     /// Notes which boot of the machine speaks. No machine goes back to an earlier one: if one comes again, two machines use the name.
     ///
     /// - Returns: Whether that is so.

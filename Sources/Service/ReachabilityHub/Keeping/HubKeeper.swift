@@ -20,20 +20,20 @@ package final class HubKeeper: Sendable {
     }
 
     /// So many messages wait in memory at most; more is for the broker to keep.
-    package static let pendingLimit = 10_000
+    package static let pendingLimit = HubIntake.limit
     /// So many are decided on and written in one transaction at most.
     static let batchLimit = 1_000
 
     fileprivate struct State {
         var hub: Hub
-        /// What came, and is not decided on.
-        var pending: [Delivery] = []
         /// What is decided on, and not on the disk.
         var unsaved = Unsaved()
         var acknowledgements: [@Sendable () -> Void] = []
         var fault: HistoryFault?
-        var isWorking = false
-        var isOver = false
+        /// When time that goes by matters next; nil while it does not.
+        var deadline: Duration?
+        /// Whose messages were lost, and is not told so.
+        var lost: Set<FleetPlace> = []
     }
 
     /// What has changed since it was saved.
@@ -49,6 +49,7 @@ package final class HubKeeper: Sendable {
     /// Told when the store cannot be written, once, and when it can again, with nil.
     private let report: @Sendable (HistoryFault?) -> Void
     private let queue = DispatchQueue(label: "ReachabilityHub.keeper")
+    private let intake = HubIntake()
     private let timer = Locked<(any DispatchSourceTimer)?>(nil)
     private let state: Locked<State>
 
@@ -88,22 +89,27 @@ package final class HubKeeper: Sendable {
 
     /// A message of a machine could not be taken, and will not come again.
     package func lose(_ place: FleetPlace) {
-        queue.async { [weak self] in self?.decide { $0.fallBehind(place) } }
+        let isFirst = state.withLock { state in
+            defer { state.lost.insert(place) }
+            return state.lost.isEmpty
+        }
+        guard isFirst else { return }
+        queue.async { [weak self] in
+            guard let self else { return }
+            let lost = state.withLock { state in
+                defer { state.lost = [] }
+                return state.lost.sorted()
+            }
+            decide { hub in lost.flatMap { hub.fallBehind($0) } }
+        }
     }
 
-    /// Takes messages, in their order.
+    /// Takes messages, in their order. Where there is no room the caller waits for seconds: so the broker keeps what comes.
     ///
-    /// - Returns: False where so many wait already that these are not taken.
+    /// - Returns: False where they are not taken, for there is no room by then.
     @discardableResult
     package func take(_ deliveries: [Delivery]) -> Bool {
-        let mustBegin = state.withLock { state -> Bool? in
-            guard !state.isOver, state.pending.count + deliveries.count <= Self.pendingLimit else { return nil }
-            state.pending += deliveries
-            defer { state.isWorking = true }
-            return !state.isWorking
-        }
-        if mustBegin == true { queue.async { [weak self] in self?.work() } }
-        return mustBegin != nil
+        intake.take(deliveries) { queue.async { [weak self] in self?.work() } }
     }
 
     package func brokerWasLost() {
@@ -152,7 +158,7 @@ package final class HubKeeper: Sendable {
     /// Ends: what is not saved now comes again. The store is closed.
     package func stop() {
         flush()
-        state.withLock { $0.isOver = true }
+        intake.close()
         timer.withLock { $0.take()?.cancel() }
         store.close()
     }
@@ -163,6 +169,7 @@ package final class HubKeeper: Sendable {
         let decisions = state.withLock { state in
             let decisions = body(&state.hub)
             state.unsaved.add(decisions)
+            state.deadline = state.hub.deadline
             return decisions
         }
         if save(telling: decisions) { work() }
@@ -172,12 +179,7 @@ package final class HubKeeper: Sendable {
         // Where the store fails, what comes has to wait: nothing is decided that may be forgotten before it is written.
         if state.withLock({ $0.fault != nil }), !save(telling: []) { return }
         while true {
-            let batch = state.withLock { state in
-                let batch = Array(state.pending.prefix(Self.batchLimit))
-                state.pending.removeFirst(batch.count)
-                if batch.isEmpty { state.isWorking = false }
-                return batch
-            }
+            let batch = intake.next(Self.batchLimit)
             if batch.isEmpty { return }
             let decisions = batch.flatMap { take($0) }
             guard save(telling: decisions) else { return }
@@ -217,6 +219,9 @@ package final class HubKeeper: Sendable {
         }
         let hadFault = state.withLock { state in
             for site in Set(changes.incidents.map(\.site)) { state.hub.prune(site) }
+            // A word of a machine puts off what would become of it, or is the first: the others' deadlines are as they were.
+            let deadlines = changes.devices.compactMap(\.deadline)
+            if let next = deadlines.min() { state.deadline = min(next, state.deadline ?? next) }
             (state.unsaved, state.acknowledgements) = (Unsaved(), [])
             defer { state.fault = nil }
             return state.fault != nil
@@ -235,7 +240,7 @@ package final class HubKeeper: Sendable {
 
     private func schedule(retrying: Bool) {
         let now = clock()
-        let deadline = retrying ? now + .seconds(1) : state.withLock(\.hub).deadline
+        let deadline: Duration? = retrying ? now + .seconds(1) : state.withLock(\.deadline)
         guard let deadline else { return timer.withLock { $0?.schedule(deadline: .distantFuture) } }
         // Once a second is often enough, and leaves the rest of the time for messages.
         let wait = max(deadline - now, .seconds(1))
