@@ -137,6 +137,21 @@ struct AgentConnectingTests {
         #expect(world.broker(.ended(refused)).connections.isEmpty)
     }
 
+    @Test("A refusal that is heard as a loss at times is said once, as both, until there was a connection")
+    func saysEachOnce() throws {
+        var world = try AgentWorld()
+        let problems = [BrokerError.Cause.refused(.notAuthorized), .silent].map { BrokerError(AgentWorld.address, $0) }
+        world.take(.path(isSatisfied: true, source: nil))
+        var lines: [String] = []
+        for number in 0..<6 {
+            lines += world.broker(.ended(problems[number % 2])).lines
+            _ = world.pass()
+        }
+        #expect(lines == problems.map { "\($0); tries again" })
+        _ = world.broker(.connected(sessionPresent: false))
+        #expect(world.broker(.ended(problems[0])).lines == ["\(problems[0]); tries again"])
+    }
+
     @Test("What the broker refuses is said, and tried again later")
     func isRefused() throws {
         var world = try AgentWorld()

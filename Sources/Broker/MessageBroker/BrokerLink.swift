@@ -77,6 +77,9 @@ package struct BrokerLink: Hashable, Sendable {
         state = hasPath ? .waiting(until: now + wait + jitter * chance) : .idle
     }
 
+    /// The attempt has told how to do better: another is made at once.
+    package mutating func retry(at now: Duration) -> Step { connect(at: now) }
+
     private mutating func connect(at now: Duration) -> Step {
         attempts += 1
         state = .connecting(until: now + Self.patience)

@@ -23,3 +23,30 @@ extension BrokerError {
         }
     }
 }
+
+/// Which version is spoken to a broker: 5, and 3.1.1 to one that does not take that. A value.
+package struct VersionChoice: Hashable, Sendable {
+    package private(set) var version = ProtocolVersion.five
+    /// Whether the broker has taken it; then it stays so.
+    private var isSettled = false
+
+    package init() {}
+
+    /// An attempt came to nothing.
+    ///
+    /// - Returns: Whether the broker is to be asked at once, with 3.1.1. One that takes neither is asked with 5 the next time.
+    package mutating func fallsBack(_ error: BrokerError?) -> Bool {
+        guard !isSettled else { return false }
+        let mayBe = version == .five && error?.mayBeOfVersion ?? false
+        version = mayBe ? .threeOneOne : .five
+        return mayBe
+    }
+
+    /// The broker has accepted.
+    ///
+    /// - Returns: Whether it is known only now that it speaks 3.1.1.
+    package mutating func settle() -> Bool {
+        defer { isSettled = true }
+        return !isSettled && version == .threeOneOne
+    }
+}

@@ -55,7 +55,7 @@ extension AgentMachine {
         switch event {
         case .connected:
             guard case .connecting = link else { return }
-            (link, failures, complaint) = (.connected, 0, nil)
+            (link, failures, complaints) = (.connected, 0, [])
             act(.say("connected to \(options.broker), as \(options.place)"))
             settleVersion()
             act(.subscribe([options.topic(.command)]))
@@ -67,7 +67,7 @@ extension AgentMachine {
         case .ended(let error):
             switch link {
             case .leaving: finish()
-            case .connecting: if fallsBack(error) { connect() } else { lose(error) }
+            case .connecting: if version.fallsBack(error) { connect() } else { lose(error) }
             case .connected: lose(error)
             // It was given up before.
             case .idle, .waiting, .over: break
@@ -132,23 +132,12 @@ extension AgentMachine {
         session = String(UInt64(world.chance() * 0x1p53), radix: 36) + "-" + String(connection, radix: 36)
         link = .connecting(until: world.now() + Self.patience)
         purposes = [:]
-        let options = options.connection(session: session, source: source, version: version)
+        let options = options.connection(session: session, source: source, version: version.version)
         act(.connect(options, connection: connection))
     }
 
-    /// Whether a broker that does not take MQTT 5 is to be asked with 3.1.1. One that takes neither is asked with 5 the next time.
-    private mutating func fallsBack(_ error: BrokerError?) -> Bool {
-        guard !isVersionKnown else { return false }
-        let mayBe = version == .five && error?.mayBeOfVersion ?? false
-        version = mayBe ? .threeOneOne : .five
-        return mayBe
-    }
-
-    /// The broker takes what is spoken: that stays so.
     private mutating func settleVersion() {
-        guard !isVersionKnown else { return }
-        isVersionKnown = true
-        guard version == .threeOneOne else { return }
+        guard version.settle() else { return }
         act(
             .say(
                 "\(options.broker) speaks MQTT 3.1.1 and not 5: it says at once when the connection is lost, whatever --will-delay, "

@@ -85,13 +85,12 @@ package struct AgentMachine {
     /// The number of the connection that is or was last.
     var connection: UInt64 = 0
     var session = ""
-    /// What is spoken with the broker, and whether it has taken that.
-    var version = ProtocolVersion.five
-    var isVersionKnown = false
+    /// What is spoken with the broker.
+    var version = VersionChoice()
     /// Attempts in a row that came to nothing.
     var failures = 0
-    /// What was said last of the connection, which is not said again until it changes.
-    var complaint: String?
+    /// What was said since there was a connection last: each thing once, also where a broker that refuses is heard as one that is lost at times.
+    var complaints: Set<String> = []
     var refreshAt: Duration?
     /// When to look at the certificate; nil where there is none.
     var lookAt: Duration?
@@ -163,11 +162,9 @@ package struct AgentMachine {
         act(.publish(message, purpose))
     }
 
-    /// Says a thing once, until another one is said.
+    /// Says a thing once.
     mutating func complain(_ text: String) {
-        guard complaint != text else { return }
-        complaint = text
-        act(.say(text))
+        if complaints.insert(text).inserted { act(.say(text)) }
     }
 
     private mutating func sayFault<Value>(_ result: Result<Value, EventLogError>) {

@@ -23,6 +23,7 @@ package final class BrokerFollower: Sendable {
 
     private struct State {
         var link: BrokerLink
+        var version = VersionChoice()
         var source: String?
         var connection: (any BrokerConnection)?
         var session = ""
@@ -123,12 +124,12 @@ package final class BrokerFollower: Sendable {
     }
 
     private func connect() {
-        let (number, source) = state.withLock { state in
+        let (number, source, version) = state.withLock { state in
             state.session = String(UInt64.random(in: 0...(1 << 53)), radix: 36)
-            return (state.link.attempts, state.source)
+            return (state.link.attempts, state.source, state.version.version)
         }
         var connection = BrokerOptions(address: options.broker, client: options.name)
-        (connection.tls, connection.source) = (options.tls, source)
+        (connection.tls, connection.source, connection.version) = (options.tls, source, version)
         (connection.keepAlive, connection.sessionExpiry) = (options.keepAlive, options.sessionExpiry)
         connection.will = BrokerWill(presence(false), delay: .zero)
         let made = broker.connect(connection) { [weak self] event in
@@ -149,15 +150,27 @@ package final class BrokerFollower: Sendable {
             guard state.withLock({ $0.link.attempts == number && $0.connection != nil }) else { return }
             switch event {
             case .connected: accept()
-            case .ended(let error): lose(error)
+            case .ended(let error): if fallsBack(error) { perform(.connect) } else { lose(error) }
             case .published, .subscribed, .message: break
             }
+        }
+    }
+
+    /// Whether the broker takes no MQTT 5, and is asked with 3.1.1 instead. The messages that a hub needs are the same there.
+    private func fallsBack(_ error: BrokerError?) -> Bool {
+        state.withLock { state in
+            guard case .connecting = state.link.state, state.farewell == nil, state.version.fallsBack(error) else {
+                return false
+            }
+            _ = state.link.retry(at: SystemClock.monotonic)
+            return true
         }
     }
 
     private func accept() {
         let connection = state.withLock { state in
             state.link.accept()
+            _ = state.version.settle()
             state.status.isConnected = true
             state.status.connections += 1
             state.status.problem = nil
