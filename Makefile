@@ -78,8 +78,9 @@ soak: build ## Random network trouble for half an hour, a million damaged inputs
 	@Benchmarks/soak
 	@CHECK_MUTATIONS=1000000 Scripts/test -- --filter 'DNSTests|PortalTests|RouterOptionsTests|ErrorQueueMessageTests|WebFuzzTests'
 	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
-	@REACHABILITY_BINARY=$(CURDIR)/$(BINARY) SERVICE_TIMES=exact SERVICE_OUTAGES=30 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter ServeTests
+	@REACHABILITY_BINARY=$(CURDIR)/$(BINARY) SERVICE_TIMES=exact SERVICE_OUTAGES=30 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter 'ServeTests|ServeTimesTests'
 	@SERVICE_KILLS=200 SERVICE_FULL=60 OUTBOX_KILLS=200 Scripts/test -- --filter 'ServeHistoryTests|ServeDiskTests|ReachabilityOutboxTests.KillTests'
+	@FLEET_KILLS=200 HUB_COMMAND_KILLS=50 HUB_KILLS=50 Scripts/test -- --filter 'FleetAgentTests|FleetHubTests|HubKeeperTests'
 	@Benchmarks/run --only service --check
 	@SESSION_SCHEDULES=1000 Scripts/test -- --filter SessionFaultTests
 	@Scripts/test-service api 12000
