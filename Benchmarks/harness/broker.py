@@ -1,4 +1,4 @@
-"""A mosquitto of the measurement's own at the loopback, as docs/fleet.md has it."""
+"""A mosquitto of the measurement's own, in its network namespace, as docs/fleet.md has it."""
 
 import os
 import resource
@@ -23,7 +23,7 @@ class Broker:
         #: What a client with TLS shows: its authority, its certificate and its key.
         self.files: tuple[str, str, str] | None = None
         settings = [
-            f"listener {PORT} 127.0.0.1", "allow_anonymous true", "user root", "persistence true", f"persistence_location {folder}/",
+            f"listener {PORT}", "allow_anonymous true", "user root", "persistence true", f"persistence_location {folder}/",
             "autosave_interval 60", "set_tcp_nodelay true", "max_queued_messages 100000", "log_dest none",
         ]
         if tls:

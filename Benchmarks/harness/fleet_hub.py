@@ -6,6 +6,7 @@ import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+from . import fleet_real
 from .broker import Broker
 from .context import Context, Goal
 from .devices import Devices
@@ -31,6 +32,7 @@ def measure(context: Context, program: Path, devices: Path, count: int, sites: i
         steps = _Steps(context, broker, hub, fleet, sites)
         for step in (steps.change, steps.drop, steps.flood, steps.kill_hub, steps.kill_broker):
             result |= step()
+        result |= fleet_real.measure(context.binary, hub, folder)
         return result | {"megabytes": hub.megabytes(), "cpu": hub.cpu()}
 
 
@@ -141,13 +143,14 @@ _ROWS = (
     ("  changes lost", "lostByHub", "{}"),
     ("the broker is killed: the hub knows all again, s at most", "brokerHealing", "{:.1f}"),
     ("  changes lost", "lostByBroker", "{}"),
+    *fleet_real.ROWS,
     ("memory of the hub, MB", "megabytes", "{:.0f}"),
     ("CPU of the hub since its last start, s", "cpu", "{:.1f}"),
 )
 
 
 def report(values: dict, count: int) -> list[str]:
-    return table([[f"{count} machines at a hub", ""]] + [[title, form.format(values[key])] for title, key, form in _ROWS])
+    return table([[f"{count} machines at a hub", ""]] + [[title, form.format(values[key])] for title, key, form in _ROWS if key in values])
 
 
 def goals(values: dict) -> list[Goal]:
@@ -157,4 +160,4 @@ def goals(values: dict) -> list[Goal]:
         Goal("hub: seconds until the stream has 10,000 changes", values["changing"], 5),
         Goal("hub: seconds until all who dropped are silent", values["dropping"], 2),
         Goal("hub: seconds by which a flood delays others", values["flooding"] - values["changing"], 1),
-    ] + [Goal(f"hub: {titles[key]}", values[key], 0) for key in zeros]
+    ] + [Goal(f"hub: {titles[key]}", values[key], 0) for key in zeros] + fleet_real.goals(values)
