@@ -8,9 +8,12 @@ import Testing
 /// The hub, with real machines and a real broker.
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-mosquitto gets it"))
 struct FleetHubTests {
-    @Test("An outage of a machine is an incident, with its cause, also when its session never fell")
-    func explains() async throws {
-        let lab = try await FleetLab.start()
+    @Test(
+        "An outage of a machine is an incident, with its cause, also when its session never fell",
+        arguments: BrokerKind.tested
+    )
+    func explains(_ kind: BrokerKind) async throws {
+        let lab = try await FleetLab.start(kind)
         let hub = try await HubLab.start(lab)
         let agent = try await lab.agent()
         try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
@@ -93,6 +96,37 @@ struct FleetHubTests {
         #expect(try await hub.items("/v1/incidents?state=open").isEmpty)
         agent.signal(SIGTERM)
         _ = try await agent.result()
+        #expect(try await hub.end() == 0)
+    }
+
+    @Test("The command asks the hub, and has a machine forgotten")
+    func answers() async throws {
+        let lab = try await FleetLab.start()
+        let hub = try await HubLab.start(lab)
+        let agent = try await lab.agent()
+        try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
+        try await lab.outage()
+        let incidents = try await hub.until("/v1/incidents") { $0.first?["end"] is String }
+        let socket = ["--socket", lab.serve.directory.file("hub.sock")]
+        let devices = try await Command.run(["fleet", "devices", "--site", "hq"] + socket)
+        #expect(devices.status == 0 && devices.output.hasPrefix("hq/door: online, heard "), "\(devices)")
+        let unexplained = try await Command.run(["fleet", "devices", "--unexplained", "--json"] + socket)
+        #expect(unexplained.status == 0 && unexplained.output.isEmpty)
+        let list = try await Command.run(["fleet", "incidents", "--json"] + socket)
+        let id = try #require(incidents[0]["id"] as? String)
+        #expect(list.status == 0 && list.output.contains("\"id\":\"\(id)\""))
+        let one = try await Command.run(["fleet", "incidents", id] + socket)
+        #expect(one.status == 0 && one.output.contains("  door: internet: us.route from "), "\(one)")
+        let none = try await Command.run(["fleet", "incidents", "nowhere"] + socket)
+        #expect(none.status == 64 && none.errors.contains("there is no incident \"nowhere\""), "\(none)")
+        agent.signal(SIGKILL)
+        _ = try await agent.result()
+        let stranger = try await Command.run(["fleet", "forget", "window"] + socket)
+        #expect(stranger.status == 64 && stranger.errors.contains("the hub knows no device \"window\""), "\(stranger)")
+        #expect(try await Command.run(["fleet", "forget", "door"] + socket).status == 0)
+        let again = try await Command.run(["fleet", "forget", "hq/door"] + socket)
+        #expect(again.status == 64 && again.errors.contains("there is no device \"hq/door\""), "\(again)")
+        #expect(try await hub.items("/v1/devices").isEmpty)
         #expect(try await hub.end() == 0)
     }
 

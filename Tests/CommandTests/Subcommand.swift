@@ -52,6 +52,10 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         Subcommand(name: "pin", arguments: ["127.0.0.1:1"], prints: false),
         Subcommand(name: "trust", arguments: ["127.0.0.1:1"], prints: false),
         Subcommand(name: "fleet", arguments: []),
+        // They need a hub: their outputs are tested with one.
+        Subcommand(name: "fleet devices", arguments: ["--socket", "/nowhere"], prints: false),
+        Subcommand(name: "fleet incidents", arguments: ["--socket", "/nowhere"], prints: false),
+        Subcommand(name: "fleet forget", arguments: ["--socket", "/nowhere", "d"], prints: false),
         // They need an authority: their outputs are tested with one.
         Subcommand(name: "fleet enroll", arguments: ["--device", "d", "--directory", "/dev/null"], prints: false),
         Subcommand(name: "fleet ca", arguments: []),

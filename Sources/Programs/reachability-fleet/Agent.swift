@@ -25,7 +25,7 @@ struct Agent: AsyncParsableCommand {
         let agent = FleetAgent(
             options,
             broker: MosquittoBroker(),
-            log: ServiceLog(socket: arguments.socket ?? ServiceSocket.usual),
+            log: ServiceLog(socket: arguments.socket ?? ServiceSocket.service.usual),
             file: place.file,
             advice: { [certificate = options.tls.certificate] in
                 certificate.flatMap { CertificateLife.advice(certificate: $0, at: .now) }

@@ -10,7 +10,9 @@ import LinuxPrimitives
 struct FleetCommand: ParsableCommand {
     static let configuration = FleetGroup.configuration(
         name: "reachability fleet",
-        subcommands: [Agent.self, HubCommand.self, Enroll.self, Authority.self]
+        subcommands: [
+            Agent.self, HubCommand.self, Devices.self, Incidents.self, Forget.self, Enroll.self, Authority.self,
+        ]
     )
 
     static func main() {

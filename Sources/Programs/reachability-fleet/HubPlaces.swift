@@ -14,8 +14,10 @@ struct HubPlaces {
 
     private let addresses: [ListenAddress]
     private let socket: String?
-    /// Whether the socket's directory is our own, to be made.
-    private let isStandard: Bool
+    /// The directory of the socket, where it is our own, to be made.
+    private let directory: String?
+    /// Whether everybody may ask: of a service of the system.
+    private let isCommon: Bool
 
     init(_ arguments: FleetHubArguments, _ listen: ServiceConfiguration.Listen) throws(ExitMessage) {
         let texts = arguments.listen.isEmpty ? listen.http ?? [Self.address] : arguments.listen
@@ -27,8 +29,12 @@ struct HubPlaces {
             addresses = plain + secured
         } catch { throw ExitMessage(error.text, error.status) }
         let named = arguments.socket ?? listen.socket
-        socket = named == Self.none ? nil : named ?? ServiceSocket.directory.map { $0 + "/hub.sock" }
-        isStandard = named == nil
+        // What systemd has made for it (systemd.exec(5)).
+        let made = EnvironmentVariable.value(of: "RUNTIME_DIRECTORY")?.split(separator: ":").first.map(String.init)
+        let usual = made ?? ServiceSocket.hub.directory
+        socket = named == Self.none ? nil : named ?? usual.map { ServiceSocket.hub.path(in: $0) }
+        directory = named == nil && made == nil ? usual : nil
+        isCommon = geteuid() == 0 || made != nil
         guard socket != nil || !addresses.isEmpty else {
             throw ExitMessage(
                 "there is nothing to listen at: name an address with --listen or a path with --socket",
@@ -45,10 +51,8 @@ struct HubPlaces {
                 places.append("\(address.scheme)://\(try await server.listen(at: address))/")
             }
             guard let socket else { return places }
-            if isStandard, let directory = ServiceSocket.directory {
-                try OwnDirectory.make(directory, mode: geteuid() == 0 ? 0o755 : 0o700)
-            }
-            try await server.listen(at: socket, mode: geteuid() == 0 ? 0o666 : 0o600)
+            if let directory { try OwnDirectory.make(directory, mode: isCommon ? 0o755 : 0o700) }
+            try await server.listen(at: socket, mode: isCommon ? 0o666 : 0o600)
             return places + [socket]
         } catch let error as ListenError {
             throw ExitMessage(error.text, error.status)

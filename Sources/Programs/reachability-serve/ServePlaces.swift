@@ -50,7 +50,7 @@ struct ServePlaces {
             socket = named == Self.none ? nil : named
             isStandard = false
         } else {
-            socket = ServiceSocket.directory.map { ServiceSocket.path(in: $0) }
+            socket = ServiceSocket.service.directory.map { ServiceSocket.service.path(in: $0) }
             isStandard = true
         }
         guard socket != nil || !addresses.isEmpty || !inherited.isEmpty else {
@@ -104,7 +104,7 @@ struct ServePlaces {
                 places.append("\(address.scheme)://\(try await server.listen(at: address))/")
             }
             guard let socket else { return places }
-            if isStandard, let directory = ServiceSocket.directory {
+            if isStandard, let directory = ServiceSocket.service.directory {
                 do {
                     try OwnDirectory.make(directory, mode: geteuid() == 0 ? 0o755 : 0o700)
                 } catch {

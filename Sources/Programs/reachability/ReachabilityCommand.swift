@@ -88,7 +88,8 @@ struct Fleet: ParsableCommand {
         name: "fleet",
         subcommands: [
             CompanionPart<FleetAgentArguments>.self, CompanionPart<FleetHubArguments>.self,
-            CompanionPart<FleetEnrollArguments>.self, FleetAuthority.self,
+            CompanionPart<FleetDevicesArguments>.self, CompanionPart<FleetIncidentsArguments>.self,
+            CompanionPart<FleetForgetArguments>.self, CompanionPart<FleetEnrollArguments>.self, FleetAuthority.self,
         ]
     )
 }

@@ -19,7 +19,9 @@ package struct ServiceAnswer {
         }
         self.status = status
         body = Array(text[end.upperBound...])
-        guard let length = fields["content-length"].flatMap({ Int($0) }), length == body.count else { return nil }
+        // Without content there is no length (RFC 9110, section 15.3.5).
+        let length = status == 204 ? 0 : fields["content-length"].flatMap { Int($0) }
+        guard length == body.count else { return nil }
         next = fields["link"].flatMap { link in
             guard link.hasPrefix("<"), link.hasSuffix(">; rel=\"next\"") else { return nil }
             return link.dropFirst().firstIndex(of: ">").map { String(link[..<$0].dropFirst()) }

@@ -1,18 +1,19 @@
 import LinuxPrimitives
 
-/// Asks the service over its Unix socket, and prints what it tells.
+/// Asks a service over its Unix socket, and prints what it tells.
 package struct ServiceClient {
+    private let service: ServiceSocket
     private let socket: String
     private let json: Bool
 
-    package init(_ options: ServiceOptions) {
-        self.init(socket: options.socket, json: options.json)
+    package init(_ options: ServiceOptions, of service: ServiceSocket = .service) {
+        self.init(socket: options.socket, json: options.json, of: service)
     }
 
     /// - Parameter named: The path of the socket; nil for the usual one.
-    package init(socket named: String?, json: Bool) {
-        self.json = json
-        socket = named ?? ServiceSocket.usual
+    package init(socket named: String?, json: Bool, of service: ServiceSocket = .service) {
+        (self.service, self.json) = (service, json)
+        socket = named ?? service.usual
     }
 
     /// Prints a list, page after page.
@@ -23,6 +24,11 @@ package struct ServiceClient {
             next = answer.next
             if !Self.write(answer.body) { return }
         }
+    }
+
+    /// The lines of one page.
+    package func lines(_ target: String) throws(ExitMessage) -> [String] {
+        String(decoding: try get(target).body, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     /// Prints one thing.
@@ -42,6 +48,19 @@ package struct ServiceClient {
             let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
             for line in lines.dropLast() { StandardError.write(String(line)) }
             throw ExitMessage(lines.last.map(String.init) ?? "the configuration is not applied", .configuration)
+        default: throw ExitMessage(answer.complaint, .unavailable)
+        }
+    }
+
+    /// Has something taken away.
+    ///
+    /// - Throws: ``ExitMessage`` where there is no such thing, or this user may not.
+    package func delete(_ target: String) throws(ExitMessage) {
+        let answer = try ask("DELETE", target)
+        switch answer.status {
+        case 204: return
+        case 400, 404: throw ExitMessage(answer.complaint, .usage)
+        case 403: throw ExitMessage(answer.complaint, .noPermission)
         default: throw ExitMessage(answer.complaint, .unavailable)
         }
     }
@@ -78,7 +97,7 @@ package struct ServiceClient {
                 patience: .seconds(30)
             )
         } catch {
-            throw Self.message(error, socket)
+            throw message(error)
         }
         guard let answer = ServiceAnswer(bytes) else {
             throw ExitMessage("what listens at \(socket.printable) is no service of reachability", .unavailable)
@@ -86,10 +105,10 @@ package struct ServiceClient {
         return answer
     }
 
-    private static func message(_ error: SystemError, _ socket: String) -> ExitMessage {
+    private func message(_ error: SystemError) -> ExitMessage {
         switch error {
         case .noEntry, .connectionRefused:
-            let hint = "start one with `reachability serve`, or name its socket with --socket"
+            let hint = "start one with `\(service.command)`, or name its socket with --socket"
             return ExitMessage("no service listens at \(socket.printable): \(hint)", .unavailable)
         case .accessDenied: return ExitMessage("cannot ask \(socket.printable): \(error)", .noPermission)
         case .tryAgain: return ExitMessage("the service at \(socket.printable) does not answer", .unavailable)

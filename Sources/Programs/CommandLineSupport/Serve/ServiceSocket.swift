@@ -2,22 +2,41 @@ package import ArgumentParser
 import Glibc
 import LinuxPrimitives
 
-/// Where the socket of the service lies if nothing else is said: the service listens there, and its clients look there.
-package enum ServiceSocket {
-    /// In `/run/reachability` for root, otherwise in `reachability` of `$XDG_RUNTIME_DIR`; nil where there is none.
-    package static var directory: String? {
-        if geteuid() == 0 { return "/run/reachability" }
+/// Where the Unix socket of a service lies.
+package struct ServiceSocket: Sendable {
+    /// What starts such a service.
+    package let command: String
+    /// The directory of root's, which everybody may ask.
+    private let common: String
+    private let file: String
+
+    /// `reachability serve`.
+    package static let service = ServiceSocket(
+        command: "reachability serve",
+        common: "/run/reachability",
+        file: "reachability.sock"
+    )
+
+    /// `reachability fleet hub`.
+    package static let hub = ServiceSocket(
+        command: "reachability fleet hub",
+        common: "/run/reachability-fleet",
+        file: "hub.sock"
+    )
+
+    /// In `/run` for root, otherwise `reachability` in `$XDG_RUNTIME_DIR`; nil where there is none.
+    package var directory: String? {
+        if geteuid() == 0 { return common }
         guard let base = EnvironmentVariable.value(of: "XDG_RUNTIME_DIR"), base.hasPrefix("/") else { return nil }
         return base + "/reachability"
     }
 
-    package static func path(in directory: String) -> String { directory + "/reachability.sock" }
+    package func path(in directory: String) -> String { "\(directory)/\(file)" }
 
     /// Where a client looks to whom no socket is named: root's service is for everybody, but one's own comes first.
-    package static var usual: String {
+    package var usual: String {
         let own = directory.map { path(in: $0) }
-        let common = path(in: "/run/reachability")
-        let places = [own, common].compactMap(\.self)
+        let places = [own, path(in: common)].compactMap(\.self)
         return places.first { (try? LocalSocket.occupant(of: $0)) == .served } ?? places[0]
     }
 }

@@ -84,17 +84,3 @@ struct Report: ParsableCommand {
         try ServiceClient(options).printOne("/v1/outages/\(outage.percentEncoded)")
     }
 }
-
-extension String {
-    /// As part of the target of a request (RFC 3986).
-    fileprivate var percentEncoded: String {
-        utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                String(Unicode.Scalar(byte))
-            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }.joined()
-    }
-}

@@ -9,10 +9,12 @@ extension HubAPI {
     func devices(_ query: Query) throws(Problem) -> Page {
         let hub = keeper.hub
         let site = query.text("site")
+        let name = query.text("device")
         let standing = try query.word("standing", DevicePresence.Standing.self)
         let unexplained = try query.word("unexplained", Truth.self)
         let places = hub.devices.values.filter { device in
             if let site, device.place.site != site { return false }
+            if let name, device.place.device != name { return false }
             if let standing, device.presence.standing != standing { return false }
             if let unexplained, hub.isUnexplained(device.place) != (unexplained == .true) { return false }
             return true

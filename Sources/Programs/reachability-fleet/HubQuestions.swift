@@ -1,0 +1,67 @@
+import ArgumentParser
+import CommandLineSupport
+import LinuxPrimitives
+
+/// `reachability fleet devices`: how a hub's machines are.
+struct Devices: ParsableCommand {
+    static let configuration = FleetDevicesArguments.configuration
+
+    @OptionGroup var arguments: FleetDevicesArguments
+
+    func run() throws {
+        let site = arguments.site.map { "&site=\($0.percentEncoded)" } ?? ""
+        let unexplained = arguments.unexplained ? "&unexplained=true" : ""
+        try ServiceClient(arguments.options, of: .hub).printList("/v1/devices?limit=1000\(site)\(unexplained)")
+    }
+}
+
+/// `reachability fleet incidents`: what befell them.
+struct Incidents: ParsableCommand {
+    static let configuration = FleetIncidentsArguments.configuration
+
+    @OptionGroup var arguments: FleetIncidentsArguments
+
+    func run() throws {
+        let client = ServiceClient(arguments.options, of: .hub)
+        if let incident = arguments.incident { return try client.printOne("/v1/incidents/\(incident.percentEncoded)") }
+        let site = arguments.site.map { "&site=\($0.percentEncoded)" } ?? ""
+        let state = arguments.open ? "&state=open" : ""
+        try client.printList("/v1/incidents?limit=1000\(site)\(state)")
+    }
+}
+
+/// `reachability fleet forget`: a machine that is gone for good.
+struct Forget: ParsableCommand {
+    static let configuration = FleetForgetArguments.configuration
+
+    @OptionGroup var arguments: FleetForgetArguments
+
+    func run() throws {
+        let client = ServiceClient(socket: arguments.socket, json: false, of: .hub)
+        let parts = try place(client).split(separator: "/", omittingEmptySubsequences: false).map {
+            String($0).percentEncoded
+        }
+        try client.delete("/v1/devices/\(parts.joined(separator: "/"))")
+    }
+
+    /// `SITE/DEVICE`.
+    private func place(_ client: ServiceClient) throws(ExitMessage) -> String {
+        let device = arguments.device
+        if device.contains("/") { return device }
+        // Each line begins with the machine and a colon.
+        let places = try client.lines("/v1/devices?device=\(device.percentEncoded)").map { $0.prefix { $0 != ":" } }
+        guard let place = places.first else {
+            throw ExitMessage(
+                "the hub knows no device \"\(device.printable)\"; `reachability fleet devices` prints all",
+                .usage
+            )
+        }
+        if places.count > 1 {
+            throw ExitMessage(
+                "several sites have a \(device.printable): \(places.joined(separator: ", ")): name one of them",
+                .usage
+            )
+        }
+        return String(place)
+    }
+}
