@@ -123,12 +123,14 @@ struct FleetHubTests {
 struct HubLab {
     let lab: FleetLab
     let command: RunningCommand
+    /// Where it says it listens.
+    let places: String
 
     static func start(_ lab: FleetLab, _ more: [String] = []) async throws -> HubLab {
         let command = try await Self.command(lab, more)
         let line = try await command.line()
         #expect(line.hasPrefix("listening at ") && line.hasSuffix("hub.sock"))
-        return HubLab(lab: lab, command: command)
+        return HubLab(lab: lab, command: command, places: line)
     }
 
     static func command(_ lab: FleetLab, _ more: [String] = []) async throws -> RunningCommand {
