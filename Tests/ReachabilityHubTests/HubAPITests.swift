@@ -85,6 +85,14 @@ import Testing
         #expect(try world.text("/v1/incidents/\(id)").contains("  d1: silent from "))
     }
 
+    @Test func `an incident is no shorter than nothing, also when the clock was set back`() throws {
+        let world = try Self.world()
+        world.setClock(at(-86_400))
+        let incident = try #require(try world.items("/v1/incidents").first)
+        #expect(incident["durationMilliseconds"] as? Int == 0)
+        #expect(try world.text("/v1/incidents").contains(" for 0s"))
+    }
+
     @Test func `sites are told with how many machines are how`() throws {
         let world = try Self.world()
         let sites = try world.items("/v1/sites")
