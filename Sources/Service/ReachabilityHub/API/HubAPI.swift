@@ -90,6 +90,7 @@ package struct HubAPI: Sendable {
         case .health: return .healthy
         case .readiness: return readiness()
         case .metrics: return metrics(request)
+        case .description: return description(request)
         case .status: return WebAnswer.one(status()).unstored
         case .sites: return try .list(sites(query), query, request)
         case .devices: return try .list(devices(query), query, request)
@@ -105,6 +106,11 @@ package struct HubAPI: Sendable {
                 .init(feed.number) { status() }
             }
         }
+    }
+
+    /// What can be asked for, in the words of OpenAPI 3.1: `openapi.json`, as it stands beside this file.
+    private func description(_ request: WebRequest) -> WebAnswer {
+        WebAnswer(type: Representation.json.contentType, PackageResources.openapi_json).tagged(for: request)
     }
 
     /// Reads the configuration again; 422 with all that is wrong where it is not used.

@@ -6,6 +6,8 @@ import ReachabilityServer
 /// What can be asked of a hub, by its path.
 enum HubResource: Hashable {
     case health, readiness, metrics
+    /// What can be asked for, as OpenAPI has it.
+    case description
     /// Has the configuration read again.
     case reload
     case status
@@ -27,6 +29,7 @@ enum HubResource: Hashable {
         case (1, "healthz", _): self = .health
         case (1, "readyz", _): self = .readiness
         case (1, "metrics", _): self = .metrics
+        case (1, "openapi.json", _): self = .description
         case (2, "v1", "reload"): self = .reload
         case (2, "v1", "status"): self = .status
         case (2, "v1", "sites"): self = .sites
