@@ -153,6 +153,10 @@ import Testing
         #expect(next.compactMap { $0["event"] as? String } == ["device", "incidentClosed"])
         let incident = next.last?["incident"] as? [String: Any]
         #expect(incident?["end"] is String)
+        // What is mistyped is told before what is gone.
+        #expect(try world.answer("/v1/events?after=elsewhere.1").status == .gone)
+        #expect(try world.answer("/v1/events?after=elsewhere.1&wait=soon").status == .badRequest)
+        #expect(try world.answer("/v1/events?after=elsewhere.1&limit=0").status == .badRequest)
         // A refresh tells nothing new.
         world.hear([.online("d1", "b", 600)])
         #expect(try world.items("/v1/events").count == events.count + 2)
