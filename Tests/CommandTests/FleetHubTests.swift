@@ -111,7 +111,7 @@ struct FleetHubTests {
             to: URL(fileURLWithPath: file)
         )
         let fourth = try await HubLab.command(lab, ["--config", file]).result()
-        #expect(fourth.status == 78 && fourth.errors.contains("target: there is no such key"))
+        #expect(fourth.status == 78 && fourth.errors.contains("\(file):4: target: there is no such key"))
         #expect(fourth.errors.contains("history.mark: a hub has no such limit"))
         let fifth = try await Command.run(["fleet", "hub", "--broker", "mqtt://a", "--name", "a/b"])
         #expect(fifth.status == 64 && fifth.errors.contains("--name is a name of 1 to 64 letters"))

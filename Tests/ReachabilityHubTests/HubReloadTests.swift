@@ -54,7 +54,7 @@ import Testing
         try write("[[target]]\nname = \"internet\"\n" + token)
         let refused = try post(.loopback, token: "secret")
         #expect(refused.status == .unprocessableEntity)
-        #expect(String(decoding: refused.body, as: UTF8.self).contains("\"path\":\"target\""))
+        #expect(String(decoding: refused.body, as: UTF8.self).contains("\"path\":\"target\",\"line\":2"))
         #expect(
             String(decoding: try post(.local(user: 0), "text/plain").body, as: UTF8.self).hasSuffix(
                 reloader.refused + "\n"
