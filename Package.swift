@@ -388,7 +388,8 @@ let package = Package(
                 "ReachabilityFleet", "ReachabilityServer", "ReachabilityService", "ReachabilityLedger",
                 "MessageBroker", "NetworkReachability", "LinuxPrimitives",
             ],
-            history + server
+            history + server,
+            files: ["API/openapi.json"]
         ),
         // Makes and takes back the certificates of a fleet, and renews that of a machine.
         .library(

@@ -49,6 +49,12 @@ def wait(condition, seconds=20):
     return time.monotonic() - start
 
 
+def get(address, path):
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(f"http://{address}{path}", timeout=20) as answer:
+        return answer.read().decode()
+
+
 class Service:
     """`reachability serve`."""
 
@@ -73,9 +79,7 @@ class Service:
         return status
 
     def get(self, path):
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(f"http://{self.address}{path}", timeout=20) as answer:
-            return answer.read().decode()
+        return get(self.address, path)
 
     def streams(self):
         lines = self.get("/metrics").splitlines()

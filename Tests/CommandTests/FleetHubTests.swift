@@ -145,7 +145,7 @@ struct FleetHubTests {
             to: URL(fileURLWithPath: file)
         )
         let fourth = try await HubLab.command(lab, ["--config", file]).result()
-        #expect(fourth.status == 78 && fourth.errors.contains("target: there is no such key"))
+        #expect(fourth.status == 78 && fourth.errors.contains("\(file):4: target: there is no such key"))
         #expect(fourth.errors.contains("history.mark: a hub has no such limit"))
         let fifth = try await Command.run(["fleet", "hub", "--broker", "mqtt://a", "--name", "a/b"])
         #expect(fifth.status == 64 && fifth.errors.contains("--name is a name of 1 to 64 letters"))
@@ -157,12 +157,14 @@ struct FleetHubTests {
 struct HubLab {
     let lab: FleetLab
     let command: RunningCommand
+    /// Where it says it listens.
+    let places: String
 
     static func start(_ lab: FleetLab, _ more: [String] = []) async throws -> HubLab {
         let command = try await Self.command(lab, more)
         let line = try await command.line()
         #expect(line.hasPrefix("listening at ") && line.hasSuffix("hub.sock"))
-        return HubLab(lab: lab, command: command)
+        return HubLab(lab: lab, command: command, places: line)
     }
 
     static func command(_ lab: FleetLab, _ more: [String] = []) async throws -> RunningCommand {

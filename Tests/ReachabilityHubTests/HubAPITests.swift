@@ -85,6 +85,14 @@ import Testing
         #expect(try world.text("/v1/incidents/\(id)").contains("  d1: silent from "))
     }
 
+    @Test func `an incident is no shorter than nothing, also when the clock was set back`() throws {
+        let world = try Self.world()
+        world.setClock(at(-86_400))
+        let incident = try #require(try world.items("/v1/incidents").first)
+        #expect(incident["durationMilliseconds"] as? Int == 0)
+        #expect(try world.text("/v1/incidents").contains(" for 0s"))
+    }
+
     @Test func `sites are told with how many machines are how`() throws {
         let world = try Self.world()
         let sites = try world.items("/v1/sites")
@@ -145,6 +153,10 @@ import Testing
         #expect(next.compactMap { $0["event"] as? String } == ["device", "incidentClosed"])
         let incident = next.last?["incident"] as? [String: Any]
         #expect(incident?["end"] is String)
+        // What is mistyped is told before what is gone.
+        #expect(try world.answer("/v1/events?after=elsewhere.1").status == .gone)
+        #expect(try world.answer("/v1/events?after=elsewhere.1&wait=soon").status == .badRequest)
+        #expect(try world.answer("/v1/events?after=elsewhere.1&limit=0").status == .badRequest)
         // A refresh tells nothing new.
         world.hear([.online("d1", "b", 600)])
         #expect(try world.items("/v1/events").count == events.count + 2)

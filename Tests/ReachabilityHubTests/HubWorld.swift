@@ -15,14 +15,16 @@ final class HubWorld: Sendable {
     let feed: HubFeed
     let keeper: HubKeeper
     let follower: BrokerFollower
-    let api: HubAPI
+    let access = Access()
+    private let counts = HubCounts()
     private let time: Locked<Duration>
+    var api: HubAPI { api(nil) }
 
     init(store: MemoryHubStore = MemoryHubStore()) throws {
         self.store = store
         let time = Locked(at(0))
         let clock: @Sendable () -> Duration = { time.withLock(\.self) }
-        let (feed, counts) = (HubFeed(clock: clock), HubCounts())
+        let feed = HubFeed(clock: clock)
         (self.time, self.feed) = (time, feed)
         keeper = try HubKeeper(store, run: "run", clock: clock)
         keeper.addListener(counts.count)
@@ -31,17 +33,25 @@ final class HubWorld: Sendable {
         var options = HubOptions(broker: address, name: "hub")
         options.jitter = .zero
         follower = BrokerFollower(options, broker: broker, keeper: keeper) { _ in }
-        api = HubAPI(
+    }
+
+    /// Its interface, that of a hub whose configuration can be read again.
+    func api(_ reloader: Reloader?) -> HubAPI {
+        HubAPI(
             keeper,
             store: store,
             follower: follower,
             feed: feed,
             counts: counts,
             version: "1.2.3",
-            access: Access(),
-            clock: clock
+            access: access,
+            reloader: reloader,
+            clock: { [time] in time.withLock(\.self) }
         ) { WebStatistics() }
     }
+
+    /// The hub's clock is set, back too.
+    func setClock(_ moment: Duration) { time.withLock { $0 = moment } }
 
     /// Messages come, the last of them now.
     func hear(_ messages: [Hub.Message]) {

@@ -23,7 +23,7 @@ struct HubCommand: AsyncParsableCommand {
     func run() async throws {
         let options = try HubOptions(arguments)
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
-        let signals = LeaveSignals()
+        let signals = EndSignals(reloads: arguments.config != nil)
         let places = try HubPlaces(arguments, configuration.listen)
         let access = Access(warn: Self.say)
         do { _ = try access.prepare(configuration)() } catch {
@@ -38,7 +38,7 @@ struct HubCommand: AsyncParsableCommand {
         do {
             let store = try Self.store(arguments.history ?? configuration.history.path)
             let (feed, counts) = (HubFeed(), HubCounts())
-            let retention = HubRetention(store, keep: configuration.history.keep ?? HubRetention.usual)
+            let retention = HubRetention(store, keep: configuration.history.keep)
             let run = String(UInt64.random(in: 0...(1 << 53)), radix: 36)
             let keeper = try HubKeeper(
                 store,
@@ -48,14 +48,17 @@ struct HubCommand: AsyncParsableCommand {
             keeper.addListener(counts.count)
             keeper.addListener(feed.tell)
             let follower = BrokerFollower(options, broker: MosquittoBroker(), keeper: keeper, say: Self.say)
-            front.answer(keeper, store, follower, feed, counts)
+            let reloader = arguments.config.map { file in
+                Reloader(file, current: configuration, preparations: [front.prepareAccess, retention.prepare])
+            }
+            front.answer(keeper, store, follower, feed, counts, reloader)
             try follower.begin()
             retention.begin()
             if let warning = options.broker.warning { Self.say(warning) }
             // Whether anybody reads it is nothing to a hub.
             let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
             _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
-            for await _ in signals.reasons { break }
+            await signals.wait { if let reloader { Self.reload(reloader) } }
             await front.server.stop()
             await follower.stop()
             retention.stop()
@@ -87,8 +90,19 @@ struct HubCommand: AsyncParsableCommand {
     }
 
     private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {
-        for problem in problems.problems { StandardError.write(problem.description(in: file)) }
+        tell(problems, file)
         return ExitCode(ExitMessage.Status.configuration.rawValue)
+    }
+
+    private static func tell(_ problems: ConfigurationProblems, _ file: String) {
+        for problem in problems.problems { StandardError.write(problem.description(in: file)) }
+    }
+
+    private static func reload(_ reloader: Reloader) {
+        do { say(reloader.applied(try reloader.reload())) } catch {
+            tell(error, reloader.file)
+            say(reloader.refused)
+        }
     }
 
     @Sendable private static func say(_ text: String) { StandardError.write("reachability: \(text)") }

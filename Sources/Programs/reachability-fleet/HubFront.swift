@@ -32,12 +32,21 @@ struct HubFront {
         self.api = api
     }
 
+    /// For a configuration that is read again.
+    @Sendable func prepareAccess(
+        _ configuration: ServiceConfiguration
+    ) throws(ConfigurationProblems) -> @Sendable () -> Void {
+        let use = try access.prepare(configuration)
+        return { [server] in if use() { server.endSecured() } }
+    }
+
     func answer(
         _ keeper: HubKeeper,
         _ store: any HubStore,
         _ follower: BrokerFollower,
         _ feed: HubFeed,
-        _ counts: HubCounts
+        _ counts: HubCounts,
+        _ reloader: Reloader?
     ) {
         let version = CommandVersion.text.split(separator: " ").last.map(String.init) ?? ""
         let made = HubAPI(
@@ -48,6 +57,7 @@ struct HubFront {
             counts: counts,
             version: version,
             access: access,
+            reloader: reloader,
             statistics: { [weak server] in server?.statistics ?? WebStatistics() }
         )
         api.withLock { $0 = made }

@@ -2,7 +2,7 @@
 import Dispatch
 import Glibc
 
-/// SIGINT and SIGTERM, which end an agent or a hub in order: why it is to leave, for each that comes.
+/// SIGINT and SIGTERM, which end an agent in order: why it is to leave, for each that comes.
 struct LeaveSignals {
     let reasons: AsyncStream<String>
     private let sources: [any DispatchSourceSignal]

@@ -1,6 +1,7 @@
 import LinuxPrimitives
 import ReachabilityFleet
 import ReachabilityServer
+import ReachabilityService
 
 extension HubAPI {
     /// What Prometheus scrapes: sites, not machines, for those may be many. Which machine it is the interface tells.
@@ -14,6 +15,8 @@ extension HubAPI {
         text.add("reachability_build_info", [("version", version)], "1")
         text.add("reachability_start_time_seconds", .gauge, "When the hub began, since 1970.", start.decimalSeconds)
         text.add(statistics())
+        if let reloader { text.add(reloader.status) }
+        text.addCertificate(access)
         text.addProcess()
         return text.answer
     }

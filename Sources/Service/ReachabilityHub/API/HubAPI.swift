@@ -2,7 +2,7 @@ import LinuxPrimitives
 import NIOHTTP1
 import ReachabilityFleet
 package import ReachabilityServer
-import ReachabilityService
+package import ReachabilityService
 
 /// The interface of a hub, version 1: what is answered to each request. Its rules are those of the service's.
 ///
@@ -13,6 +13,8 @@ package struct HubAPI: Sendable {
     let follower: BrokerFollower
     let feed: HubFeed
     let access: Access
+    /// Reads the configuration again; nil where there is none.
+    let reloader: Reloader?
     /// For example `0.1.0`.
     let version: String
     let counts: HubCounts
@@ -29,18 +31,20 @@ package struct HubAPI: Sendable {
         counts: HubCounts,
         version: String,
         access: Access,
+        reloader: Reloader? = nil,
         clock: @escaping @Sendable () -> Duration = { SystemClock.real },
         statistics: @escaping @Sendable () -> WebStatistics
     ) {
         (self.keeper, self.store, self.follower, self.feed, self.counts) = (keeper, store, follower, feed, counts)
-        (self.version, self.access, self.clock, self.statistics) = (version, access, clock, statistics)
+        (self.version, self.access, self.reloader) = (version, access, reloader)
+        (self.clock, self.statistics) = (clock, statistics)
         start = clock()
     }
 
     /// Whether the answer may have to be read from the disk.
     package static func readsDisk(_ request: WebRequest) -> Bool {
         switch try? HubResource(request.path) {
-        case .incidents, .incident, .device, .page: true
+        case .incidents, .incident, .device, .page, .reload: true
         default: false
         }
     }
@@ -58,7 +62,11 @@ package struct HubAPI: Sendable {
 
     private func answer(to request: WebRequest, _ resource: HubResource) throws(Problem) -> WebAnswer {
         switch (request.method, resource) {
-        case (.GET, _), (.HEAD, _): return try read(resource, request)
+        case (.POST, .reload):
+            try AdminRule.check(request)
+            return try reload(as: Representation(of: request))
+        case (.GET, _) where resource != .reload, (.HEAD, _) where resource != .reload:
+            return try read(resource, request)
         case (.DELETE, .device(let place)):
             try AdminRule.check(request)
             return try forget(place)
@@ -78,9 +86,11 @@ package struct HubAPI: Sendable {
     private func read(_ resource: HubResource, _ request: WebRequest) throws(Problem) -> WebAnswer {
         let query = Query(request)
         switch resource {
+        case .reload: return WebAnswer(.noContent)
         case .health: return .healthy
         case .readiness: return readiness()
         case .metrics: return metrics(request)
+        case .description: return description(request)
         case .status: return WebAnswer.one(status()).unstored
         case .sites: return try .list(sites(query), query, request)
         case .devices: return try .list(devices(query), query, request)
@@ -96,6 +106,19 @@ package struct HubAPI: Sendable {
                 .init(feed.number) { status() }
             }
         }
+    }
+
+    /// What can be asked for, in the words of OpenAPI 3.1: `openapi.json`, as it stands beside this file.
+    private func description(_ request: WebRequest) -> WebAnswer {
+        WebAnswer(type: Representation.json.contentType, PackageResources.openapi_json).tagged(for: request)
+    }
+
+    /// Reads the configuration again; 422 with all that is wrong where it is not used.
+    private func reload(as representation: Representation) throws(Problem) -> WebAnswer {
+        guard let reloader else {
+            throw Problem(.conflict, "the hub was started without a configuration: give it one with --config")
+        }
+        return reloader.answer(as: representation)
     }
 
     /// Where the disk cannot be read.

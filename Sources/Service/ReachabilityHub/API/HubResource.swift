@@ -6,6 +6,10 @@ import ReachabilityServer
 /// What can be asked of a hub, by its path.
 enum HubResource: Hashable {
     case health, readiness, metrics
+    /// What can be asked for, as OpenAPI has it.
+    case description
+    /// Has the configuration read again.
+    case reload
     case status
     case sites
     case devices
@@ -25,6 +29,8 @@ enum HubResource: Hashable {
         case (1, "healthz", _): self = .health
         case (1, "readyz", _): self = .readiness
         case (1, "metrics", _): self = .metrics
+        case (1, "openapi.json", _): self = .description
+        case (2, "v1", "reload"): self = .reload
         case (2, "v1", "status"): self = .status
         case (2, "v1", "sites"): self = .sites
         case (2, "v1", "devices"): self = .devices
@@ -52,7 +58,10 @@ enum HubResource: Hashable {
 
     /// The methods it takes, as `Allow` has them.
     var methods: String {
-        if case .device = self { return "GET, HEAD, DELETE, OPTIONS" }
-        return "GET, HEAD, OPTIONS"
+        switch self {
+        case .reload: "POST, OPTIONS"
+        case .device: "GET, HEAD, DELETE, OPTIONS"
+        default: "GET, HEAD, OPTIONS"
+        }
     }
 }

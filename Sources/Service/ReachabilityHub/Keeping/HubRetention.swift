@@ -1,6 +1,6 @@
 import Dispatch
 import LinuxPrimitives
-import ReachabilityService
+package import ReachabilityService
 
 /// Deletes what is kept for long enough: at the start, and each hour. Thread-safe.
 package final class HubRetention: Sendable {
@@ -11,23 +11,34 @@ package final class HubRetention: Sendable {
     private static let slice = 100
 
     private let store: any HubStore
-    private let keep: Duration
     private let clock: @Sendable () -> Duration
     private let queue = DispatchQueue(label: "ReachabilityHub.retention", qos: .utility)
+    private let keep: Locked<Duration>
     private let timer = Locked<Cancellation?>(nil)
 
     /// - Parameters:
-    ///   - keep: How long after its end.
+    ///   - keep: How long after its end; nil for ``usual``.
     ///   - clock: The hub's, since 1970.
     package init(
         _ store: any HubStore,
-        keep: Duration,
+        keep: Duration?,
         clock: @escaping @Sendable () -> Duration = { SystemClock.real }
     ) {
-        (self.store, self.keep, self.clock) = (store, keep, clock)
+        (self.store, self.clock) = (store, clock)
+        self.keep = Locked(keep ?? Self.usual)
     }
 
     package func begin() { queue.async { [weak self] in self?.pass() } }
+
+    /// For a configuration that is read again: nothing can be wrong with it, and what is over for longer goes at once.
+    @Sendable package func prepare(
+        _ configuration: ServiceConfiguration
+    ) throws(ConfigurationProblems) -> @Sendable () -> Void {
+        return { [self] in
+            keep.withLock { $0 = configuration.history.keep ?? Self.usual }
+            begin()
+        }
+    }
 
     /// Waits until what is under way is done; nothing follows.
     package func stop() {
@@ -37,7 +48,7 @@ package final class HubRetention: Sendable {
 
     /// Where the disk cannot be written, the keeper says so.
     func pass() {
-        let moment = clock() - keep
+        let moment = clock() - keep.withLock(\.self)
         while let count = try? store.deleteIncidents(endedBefore: moment, limit: Self.slice), count == Self.slice {}
         let next = DispatchTimer.schedule(after: Self.pause, on: queue) { [weak self] in self?.pass() }
         timer.withLock { $0 = next }

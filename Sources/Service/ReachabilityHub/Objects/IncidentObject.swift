@@ -22,7 +22,8 @@ extension IncidentSummary {
         object.add("cause", cause?.rawValue)
         object.add("start", Timestamp(real: start))
         object.add("end", end.map { Timestamp(real: $0).text })
-        object.add("durationMilliseconds", ((end ?? now) - start).wholeMilliseconds)
+        // The clock may have been set back since.
+        object.add("durationMilliseconds", max(.zero, (end ?? now) - start).wholeMilliseconds)
         object.add("isUnexplained", isUnexplained)
         object.add("isHarmless", isHarmless)
         object.add("kind", "incident")
@@ -32,7 +33,7 @@ extension IncidentSummary {
     /// For example `2026-11-21T08:15:30.123Z north: us.link for 4.001s, 12 devices, north-m1-door-7`.
     func line(at now: Duration) -> String {
         let fault = "\(attribution.rawValue)\(cause.map { ".\($0.rawValue.printable)" } ?? "")"
-        let length = "for \(((end ?? now) - start).people)\(end == nil ? ", and goes on" : "")"
+        let length = "for \(max(.zero, (end ?? now) - start).people)\(end == nil ? ", and goes on" : "")"
         let unexplained = isUnexplained ? ", not all explained" : ""
         let machines = deviceCount == 1 ? devices.first ?? "1 device" : "\(deviceCount) devices"
         return "\(Timestamp(real: start).text) \(site): \(fault) \(length), \(machines)\(unexplained), \(id)"

@@ -1,6 +1,6 @@
-import LinuxPrimitives
+package import LinuxPrimitives
 import NIOHTTP1
-import ReachabilityService
+package import ReachabilityService
 
 extension API {
     /// Reads the configuration again; 422 with all that is wrong where it is not used.
@@ -8,19 +8,27 @@ extension API {
         guard let reloader else {
             throw Problem(.conflict, "the service was started without a configuration: give it one with --config")
         }
+        return reloader.answer(as: representation) { $0.add("targets", service.snapshot.books.targets) }
+    }
+}
+
+extension Reloader {
+    /// Reads the file again, and tells what became of that: 422 with all that is wrong where it is not used.
+    ///
+    /// - Parameter more: Adds what else is told of a file that is applied.
+    package func answer(as representation: Representation, _ more: (inout JSONObject) -> Void = { _ in }) -> WebAnswer {
         do {
-            let restart = try reloader.reload()
-            if representation == .text { return answer(.ok, [reloader.applied(restart)]) }
+            let restart = try reload()
+            if representation == .text { return answer(.ok, [applied(restart)]) }
             var object = JSONObject()
             object.add("schema", 1)
             object.add("needsRestart", restart)
-            object.add("targets", service.snapshot.books.targets)
+            more(&object)
             object.add("kind", "reload")
             return WebAnswer(type: Representation.json.contentType, object.bytes)
         } catch {
-            guard representation == .text else { return answer(error, file: reloader.file) }
-            let lines = error.problems.map { $0.description(in: reloader.file) }
-            return answer(.unprocessableEntity, lines + [reloader.refused])
+            guard representation == .text else { return answer(error) }
+            return answer(.unprocessableEntity, error.problems.map { $0.description(in: file) } + [refused])
         }
     }
 
@@ -28,7 +36,7 @@ extension API {
         WebAnswer(status, type: Representation.text.contentType, Array(lines.map { $0 + "\n" }.joined().utf8))
     }
 
-    private func answer(_ problems: ConfigurationProblems, file: String) -> WebAnswer {
+    private func answer(_ problems: ConfigurationProblems) -> WebAnswer {
         var object = JSONObject()
         object.add("type", "about:blank")
         object.add("title", HTTPResponseStatus.unprocessableEntity.reasonPhrase)

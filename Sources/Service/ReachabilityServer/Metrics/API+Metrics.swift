@@ -1,7 +1,6 @@
 import LinuxPrimitives
 import ReachabilityLedger
 import ReachabilityService
-import ServerTrust
 
 extension API {
     /// What Prometheus scrapes. Times are exact at the scrape: an outage shorter than the pause between two scrapes is in them.
@@ -78,29 +77,6 @@ extension API {
         return text.contains(".") ? text : text + ".0"
     }
 
-    private func addReloads(to text: inout MetricsText) {
-        guard let status = reloader?.status else { return }
-        text.begin("reachability_reloads_total", .counter, "How often the configuration was read again, by result.")
-        text.add("reachability_reloads_total", [("result", "applied")], String(status.succeeded))
-        text.add("reachability_reloads_total", [("result", "refused")], String(status.failed))
-        text.add(
-            "reachability_configuration_stale",
-            .gauge,
-            "1 while the configuration on the disk is not the one in use.",
-            status.isStale ? "1" : "0"
-        )
-    }
-
-    private func addCertificate(to text: inout MetricsText) {
-        guard let end = access.certificateEnd else { return }
-        text.add(
-            "reachability_certificate_end_timestamp_seconds",
-            .gauge,
-            "When the service's own certificate ends.",
-            String(end.secondsSinceEpoch)
-        )
-    }
-
     private func addHistory(to text: inout MetricsText) {
         guard let status = history?.status else { return }
         text.begin("reachability_history_fault", .gauge, "1 for what keeps the history from being written.")
@@ -140,8 +116,8 @@ extension API {
         text.add("reachability_targets", .gauge, "Targets that are watched.", String(snapshot.books.accounts.count))
         text.add(statistics())
         addHistory(to: &text)
-        addReloads(to: &text)
-        addCertificate(to: &text)
+        if let reloader { text.add(reloader.status) }
+        text.addCertificate(access)
         addNotifiers(to: &text)
         text.addProcess()
     }

@@ -1,4 +1,6 @@
 import LinuxPrimitives
+package import ReachabilityService
+import ServerTrust
 
 /// What any server of ours tells of itself.
 extension MetricsText {
@@ -29,6 +31,30 @@ extension MetricsText {
             let count = String(statistics.answers[hundreds] ?? 0)
             add("reachability_http_answers_total", [("code", "\(hundreds)xx")], count)
         }
+    }
+
+    /// How its configuration was read again.
+    package mutating func add(_ reloads: Reloader.Status) {
+        begin("reachability_reloads_total", .counter, "How often the configuration was read again, by result.")
+        add("reachability_reloads_total", [("result", "applied")], String(reloads.succeeded))
+        add("reachability_reloads_total", [("result", "refused")], String(reloads.failed))
+        add(
+            "reachability_configuration_stale",
+            .gauge,
+            "1 while the configuration on the disk is not the one in use.",
+            reloads.isStale ? "1" : "0"
+        )
+    }
+
+    /// When what it shows with TLS ends; nothing where it has none.
+    package mutating func addCertificate(_ access: Access) {
+        guard let end = access.certificateEnd else { return }
+        add(
+            "reachability_certificate_end_timestamp_seconds",
+            .gauge,
+            "When the service's own certificate ends.",
+            String(end.secondsSinceEpoch)
+        )
     }
 
     /// What it costs.

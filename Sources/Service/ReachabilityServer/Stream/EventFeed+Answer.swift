@@ -24,7 +24,9 @@ extension EventFeed {
     ///
     /// - Throws: ``Problem`` where what came after an event is not kept any more, or was of another run of the service.
     package func events(_ query: Query, _ request: WebRequest) throws(Problem) -> WebAnswer {
-        let (page, time) = (try events(query), try query.wait)
+        // What is mistyped is told before what is gone.
+        let time = try query.wait
+        let page = try events(query)
         var answer = try WebAnswer.list(page, query, request)
         guard let time, page.items.isEmpty else { return answer }
         let position = query.after.flatMap { StreamPosition($0) }
@@ -33,8 +35,8 @@ extension EventFeed {
         } answer: { [self] in
             let query = Query(request)
             do throws(Problem) {
-                let page = try events(query)
                 _ = try query.wait
+                let page = try events(query)
                 return try .list(page, query, request)
             } catch {
                 return error.answer(as: Representation(of: request))

@@ -26,11 +26,11 @@ struct KeyLines: Hashable, Sendable {
     /// Nil where it was not seen.
     subscript(path: String) -> Int? { lines[path] }
 
-    /// That of the key, else of what it is in.
+    /// That of the key, of tables of one name the first, else of what it is in.
     func nearest(to path: String) -> Int? {
         var path = path[...]
         while true {
-            if let line = lines[String(path)] { return line }
+            if let line = lines[String(path)] ?? lines["\(path)[1]"] { return line }
             guard let end = path.lastIndex(where: { $0 == "." || $0 == "[" }) else { return nil }
             path = path[..<end]
         }

@@ -1,7 +1,8 @@
 import LinuxPrimitives
 import NetworkReachability
 
-/// Reads the configuration of a service again, and applies what has changed. A configuration with anything wrong in it changes nothing.
+/// Reads the configuration of a service or of a hub again, and applies what has changed. A configuration with anything wrong in it changes
+/// nothing. Thread-safe.
 package final class Reloader: Sendable {
     /// How the last attempt went.
     package struct Status: Sendable {
@@ -24,18 +25,19 @@ package final class Reloader: Sendable {
         @Sendable (ServiceConfiguration) throws(ConfigurationProblems) -> @Sendable () -> Void
 
     package let file: String
-    private let service: MonitoringService
+    private let service: MonitoringService?
     private let preparations: [Preparation]
     private let state: Locked<State>
     /// One at a time.
     private let turn = Locked(())
 
     /// - Parameters:
+    ///   - service: Whose targets and maintenance the file has; nil for a hub, which has none.
     ///   - current: What was read at the start, and is applied.
     ///   - preparations: Others who use the configuration.
     package init(
         _ file: String,
-        of service: MonitoringService,
+        of service: MonitoringService? = nil,
         current: ServiceConfiguration,
         preparations: [Preparation] = []
     ) {
@@ -75,7 +77,7 @@ package final class Reloader: Sendable {
     package func reload() throws(ConfigurationProblems) -> [String] {
         do {
             let restart = try turn.withLock { _ throws(ConfigurationProblems) in
-                let configuration = try Self.read(file)
+                let configuration = try Self.read(file, for: service == nil ? .hub : .service)
                 do throws(ConfigurationProblems) { return try apply(configuration) } catch {
                     throw configuration.placed(error)
                 }
@@ -106,16 +108,18 @@ package final class Reloader: Sendable {
     private func apply(_ configuration: ServiceConfiguration) throws(ConfigurationProblems) -> [String] {
         var uses: [@Sendable () -> Void] = []
         for prepare in preparations { uses.append(try prepare(configuration)) }
-        do { try service.apply(configuration.targets) } catch {
+        do { try service?.apply(configuration.targets) } catch {
             let index = configuration.targets.firstIndex { $0.name == error.target } ?? 0
             let problem = ConfigurationProblem(path: "target[\(index + 1)]", text: error.error.description)
             throw ConfigurationProblems([problem])
         }
-        service.setMaintenance(configuration.maintenance)
+        service?.setMaintenance(configuration.maintenance)
         for use in uses { use() }
         return state.withLock { state in
             var changed: [String] = []
             if state.current.listen != configuration.listen { changed.append("listen") }
+            // How long it keeps what is over a hub can change at any time.
+            if service == nil { state.current.history.keep = configuration.history.keep }
             if state.current.history != configuration.history { changed.append("history") }
             // These are still as they were at the start.
             (state.current.targets, state.current.maintenance) = (configuration.targets, configuration.maintenance)

@@ -1,13 +1,13 @@
 import Dispatch
 import Glibc
 
-/// SIGINT and SIGTERM, and SIGHUP where that is for reading the configuration again: waited for without a thread.
-struct EndSignals {
+/// SIGINT and SIGTERM, which end a server, and SIGHUP where that is for reading the configuration again: waited for without a thread.
+package struct EndSignals {
     private let signals: AsyncStream<CInt>
     private let sources: [any DispatchSourceSignal]
 
     /// From now on none of them ends the program by itself.
-    init(reloads: Bool) {
+    package init(reloads: Bool) {
         let (signals, continuation) = AsyncStream.makeStream(of: CInt.self)
         let queue = DispatchQueue(label: "reachability.signals")
         self.signals = signals
@@ -21,7 +21,7 @@ struct EndSignals {
     }
 
     /// Waits until SIGINT or SIGTERM has come, and calls `reload` for each SIGHUP until then.
-    func wait(reload: @Sendable @escaping () -> Void) async {
+    package func wait(reload: @Sendable @escaping () -> Void) async {
         let queue = DispatchQueue(label: "reachability.reload")
         for await number in signals {
             guard number == SIGHUP else { return }
