@@ -142,7 +142,7 @@ extension API {
         addHistory(to: &text)
         addReloads(to: &text)
         addCertificate(to: &text)
-        addNotifiers(to: &text)
+        text.add(notifiers())
         text.addProcess()
     }
 }
