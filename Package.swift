@@ -385,8 +385,8 @@ let package = Package(
             "ReachabilityHub",
             on: .service,
             uses: [
-                "ReachabilityFleet", "ReachabilityServer", "ReachabilityService", "ReachabilityLedger",
-                "MessageBroker", "NetworkReachability", "LinuxPrimitives",
+                "ReachabilityFleet", "ReachabilityServer", "ReachabilityNotifying", "ReachabilityService",
+                "ReachabilityLedger", "MessageBroker", "NetworkReachability", "LinuxPrimitives",
             ],
             history + server
         ),
@@ -438,8 +438,8 @@ let package = Package(
             "reachability-fleet",
             uses: [
                 "CommandLineSupport", "ReachabilityFleetAgent", "ReachabilityFleetAuthority", "ReachabilityHub",
-                "ReachabilityFleet", "ReachabilityServer", "ReachabilityService", "MessageBroker",
-                "NetworkReachability", "ServerTrust", "LinuxPrimitives",
+                "ReachabilityFleet", "ReachabilityServer", "ReachabilityNotifying", "ReachabilityService",
+                "ReachabilityRetry", "MessageBroker", "NetworkReachability", "ServerTrust", "LinuxPrimitives",
             ],
             broker + server
         ),
@@ -668,8 +668,9 @@ let package = Package(
         .tests(
             "ReachabilityHubTests",
             uses: [
-                "ReachabilityHub", "ReachabilityFleet", "ReachabilityServer", "ReachabilityService",
-                "ReachabilityLedger", "MessageBroker", "LinuxPrimitives", "NetworkLab", "TestSupport", "HubVictim",
+                "ReachabilityHub", "ReachabilityFleet", "ReachabilityServer", "ReachabilityNotifying",
+                "ReachabilityService", "ReachabilityLedger", "ReachabilityRetry", "MessageBroker", "LinuxPrimitives",
+                "NetworkLab", "TestSupport", "HubVictim",
             ],
             server + history
         ),

@@ -17,6 +17,8 @@ final class HubWorld: Sendable {
     let follower: BrokerFollower
     let api: HubAPI
     private let time: Locked<Duration>
+    /// The hub's clock, since 1970.
+    var clock: @Sendable () -> Duration { { [time] in time.withLock(\.self) } }
 
     init(store: MemoryHubStore = MemoryHubStore()) throws {
         self.store = store

@@ -2,7 +2,7 @@ import LinuxPrimitives
 import NIOHTTP1
 import ReachabilityFleet
 package import ReachabilityServer
-import ReachabilityService
+package import ReachabilityService
 
 /// The interface of a hub, version 1: what is answered to each request. Its rules are those of the service's.
 ///
@@ -18,6 +18,8 @@ package struct HubAPI: Sendable {
     let counts: HubCounts
     let clock: @Sendable () -> Duration
     let start: Duration
+    /// How it goes with those who are told.
+    let notifiers: @Sendable () -> [NotifierStatus]
     /// How the server is used, for the metrics.
     let statistics: @Sendable () -> WebStatistics
 
@@ -30,10 +32,12 @@ package struct HubAPI: Sendable {
         version: String,
         access: Access,
         clock: @escaping @Sendable () -> Duration = { SystemClock.real },
+        notifiers: @escaping @Sendable () -> [NotifierStatus] = { [] },
         statistics: @escaping @Sendable () -> WebStatistics
     ) {
         (self.keeper, self.store, self.follower, self.feed, self.counts) = (keeper, store, follower, feed, counts)
         (self.version, self.access, self.clock, self.statistics) = (version, access, clock, statistics)
+        self.notifiers = notifiers
         start = clock()
     }
 
