@@ -9,6 +9,7 @@ import Mosquitto
 import NetworkReachability
 import ReachabilityFleet
 import ReachabilityHub
+import ReachabilityNotifying
 import ReachabilityServer
 import ReachabilityService
 #endif
@@ -48,7 +49,8 @@ struct HubCommand: AsyncParsableCommand {
             keeper.addListener(counts.count)
             keeper.addListener(feed.tell)
             let follower = BrokerFollower(options, broker: MosquittoBroker(), keeper: keeper, say: Self.say)
-            front.answer(keeper, store, follower, feed, counts)
+            let notifying = try HubNotifiers.begin(keeper, store, configuration, Self.say)
+            front.answer(keeper, store, follower, feed, counts, notifiers: { notifying?.status ?? [] })
             try follower.begin()
             retention.begin()
             if let warning = options.broker.warning { Self.say(warning) }
@@ -58,12 +60,15 @@ struct HubCommand: AsyncParsableCommand {
             for await _ in signals.reasons { break }
             await front.server.stop()
             await follower.stop()
+            await notifying?.stop()
             retention.stop()
             keeper.stop()
         } catch {
             await front.server.stop()
             switch error {
             case let fault as HistoryFault: throw ExitMessage(fault)
+            case let problems as ConfigurationProblems:
+                throw Self.refusal(configuration.placed(problems), arguments.config ?? "")
             case let error as NetworkReachabilityError: throw ExitMessage(error)
             default: throw error
             }

@@ -37,7 +37,8 @@ struct HubFront {
         _ store: any HubStore,
         _ follower: BrokerFollower,
         _ feed: HubFeed,
-        _ counts: HubCounts
+        _ counts: HubCounts,
+        notifiers: @escaping @Sendable () -> [NotifierStatus]
     ) {
         let version = CommandVersion.text.split(separator: " ").last.map(String.init) ?? ""
         let made = HubAPI(
@@ -48,6 +49,7 @@ struct HubFront {
             counts: counts,
             version: version,
             access: access,
+            notifiers: notifiers,
             statistics: { [weak server] in server?.statistics ?? WebStatistics() }
         )
         api.withLock { $0 = made }
