@@ -13,7 +13,9 @@ struct FleetNotifyTests {
     @Test("A site that falls and comes back is told once, and its end, also by a hub that was killed in between")
     func tellsOnce() async throws {
         let lab = try await FleetLab.start()
-        let server = try await lab.namespace.perform { try AnswerServer("200 OK") }
+        // Its thread is started outside: it would take the namespace along, and stay there to run whatever comes.
+        let server = try await lab.namespace.perform { try AnswerServer("200 OK", isAway: true) }
+        try server.comeBack()
         let directory = lab.serve.directory
         try directory.write(
             "hook",
