@@ -94,6 +94,29 @@ import Testing
         await second.stop()
     }
 
+    @Test func `the end of what lasted longer than many others is told as it was`() async throws {
+        let world = try HubWorld()
+        let notifying = try begin(world)
+        world.keeper.brokerIsBack()
+        world.hear([.online("d0", "a", 0)])
+        world.hear([.will("d0", "a", 100)])
+        #expect(try await events(notifying, 1) == ["began"])
+        world.hear(
+            [.online("d1", "x", 90_000)]
+                + (1..<40).map { number in
+                    let own = outage("o\(number)", number * 1000, number * 1000 + 600)
+                    return .event("d1", "x", 90_000 + number, .outage(own), number: UInt64(number))
+                }
+        )
+        // It is the oldest of those that are over, so that the hub lets go of it at once.
+        world.hear([.online("d0", "b", 90_100, boot: "two"), .event("d0", "b", 90_101, .caughtUp)])
+        #expect(!world.keeper.hub.book.incidents.contains { $0.parts["d0"] != nil })
+        #expect(try await events(notifying, 2) == ["began", "ended"])
+        let end = try #require(hooked.withLock { $0.last })
+        #expect(end["REACHABILITY_CAUSE"] == "power" && end["REACHABILITY_END"] == Timestamp(real: at(90_100)).text)
+        await notifying.stop()
+    }
+
     @Test func `a machine that is forgotten while it is silent leaves nothing open`() async throws {
         let world = try HubWorld()
         let notifying = try begin(world)
