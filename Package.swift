@@ -385,8 +385,8 @@ let package = Package(
             "ReachabilityHub",
             on: .service,
             uses: [
-                "ReachabilityFleet", "ReachabilityServer", "ReachabilityService", "ReachabilityLedger",
-                "MessageBroker", "NetworkReachability", "LinuxPrimitives",
+                "ReachabilityFleet", "ReachabilityServer", "ReachabilityNotifying", "ReachabilityService",
+                "ReachabilityLedger", "MessageBroker", "NetworkReachability", "LinuxPrimitives",
             ],
             history + server,
             files: ["API/openapi.json"]
@@ -439,8 +439,8 @@ let package = Package(
             "reachability-fleet",
             uses: [
                 "CommandLineSupport", "ReachabilityFleetAgent", "ReachabilityFleetAuthority", "ReachabilityHub",
-                "ReachabilityFleet", "ReachabilityServer", "ReachabilityService", "MessageBroker",
-                "NetworkReachability", "ServerTrust", "LinuxPrimitives",
+                "ReachabilityFleet", "ReachabilityServer", "ReachabilityNotifying", "ReachabilityService",
+                "ReachabilityRetry", "MessageBroker", "NetworkReachability", "ServerTrust", "LinuxPrimitives",
             ],
             broker + server
         ),
@@ -669,8 +669,9 @@ let package = Package(
         .tests(
             "ReachabilityHubTests",
             uses: [
-                "ReachabilityHub", "ReachabilityFleet", "ReachabilityServer", "ReachabilityService",
-                "ReachabilityLedger", "MessageBroker", "LinuxPrimitives", "NetworkLab", "TestSupport", "HubVictim",
+                "ReachabilityHub", "ReachabilityFleet", "ReachabilityServer", "ReachabilityNotifying",
+                "ReachabilityService", "ReachabilityLedger", "ReachabilityRetry", "MessageBroker", "LinuxPrimitives",
+                "NetworkLab", "TestSupport", "HubVictim",
             ],
             server + history
         ),

@@ -27,7 +27,10 @@ import Testing
     }
 
     private func server(in uplink: Uplink, _ answer: String) async throws -> AnswerServer {
-        try await uplink.namespace.perform { try AnswerServer(answer) }
+        // Its thread is started outside: it would take the namespace along, and stay there to run whatever comes.
+        let server = try await uplink.namespace.perform { try AnswerServer(answer, isAway: true) }
+        try server.comeBack()
+        return server
     }
 
     @Test func `hooks are given all of it, and one that hangs is ended with all it has started`() async throws {

@@ -29,6 +29,10 @@ import Testing
         func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryFault) -> Int {
             memory.deleteIncidents(endedBefore: moment, limit: limit)
         }
+        func told() throws(HistoryFault) -> [Incident] { memory.told() }
+        func save(told: [Incident], forgetting gone: [String]) throws(HistoryFault) {
+            memory.save(told: told, forgetting: gone)
+        }
         func close() {}
     }
 

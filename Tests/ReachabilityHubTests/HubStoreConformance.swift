@@ -185,6 +185,41 @@ enum StoreKind: CaseIterable {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `what was told is there again, as it was, until it is let go of`(kind: StoreKind) throws {
+        let store = try kind.open(directory)
+        defer { store.close() }
+        func incident(_ id: String, _ start: Int, _ state: TargetState, _ cause: OutageCause?) -> Incident {
+            func instant(_ seconds: Int) -> LedgerInstant {
+                LedgerInstant(nanoseconds: at(seconds).components.seconds * 1_000_000_000)
+            }
+            let labels = Incident.Labels(attribution: .us, cause: cause)
+            return Incident(
+                id: id,
+                site: "north",
+                start: instant(start),
+                noticed: instant(start + 5),
+                since: instant(start + 9),
+                state: state,
+                told: [
+                    "chat": .init(labels: labels, refinements: 3, digests: 4, endings: 5), "b": .init(labels: labels),
+                ],
+                finished: ["b"]
+            )
+        }
+        let (first, second) = (
+            incident("z", 10, TargetState(.unknown), nil), incident("a \"'", 20, TargetState(.us, .link), .route)
+        )
+        #expect(try store.told().isEmpty)
+        try store.save(told: [second, first], forgetting: [])
+        #expect(try store.told() == [first, second])
+        let changed = incident("z", 10, TargetState(.upstream, .gateway), .dns)
+        try store.save(told: [changed], forgetting: ["none"])
+        #expect(try store.told() == [changed, second])
+        try store.save(told: [], forgetting: ["z"])
+        #expect(try store.told() == [second])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `all that last are read at the start, and of those that are over the latest`(kind: StoreKind) throws {
         let store = try kind.open(directory)
         defer { store.close() }

@@ -18,6 +18,8 @@ final class HubWorld: Sendable {
     let access = Access()
     private let counts = HubCounts()
     private let time: Locked<Duration>
+    /// The hub's clock, since 1970.
+    var clock: @Sendable () -> Duration { { [time] in time.withLock(\.self) } }
     var api: HubAPI { api(nil) }
 
     init(store: MemoryHubStore = MemoryHubStore()) throws {

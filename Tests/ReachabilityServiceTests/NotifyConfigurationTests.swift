@@ -114,4 +114,50 @@ import Testing
             #expect(!lines.joined().contains("secret.example"))
         }
     }
+
+    @Test func `a hub has the same words, with sites for targets, and tells what nobody can explain`() throws {
+        let configuration = try ServiceConfiguration(
+            """
+            schema = 1
+            [[notify]]
+            name = "chat"
+            webhook = "https://chat.example.org/hook"
+            sites = ["north", "hq.1"]
+            [heartbeat]
+            url = "https://hc.example.org/ping/1"
+            """,
+            for: .hub
+        )
+        #expect(
+            configuration.notifiers == [
+                NotifierSettings(
+                    name: "chat",
+                    way: .webhook(url: "https://chat.example.org/hook", secretFile: nil),
+                    only: [.us, .upstream, .them, .unknown],
+                    targets: ["north", "hq.1"]
+                )
+            ]
+        )
+        #expect(configuration.heartbeat?.interval == .seconds(300))
+        let text = """
+            schema = 1
+            [[notify]]
+            name = "chat"
+            journal = true
+            targets = ["internet"]
+            sites = ["a/b", "c"]
+            """
+        do throws(ConfigurationProblems) {
+            _ = try ServiceConfiguration(text, for: .hub)
+            Issue.record("it is taken")
+        } catch {
+            let lines = error.problems.map { $0.description(in: "f") }
+            try #require(lines.count == 2)
+            #expect(lines[0].hasPrefix("f:5: notify[1].targets: there is no such key"))
+            #expect(lines[1] == "f:6: notify[1].sites[1]: it is the name of a site, not \"a/b\"")
+        }
+        #expect(throws: ConfigurationProblems.self) {
+            try ServiceConfiguration("schema = 1\n[[notify]]\nname = \"x\"\njournal = true\nsites = [\"a\"]\n")
+        }
+    }
 }

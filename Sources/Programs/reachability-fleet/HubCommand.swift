@@ -9,6 +9,7 @@ import Mosquitto
 import NetworkReachability
 import ReachabilityFleet
 import ReachabilityHub
+import ReachabilityNotifying
 import ReachabilityServer
 import ReachabilityService
 #endif
@@ -48,10 +49,16 @@ struct HubCommand: AsyncParsableCommand {
             keeper.addListener(counts.count)
             keeper.addListener(feed.tell)
             let follower = BrokerFollower(options, broker: MosquittoBroker(), keeper: keeper, say: Self.say)
-            let reloader = arguments.config.map { file in
-                Reloader(file, current: configuration, preparations: [front.prepareAccess, retention.prepare])
+            // Whoever has a configuration may name somebody in it later.
+            let notifying = try arguments.config.map { _ in
+                try HubNotifiers.begin(keeper, store, configuration, Self.say)
             }
-            front.answer(keeper, store, follower, feed, counts, reloader)
+            let reloader = arguments.config.map { file in
+                var preparations: [Reloader.Preparation] = [front.prepareAccess, retention.prepare]
+                if let notifying { preparations.append(notifying.prepare) }
+                return Reloader(file, current: configuration, preparations: preparations)
+            }
+            front.answer(keeper, store, follower, feed, counts, reloader, notifiers: { notifying?.status ?? [] })
             try follower.begin()
             retention.begin()
             if let warning = options.broker.warning { Self.say(warning) }
@@ -61,12 +68,15 @@ struct HubCommand: AsyncParsableCommand {
             await signals.wait { if let reloader { Self.reload(reloader) } }
             await front.server.stop()
             await follower.stop()
+            await notifying?.stop()
             retention.stop()
             keeper.stop()
         } catch {
             await front.server.stop()
             switch error {
             case let fault as HistoryFault: throw ExitMessage(fault)
+            case let problems as ConfigurationProblems:
+                throw Self.refusal(configuration.placed(problems), arguments.config ?? "")
             case let error as NetworkReachabilityError: throw ExitMessage(error)
             default: throw error
             }

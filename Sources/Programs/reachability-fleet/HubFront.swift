@@ -46,7 +46,8 @@ struct HubFront {
         _ follower: BrokerFollower,
         _ feed: HubFeed,
         _ counts: HubCounts,
-        _ reloader: Reloader?
+        _ reloader: Reloader?,
+        notifiers: @escaping @Sendable () -> [NotifierStatus]
     ) {
         let version = CommandVersion.text.split(separator: " ").last.map(String.init) ?? ""
         let made = HubAPI(
@@ -58,6 +59,7 @@ struct HubFront {
             version: version,
             access: access,
             reloader: reloader,
+            notifiers: notifiers,
             statistics: { [weak server] in server?.statistics ?? WebStatistics() }
         )
         api.withLock { $0 = made }

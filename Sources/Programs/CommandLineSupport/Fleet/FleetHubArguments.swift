@@ -35,7 +35,7 @@ package struct FleetHubArguments: CompanionArguments {
     package var key: String?
 
     @Option(
-        help: ArgumentHelp("[listen] and [access], as serve has them.", valueName: "file"),
+        help: ArgumentHelp("Who is let in, and who is told, as serve has it.", valueName: "file"),
         completion: .file()
     )
     package var config: String?

@@ -11,6 +11,7 @@ extension HubAPI {
         addSites(HubSite.all(hub), to: &text)
         addIncidents(to: &text)
         addBroker(to: &text)
+        text.add(notifiers())
         text.begin("reachability_build_info", .gauge, "1, with the version of the hub.")
         text.add("reachability_build_info", [("version", version)], "1")
         text.add("reachability_start_time_seconds", .gauge, "When the hub began, since 1970.", start.decimalSeconds)

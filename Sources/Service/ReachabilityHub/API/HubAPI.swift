@@ -20,6 +20,8 @@ package struct HubAPI: Sendable {
     let counts: HubCounts
     let clock: @Sendable () -> Duration
     let start: Duration
+    /// How it goes with those who are told.
+    let notifiers: @Sendable () -> [NotifierStatus]
     /// How the server is used, for the metrics.
     let statistics: @Sendable () -> WebStatistics
 
@@ -33,11 +35,12 @@ package struct HubAPI: Sendable {
         access: Access,
         reloader: Reloader? = nil,
         clock: @escaping @Sendable () -> Duration = { SystemClock.real },
+        notifiers: @escaping @Sendable () -> [NotifierStatus] = { [] },
         statistics: @escaping @Sendable () -> WebStatistics
     ) {
         (self.keeper, self.store, self.follower, self.feed, self.counts) = (keeper, store, follower, feed, counts)
         (self.version, self.access, self.reloader) = (version, access, reloader)
-        (self.clock, self.statistics) = (clock, statistics)
+        (self.clock, self.notifiers, self.statistics) = (clock, notifiers, statistics)
         start = clock()
     }
 

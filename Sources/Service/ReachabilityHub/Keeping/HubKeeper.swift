@@ -199,13 +199,22 @@ package final class HubKeeper: Sendable {
         }
     }
 
-    /// Saves what is not saved, and acknowledges what that covers.
+    /// Saves what is not saved, acknowledges what that covers, and tells.
     ///
     /// - Returns: Whether it is saved.
     @discardableResult
     private func save(telling decisions: [Hub.Decision]) -> Bool {
-        defer { tell(decisions) }
-        let (changes, acknowledgements) = state.withLock { ($0.changes, $0.acknowledgements) }
+        let changes = state.withLock(\.changes)
+        let isSaved = save(changes)
+        tell(decisions)
+        // What is told may still be in memory alone, so nothing is let go of before.
+        if isSaved {
+            state.withLock { state in for site in Set(changes.incidents.map(\.site)) { state.hub.prune(site) } }
+        }
+        return isSaved
+    }
+
+    private func save(_ changes: HubChanges) -> Bool {
         do throws(HistoryFault) {
             if !changes.isEmpty { try store.save(changes) }
         } catch {
@@ -217,14 +226,12 @@ package final class HubKeeper: Sendable {
             schedule(retrying: true)
             return false
         }
-        let hadFault = state.withLock { state in
-            for site in Set(changes.incidents.map(\.site)) { state.hub.prune(site) }
+        let (acknowledgements, hadFault) = state.withLock { state in
             // A word of a machine puts off what would become of it, or is the first: the others' deadlines are as they were.
             let deadlines = changes.devices.compactMap(\.deadline)
             if let next = deadlines.min() { state.deadline = min(next, state.deadline ?? next) }
-            (state.unsaved, state.acknowledgements) = (Unsaved(), [])
-            defer { state.fault = nil }
-            return state.fault != nil
+            defer { (state.unsaved, state.acknowledgements, state.fault) = (Unsaved(), [], nil) }
+            return (state.acknowledgements, state.fault != nil)
         }
         for acknowledge in acknowledgements { acknowledge() }
         if hadFault { report(nil) }

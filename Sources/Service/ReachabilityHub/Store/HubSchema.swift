@@ -50,6 +50,34 @@ enum HubSchema {
                     """
             )
         }
+        migrator.registerMigration("2") { db in
+            try db.execute(
+                sql: """
+                    -- What is being told of, and for a while what was.
+                    CREATE TABLE told (
+                        incident TEXT NOT NULL PRIMARY KEY,
+                        site TEXT NOT NULL,
+                        start INTEGER NOT NULL,
+                        noticed INTEGER NOT NULL,
+                        since INTEGER NOT NULL,
+                        attribution TEXT NOT NULL,
+                        cause TEXT
+                    ) STRICT, WITHOUT ROWID;
+                    -- What a courier has told of one; nothing more is told where it is finished.
+                    CREATE TABLE delivery (
+                        incident TEXT NOT NULL REFERENCES told ON DELETE CASCADE,
+                        courier TEXT NOT NULL,
+                        attribution TEXT NOT NULL,
+                        cause TEXT,
+                        refinements INTEGER NOT NULL,
+                        digests INTEGER NOT NULL,
+                        endings INTEGER NOT NULL,
+                        isFinished INTEGER NOT NULL,
+                        PRIMARY KEY (incident, courier)
+                    ) STRICT, WITHOUT ROWID;
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -27,6 +27,12 @@ package protocol HubStore: Sendable {
     /// - Returns: How many were deleted.
     func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryFault) -> Int
 
+    /// What was told of incidents, the oldest first. Of each is known when it was noticed, and who was told what.
+    func told() throws(HistoryFault) -> [Incident]
+
+    /// Writes what was told of some incidents, in place of what was known of it, and lets go of that of others; all, or nothing.
+    func save(told: [Incident], forgetting gone: [String]) throws(HistoryFault)
+
     func close()
 }
 

@@ -1,5 +1,7 @@
 import LinuxPrimitives
 package import ReachabilityFleet
+import ReachabilityLedger
+package import ReachabilityService
 
 /// Keeps it for as long as the process lives: for tests, and for `--history none`.
 package final class MemoryHubStore: HubStore {
@@ -7,6 +9,7 @@ package final class MemoryHubStore: HubStore {
         var devices: [FleetPlace: HubDevice] = [:]
         var summaries: [String: IncidentSummary] = [:]
         var parts: [String: [String: FleetIncident.Part]] = [:]
+        var told: [String: Incident] = [:]
     }
 
     private let state = Locked(State())
@@ -82,6 +85,17 @@ package final class MemoryHubStore: HubStore {
             let gone = state.ordered.reversed().filter { $0.end.map { $0 < moment } ?? false }.prefix(limit)
             for summary in gone { (state.summaries[summary.id], state.parts[summary.id]) = (nil, nil) }
             return gone.count
+        }
+    }
+
+    package func told() -> [Incident] {
+        state.withLock { $0.told.values.sorted { ($0.start, $0.id) < ($1.start, $1.id) } }
+    }
+
+    package func save(told: [Incident], forgetting gone: [String]) {
+        state.withLock { state in
+            for incident in told { state.told[incident.id] = incident.kept }
+            for id in gone { state.told[id] = nil }
         }
     }
 

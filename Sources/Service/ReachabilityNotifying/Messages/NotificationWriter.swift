@@ -2,8 +2,8 @@ package import LinuxPrimitives
 import ReachabilityLedger
 package import ReachabilityService
 
-/// Writes notifications: as the JSON of a webhook, as a sentence, as variables of a hook or fields of the journal.
-package struct NotificationWriter: Sendable {
+/// Writes notifications of the outages of this machine.
+package struct NotificationWriter: NotificationWriting {
     /// The name of this machine.
     let host: String
     let snapshot: @Sendable () -> MonitoringService.Snapshot
@@ -14,10 +14,6 @@ package struct NotificationWriter: Sendable {
 
     /// So many outages are told whole; the rest by the names of their targets.
     static let outageLimit = 50
-    /// The kernel gives no program a longer variable than four times this (MAX_ARG_STRLEN, `execve(2)`).
-    private static let longestValue = 32 << 10
-    /// So many targets are named in a sentence.
-    private static let namesLimit = 3
 
     package init(
         host: String,
@@ -29,7 +25,7 @@ package struct NotificationWriter: Sendable {
     }
 
     /// What a webhook is sent.
-    func object(_ notification: Notification, for notifier: String) -> JSONObject {
+    package func object(_ notification: Notification, for notifier: String) -> JSONObject {
         let (incident, now) = (notification.incident, snapshot())
         let end = incident.end
         var object = JSONObject()
@@ -59,7 +55,7 @@ package struct NotificationWriter: Sendable {
 
     /// One sentence for people: `box: internet cannot be reached, us.link (noCarrier), since 2026-11-24T20:15:02.204Z`. What strangers
     /// wrote is made safe to show.
-    func text(_ notification: Notification) -> String {
+    package func text(_ notification: Notification) -> String {
         let (incident, now) = (notification.incident, snapshot())
         let reason = incident.reason.map { " (\($0))" } ?? ""
         let since = time(incident.start, now).text
@@ -79,13 +75,13 @@ package struct NotificationWriter: Sendable {
     }
 
     /// Everything of it as names and values, in the order of the documentation. What is not known is empty.
-    func fields(_ notification: Notification, for notifier: String) -> [(name: String, value: String)] {
+    package func fields(_ notification: Notification, for notifier: String) -> [(name: String, value: String)] {
         let (incident, now) = (notification.incident, snapshot())
         let end = incident.end
         return [
             ("EVENT", notification.event.rawValue), ("ID", notification.id), ("NOTIFIER", notifier), ("HOST", host),
             ("INCIDENT", incident.id), ("TARGET", incident.members[0].target),
-            ("TARGETS", lines(incident)),
+            ("TARGETS", lines(incident.members.map(\.target))),
             ("OUTAGE", incident.members[0].outage), ("ATTRIBUTION", incident.state.attribution.rawValue),
             ("CAUSE", incident.state.cause?.rawValue ?? ""), ("REASON", incident.reason ?? ""),
             ("START", time(incident.start, now).text), ("END", end.map { time($0, now).text } ?? ""),
@@ -102,24 +98,11 @@ package struct NotificationWriter: Sendable {
         return actors([outage])[outage]
     }
 
-    /// The names of the targets, a line for each, as many as a variable holds.
-    private func lines(_ incident: Incident) -> String {
-        var text = ""
-        for member in incident.members {
-            let name = member.target.printable
-            if text.utf8.count + name.utf8.count >= Self.longestValue { break }
-            text += text.isEmpty ? name : "\n" + name
-        }
-        return text
-    }
-
     func time(_ instant: LedgerInstant, _ snapshot: MonitoringService.Snapshot) -> Timestamp {
         Timestamp(real: snapshot.calendar.wall(at: instant))
     }
 
     private func names(_ incident: Incident) -> String {
-        let names = incident.members.map(\.target).prefix(Self.namesLimit).joined(separator: ", ")
-        let rest = incident.members.count - Self.namesLimit
-        return rest > 0 ? "\(names) and \(rest) more" : names
+        few(incident.members.map(\.target), of: incident.members.count)
     }
 }

@@ -14,7 +14,7 @@ struct Ways: Sendable {
     /// - Throws: All that cannot be used, without addresses and secrets.
     init(
         _ configuration: ServiceConfiguration,
-        _ writer: NotificationWriter,
+        _ writer: any NotificationWriting,
         _ environment: NotifyEnvironment,
         _ report: @escaping @Sendable (String) -> Void
     ) throws(ConfigurationProblems) {

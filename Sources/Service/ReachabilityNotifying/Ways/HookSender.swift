@@ -12,7 +12,7 @@ struct HookSender: NotificationSender {
     let path: String
     /// For each program.
     let limit: Duration
-    let writer: NotificationWriter
+    let writer: any NotificationWriting
     /// Runs them one after the other by the rules of `run --hooks`, and returns what went wrong, if anything did.
     let run: HookRunner
 

@@ -4,7 +4,7 @@ import ReachabilityService
 /// Writes into the journal of systemd by its own protocol, with fields to search by. Where there is none, standard error has it.
 struct JournalSender: NotificationSender {
     let name: String
-    let writer: NotificationWriter
+    let writer: any NotificationWriting
     /// Told of what the journal cannot be told.
     let report: @Sendable (String) -> Void
     var socket = Self.standardSocket
@@ -13,7 +13,7 @@ struct JournalSender: NotificationSender {
 
     init(
         name: String,
-        writer: NotificationWriter,
+        writer: any NotificationWriting,
         socket: String = standardSocket,
         report: @escaping @Sendable (String) -> Void
     ) {

@@ -9,13 +9,13 @@ struct WebhookSender: NotificationSender {
     let web: WebSender
     /// Nil where nothing is signed.
     let signature: WebhookSignature?
-    let writer: NotificationWriter
+    let writer: any NotificationWriting
     /// CLOCK_REALTIME, in seconds.
     var now: @Sendable () -> Int64 = { SystemClock.real.components.seconds }
     /// What was sent and may have been taken: it is sent again as it was, byte for byte.
     private let sent = Locked<(id: String, body: [UInt8])?>(nil)
 
-    init(name: String, web: WebSender, signature: WebhookSignature?, writer: NotificationWriter) {
+    init(name: String, web: WebSender, signature: WebhookSignature?, writer: any NotificationWriting) {
         (self.name, self.web, self.signature, self.writer) = (name, web, signature, writer)
     }
 

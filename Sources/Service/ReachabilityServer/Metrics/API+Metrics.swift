@@ -118,7 +118,7 @@ extension API {
         addHistory(to: &text)
         if let reloader { text.add(reloader.status) }
         text.addCertificate(access)
-        addNotifiers(to: &text)
+        text.add(notifiers())
         text.addProcess()
     }
 }

@@ -1,4 +1,5 @@
 import LinuxPrimitives
+import ReachabilityFleet
 package import ReachabilityLedger
 
 /// `[[notify]]`: who is told of outages, how, and of which.
@@ -23,7 +24,7 @@ package struct NotifierSettings: Hashable, Sendable {
     package var settle: [String: Duration] = [:]
     /// Whose faults are told.
     package let only: Set<Attribution>
-    /// Of which targets, by name; nil for all.
+    /// Of which targets, by name, or sites, where a hub tells; nil for all.
     package let targets: Set<String>?
     /// By what the servers of webhooks and Alertmanagers are trusted; nil for whom this machine trusts.
     package var policy: TrustPolicy?
@@ -58,11 +59,16 @@ extension NotifierSettings: CustomStringConvertible { package var description: S
 extension HeartbeatSettings: CustomStringConvertible { package var description: String { "every \(interval)" } }
 
 extension ServiceConfiguration {
-    static func notifiers(_ root: TableReader, targets: [ServiceTarget], in directory: String?) -> [NotifierSettings] {
+    static func notifiers(
+        _ root: TableReader,
+        targets: [ServiceTarget],
+        in directory: String?,
+        for reader: Reader
+    ) -> [NotifierSettings] {
         var names: [String: String] = [:]
         return root.tables("notify").compactMap { table in
-            var notifier = NotifierSettings(table, targets: Set(targets.map(\.name)), in: directory)
-            for target in targets { notifier?.settle[target.name] = target.settle }
+            var notifier = NotifierSettings(table, targets: Set(targets.map(\.name)), in: directory, for: reader)
+            for target in targets where reader == .service { notifier?.settle[target.name] = target.settle }
             if let notifier, let other = names.updateValue(table.path, forKey: notifier.name) {
                 table.complain("name", "\"\(notifier.name)\" is the name of \(other), too")
             }
@@ -87,11 +93,17 @@ extension ServiceConfiguration {
 
 extension NotifierSettings {
     /// Nil for a table that does not say who is told, or how; what else is wrong is collected.
-    fileprivate init?(_ table: TableReader, targets known: Set<String>, in directory: String?) {
+    fileprivate init?(
+        _ table: TableReader,
+        targets known: Set<String>,
+        in directory: String?,
+        for reader: ServiceConfiguration.Reader
+    ) {
         defer { table.finish() }
         let name = table.text("name")
         let after = table.duration("after", atLeast: .zero) ?? .seconds(30)
-        let (only, targets) = (Self.only(table), Self.targets(table, known))
+        let only = Self.only(table, for: reader)
+        let targets = reader == .hub ? Self.sites(table) : Self.targets(table, known)
         let (way, policy) = (Self.way(table), table.policy(in: directory))
         if table.has("policy"), !table.has("webhook"), !table.has("alertmanager") {
             table.complain("policy", "it is for a webhook or an Alertmanager")
@@ -139,8 +151,9 @@ extension NotifierSettings {
         return nil
     }
 
-    private static func only(_ table: TableReader) -> Set<Attribution> {
-        let usual: Set<Attribution> = [.us, .upstream, .them]
+    private static func only(_ table: TableReader, for reader: ServiceConfiguration.Reader) -> Set<Attribution> {
+        // A machine that is silent, and nobody knows why, is what a hub is there for.
+        let usual: Set<Attribution> = reader == .hub ? [.us, .upstream, .them, .unknown] : [.us, .upstream, .them]
         guard let words = table.texts("only") else { return usual }
         if words.isEmpty {
             table.complain("only", "nothing would be told: it names one of us, upstream, them, unknown")
@@ -158,6 +171,16 @@ extension NotifierSettings {
         if names.isEmpty { table.complain("targets", "nothing would be told: without this key all targets are") }
         for (index, name) in names.enumerated() where !known.contains(name) {
             table.complain("targets[\(index + 1)]", "there is no target \"\(name)\"")
+        }
+        return Set(names)
+    }
+
+    /// Which sites there are only the machines say.
+    private static func sites(_ table: TableReader) -> Set<String>? {
+        guard let names = table.texts("sites") else { return nil }
+        if names.isEmpty { table.complain("sites", "nothing would be told: without this key all sites are") }
+        for (index, name) in names.enumerated() where !FleetPlace.isName(name) {
+            table.complain("sites[\(index + 1)]", "it is the name of a site, not \"\(name)\"")
         }
         return Set(names)
     }

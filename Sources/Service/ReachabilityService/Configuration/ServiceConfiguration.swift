@@ -40,7 +40,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
     /// Who is configured.
     package enum Reader: Sendable {
         case service
-        /// The hub of a fleet, which has no targets of its own: it listens, lets in, and keeps, by the same words.
+        /// The hub of a fleet, which has no targets of its own: it listens, lets in, keeps and tells, by the same words.
         case hub
     }
 
@@ -74,11 +74,11 @@ package struct ServiceConfiguration: Hashable, Sendable {
         if reader == .service {
             let anchors = root.table("anchors").map { Self.anchors($0) } ?? []
             targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
-            notifiers = Self.notifiers(root, targets: targets, in: directory)
-            heartbeat = Self.heartbeat(root, in: directory)
             maintenance = Self.maintenance(root, targets: targets)
             fleet = root.table("fleet").flatMap { FleetSettings($0) }
         }
+        notifiers = Self.notifiers(root, targets: targets, in: directory, for: reader)
+        heartbeat = Self.heartbeat(root, in: directory)
         root.finish()
         lines = KeyLines(text)
         if !findings.problems.isEmpty { throw placed(ConfigurationProblems(findings.problems)) }

@@ -36,6 +36,29 @@ package struct Incident: Hashable, Sendable {
         package var refinements = 0
         /// The days after which it was told that it lasts.
         package var digests = 0
+        /// How often it was told that it is over: what befell a fleet may go on after all.
+        package var endings = 0
+
+        package init(labels: Labels, refinements: Int = 0, digests: Int = 0, endings: Int = 0) {
+            (self.labels, self.refinements, self.digests, self.endings) = (labels, refinements, digests, endings)
+        }
+    }
+
+    /// The machines of a fleet that it befell.
+    package struct Machines: Hashable, Sendable {
+        /// The first of them, in order.
+        package let names: [String]
+        /// How many there are.
+        package let count: Int
+        /// Whether one of them is silent, and nobody knows why.
+        package let isUnexplained: Bool
+        /// Whether nothing was wrong after all: then it is not told, unless that it began was.
+        package let isHarmless: Bool
+
+        package init(names: [String], count: Int, isUnexplained: Bool, isHarmless: Bool) {
+            (self.names, self.count) = (names, count)
+            (self.isUnexplained, self.isHarmless) = (isUnexplained, isHarmless)
+        }
     }
 
     /// The outage that was first, by its id.
@@ -48,6 +71,10 @@ package struct Incident: Hashable, Sendable {
     package internal(set) var tried: Set<String> = []
     /// Couriers that need no more.
     package internal(set) var finished: Set<String> = []
+    /// What it befell at a site of a fleet; nil for the targets of this machine.
+    package internal(set) var machines: Machines?
+    /// When it was known first, or again; nil where that is when it began.
+    package internal(set) var noticed: LedgerInstant?
 
     init(_ member: Member) {
         (id, members) = (member.outage, [member])
@@ -59,6 +86,9 @@ package struct Incident: Hashable, Sendable {
     }
 
     package var start: LedgerInstant { members[0].start }
+
+    /// When it could be told of first: who is silent for long may be noticed late.
+    var known: LedgerInstant { max(start, noticed ?? start) }
 
     package var isOver: Bool { members.allSatisfy { $0.end != nil } }
 
@@ -119,7 +149,8 @@ package struct Notification: Hashable, Sendable {
     /// The same whenever and however often it is told.
     package var id: String {
         switch event {
-        case .began, .ended: "\(incident.id)-\(event.rawValue)"
+        case .began: "\(incident.id)-\(event.rawValue)"
+        case .ended: "\(incident.id)-\(event.rawValue)" + (number > 1 ? "-\(number)" : "")
         case .refined, .digest: "\(incident.id)-\(event.rawValue)-\(number)"
         }
     }

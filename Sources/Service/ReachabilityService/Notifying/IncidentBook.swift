@@ -165,7 +165,7 @@ package struct IncidentBook: Sendable {
     /// A courier begins to tell something.
     package mutating func tries(_ notification: Notification, by courier: String) {
         guard let index = incidents.firstIndex(where: { $0.id == notification.incident.id }) else { return }
-        incidents[index].tried.insert(courier)
+        incidents[index].tries(by: courier)
     }
 
     /// A courier has told something, or gave up telling it.

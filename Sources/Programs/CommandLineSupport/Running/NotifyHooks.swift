@@ -1,17 +1,18 @@
-import CommandLineSupport
 import LinuxPrimitives
 import Subprocess
 
 /// Runs what `exec` of a notifier names, by the rules of `run --hooks`: what others may have a hand in is not run, each program has a
 /// process group and a time, and what they write is ours.
-struct NotifyHooks: Sendable {
+package struct NotifyHooks: Sendable {
     /// By their paths: what was refused is said once.
     private let directories = Locked<[String: HookDirectory]>([:])
+
+    package init() {}
 
     /// Runs them one after the other.
     ///
     /// - Returns: What went wrong with the first of them that failed; nil where none did.
-    @Sendable func run(
+    @Sendable package func run(
         _ path: String,
         _ limit: Duration,
         _ notifier: String,

@@ -1,23 +1,22 @@
 import LinuxPrimitives
-import ReachabilityService
+package import ReachabilityService
 
-extension API {
+extension MetricsText {
     /// How it goes with those who are told; nothing where nobody is.
-    func addNotifiers(to text: inout MetricsText) {
-        let all = notifiers()
+    package mutating func add(_ all: [NotifierStatus]) {
         if all.isEmpty { return }
         let total = "reachability_notifications_total"
-        text.begin(total, .counter, "Attempts to tell somebody, by result: taken, to be made again, given up.")
+        begin(total, .counter, "Attempts to tell somebody, by result: taken, to be made again, given up.")
         for status in all {
             let results = [
                 ("delivered", status.delivered), ("postponed", status.postponed), ("refused", status.refused),
             ]
             for (result, count) in results {
-                text.add(total, [("name", status.name), ("result", result)], String(count))
+                add(total, [("name", status.name), ("result", result)], String(count))
             }
         }
         let pending = "reachability_notifications_pending"
-        text.begin(pending, .gauge, "What is due and was not told yet.")
-        for status in all { text.add(pending, [("name", status.name)], String(status.pending)) }
+        begin(pending, .gauge, "What is due and was not told yet.")
+        for status in all { add(pending, [("name", status.name)], String(status.pending)) }
     }
 }

@@ -1,10 +1,10 @@
 import LinuxPrimitives
 package import ReachabilityService
 
-extension Notifying {
+extension Telling {
     /// How it goes with each notifier, in the order of the configuration.
     package var status: [NotifierStatus] {
-        let now = service.snapshot.now
+        let now = source.now()
         return state.withLock { state in
             let names = state.settings.map(\.name) + (state.heartbeat == nil ? [] : ["heartbeat"])
             return names.compactMap { name in
@@ -21,7 +21,7 @@ extension Notifying {
 
     /// Counts what an attempt came to, and tells of a failure that is another than the last.
     func count(_ courier: String, _ failure: DeliveryFailure?, isFinal: Bool) {
-        let time = service.clock.real()
+        let time = source.real()
         let isNews = state.withLock { state in
             let name = state.couriers[courier]?.notifier.name ?? courier
             guard var status = state.statuses[name] else { return false }
