@@ -114,6 +114,9 @@ import Testing
         #expect(try await events(notifying, 2) == ["began", "ended"])
         let end = try #require(hooked.withLock { $0.last })
         #expect(end["REACHABILITY_CAUSE"] == "power" && end["REACHABILITY_END"] == Timestamp(real: at(90_100)).text)
+        // The stream has it, too.
+        let closed = try world.items("/v1/events?limit=1000").filter { $0["event"] as? String == "incidentClosed" }
+        #expect(closed.contains { ($0["incident"] as? [String: Any])?["devices"] as? [String] == ["d0"] })
         await notifying.stop()
     }
 
