@@ -68,14 +68,9 @@ struct FleetHubTests {
             hub.command.signal(SIGKILL)
             #expect(try await hub.command.result().status == -SIGKILL)
         }
-        let all = try await lab.outages()
         let hub = try await HubLab.start(lab)
         try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
-        let isWhole = try await eventually(within: .seconds(60), every: .milliseconds(100)) {
-            try await hub.outages() == all.sorted()
-        }
-        let found = try await hub.outages()
-        #expect(isWhole, "\(found) instead of \(all.sorted())")
+        try await hub.untilAllOutages()
         agent.signal(SIGTERM)
         _ = try await agent.result()
         #expect(try await hub.end() == 0)
@@ -94,6 +89,25 @@ struct FleetHubTests {
         try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
         // Nobody could have heard it: that was no incident.
         #expect(try await hub.items("/v1/incidents?state=open").isEmpty)
+        agent.signal(SIGTERM)
+        _ = try await agent.result()
+        #expect(try await hub.end() == 0)
+    }
+
+    @Test("What a broker that is full has dropped is told again, and what a slow one has late is there")
+    func heals() async throws {
+        let lab = try await FleetLab.start(.mosquitto, ["max_queued_messages 1"])
+        let first = try await HubLab.start(lab)
+        let agent = try await lab.agent()
+        try await first.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
+        #expect(try await first.end() == 0)
+        for _ in 0..<3 { try await lab.outage() }
+        let hub = try await HubLab.start(lab)
+        try await hub.untilAllOutages()
+        lab.broker.signal(SIGSTOP)
+        try await lab.outage()
+        lab.broker.signal(SIGCONT)
+        try await hub.untilAllOutages()
         agent.signal(SIGTERM)
         _ = try await agent.result()
         #expect(try await hub.end() == 0)
@@ -187,6 +201,16 @@ struct HubLab {
 
     func items(_ target: String) async throws -> [[String: any Sendable]] {
         try #require(try await object(target)["items"] as? [[String: any Sendable]])
+    }
+
+    /// Waits until it has each outage of the machine, once.
+    func untilAllOutages() async throws {
+        let all = try await lab.outages().sorted()
+        let isWhole = try await eventually(within: .seconds(60), every: .milliseconds(100)) {
+            try await outages() == all
+        }
+        let found = try await outages()
+        #expect(isWhole, "\(found) instead of \(all)")
     }
 
     /// Asks again and again until it is so.

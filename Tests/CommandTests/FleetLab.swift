@@ -20,9 +20,11 @@ final class FleetLab: Sendable {
         (self.serve, self.broker, self.hub) = (serve, broker, hub)
     }
 
-    static func start(_ kind: BrokerKind = .mosquitto) async throws -> FleetLab {
+    /// - Parameter settings: More lines of the configuration of mosquitto.
+    static func start(_ kind: BrokerKind = .mosquitto, _ settings: [String] = []) async throws -> FleetLab {
         let serve = try await ServeLab.start()
-        let broker = try await LabBroker(in: serve.uplink.namespace, kind: kind)
+        let lines = ["allow_anonymous true"] + settings
+        let broker = try await LabBroker(lines, in: serve.uplink.namespace, kind: kind)
         return FleetLab(serve, broker, try await hub(of: broker, in: serve.uplink.namespace))
     }
 

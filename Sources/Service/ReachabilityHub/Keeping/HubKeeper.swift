@@ -24,22 +24,16 @@ package final class HubKeeper: Sendable {
     /// So many are decided on and written in one transaction at most.
     static let batchLimit = 1_000
 
-    fileprivate struct State {
+    private struct State {
         var hub: Hub
         /// What is decided on, and not on the disk.
-        var unsaved = Unsaved()
+        var unsaved = UnsavedChanges()
         var acknowledgements: [@Sendable () -> Void] = []
         var fault: HistoryFault?
         /// When time that goes by matters next; nil while it does not.
         var deadline: Duration?
         /// Whose messages were lost, and is not told so.
         var lost: Set<FleetPlace> = []
-    }
-
-    /// What has changed since it was saved.
-    fileprivate struct Unsaved {
-        var devices: Set<FleetPlace> = []
-        var incidents: [String: Set<FleetPlace>] = [:]
     }
 
     private let store: any HubStore
@@ -204,7 +198,7 @@ package final class HubKeeper: Sendable {
     /// - Returns: Whether it is saved.
     @discardableResult
     private func save(telling decisions: [Hub.Decision]) -> Bool {
-        let changes = state.withLock(\.changes)
+        let changes = state.withLock { $0.unsaved.changes(of: $0.hub) }
         let isSaved = save(changes)
         tell(decisions)
         // What is told may still be in memory alone, so nothing is let go of before.
@@ -230,7 +224,7 @@ package final class HubKeeper: Sendable {
             // A word of a machine puts off what would become of it, or is the first: the others' deadlines are as they were.
             let deadlines = changes.devices.compactMap(\.deadline)
             if let next = deadlines.min() { state.deadline = min(next, state.deadline ?? next) }
-            defer { (state.unsaved, state.acknowledgements, state.fault) = (Unsaved(), [], nil) }
+            defer { (state.unsaved, state.acknowledgements, state.fault) = (UnsavedChanges(), [], nil) }
             return (state.acknowledgements, state.fault != nil)
         }
         for acknowledge in acknowledgements { acknowledge() }
@@ -253,29 +247,5 @@ package final class HubKeeper: Sendable {
         let wait = max(deadline - now, .seconds(1))
         let milliseconds = Int(min(wait, .seconds(86400)).wholeMilliseconds)
         timer.withLock { $0?.schedule(deadline: .now() + .milliseconds(milliseconds)) }
-    }
-}
-
-extension HubKeeper.Unsaved {
-    fileprivate mutating func add(_ decisions: [Hub.Decision]) {
-        for decision in decisions {
-            switch decision {
-            case .noted(let place), .stands(let place, _), .gap(let place), .disputed(let place): devices.insert(place)
-            case .incident(let change): incidents[change.incident, default: []].insert(change.place)
-            case .refused, .behind: break
-            }
-        }
-    }
-}
-
-extension HubKeeper.State {
-    fileprivate var changes: HubChanges {
-        var changes = HubChanges()
-        changes.devices = unsaved.devices.compactMap { hub.devices[$0] }
-        for (id, places) in unsaved.incidents {
-            guard let site = places.first?.site, let incident = hub.book.incident(id, at: site) else { continue }
-            changes.add(incident, places.map(\.device))
-        }
-        return changes
     }
 }
