@@ -82,6 +82,33 @@ struct FleetNotifyTests {
         )
     }
 
+    @Test("Who is to be told is read again, also where there was nobody")
+    func readsAgain() async throws {
+        let lab = try await FleetLab.start()
+        let directory = lab.serve.directory
+        let (file, told) = (directory.file("hub.toml"), directory.file("told"))
+        try directory.write("hook", "#!/bin/sh\necho $REACHABILITY_EVENT $REACHABILITY_SITE >>\(told)\n")
+        try directory.write("hub.toml", "schema = 1\n", mode: 0o644)
+        let hub = try await HubLab.start(lab, ["--config", file])
+        let notify = "[[notify]]\nname = \"local\"\nexec = \"\(directory.file("hook"))\"\nafter = \"1s\"\n"
+        try directory.write("hub.toml", "schema = 1\n" + notify, mode: 0o644)
+        hub.command.signal(SIGHUP)
+        try await hub.command.untilErrors(contain: "reachability: \(file) is applied\n")
+        let site = PlayedSite(lab.hub, 2)
+        defer { site.end() }
+        site.come("a")
+        try await hub.until("/v1/devices") {
+            $0.count == 2 && $0.allSatisfy { $0["standing"] as? String == "online" }
+        }
+        site.fall()
+        #expect(
+            try await eventually(within: .seconds(60)) {
+                (try? String(contentsOfFile: told, encoding: .utf8)) == "began hq\n"
+            }
+        )
+        #expect(try await hub.end() == 0)
+    }
+
     @Test("What of the notifiers cannot be used is said, and the hub does not start")
     func refuses() async throws {
         let lab = try await FleetLab.start()
