@@ -72,10 +72,7 @@ enum Fleet {
         try FleetAuthority.make(name: name, validity: validity, serial: serial(), now: now)
     }
 
-    static func serial() -> CertificateSerial {
-        var generator = SystemRandomNumberGenerator()
-        return CertificateSerial(using: &generator)
-    }
+    static func serial() -> CertificateSerial { CertificateSerial() }
 
     static func certificate(
         _ request: ForgedRequest = ForgedRequest(),

@@ -22,8 +22,7 @@ extension AuthorityDirectory {
         now: TrustTime
     ) throws(FleetCertificateError) -> FleetCertificate {
         try Self.alone(in: path) { () throws(FleetCertificateError) in
-            var generator = SystemRandomNumberGenerator()
-            let serial = CertificateSerial(using: &generator)
+            let serial = CertificateSerial()
             let certificate = try authority.sign(request, for: purpose, validity: validity, serial: serial, now: now)
             try FleetFile.makeDirectory(issuedDirectory)
             let file = "\(issuedDirectory)/\(certificate.name).\(serial)\(Self.ending)"

@@ -60,8 +60,7 @@ package struct AuthorityDirectory: Sendable {
             let key = path + "/authority.key"
             let advice = "one directory has one authority"
             guard !FileName.isTaken(key) else { throw .exists(path: key, advice: advice) }
-            var generator = SystemRandomNumberGenerator()
-            let serial = CertificateSerial(using: &generator)
+            let serial = CertificateSerial()
             let authority = try FleetAuthority.make(name: name, validity: validity, serial: serial, now: now)
             try FleetFile.makeDirectory(path + "/issued")
             try FleetFile.write(path + "/authority.pem", authority.certificate.pem, mode: 0o644)

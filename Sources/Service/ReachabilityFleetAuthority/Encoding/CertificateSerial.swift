@@ -8,8 +8,8 @@ package struct CertificateSerial: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// A new one by chance, of 16 bytes: no two are the same, and nobody can foresee one.
-    package init(using generator: inout some RandomNumberGenerator) {
-        let number = UInt128.random(in: 1 << 120..<1 << 127, using: &generator)
+    package init() {
+        let number = UInt128.random(in: 1 << 120..<1 << 127)
         bytes = stride(from: 120, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt128($0)) }
     }
 
