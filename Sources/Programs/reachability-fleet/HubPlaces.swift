@@ -34,7 +34,7 @@ struct HubPlaces {
         let usual = made ?? ServiceSocket.hub.directory
         socket = named == Self.none ? nil : named ?? usual.map { ServiceSocket.hub.path(in: $0) }
         directory = named == nil && made == nil ? usual : nil
-        isCommon = geteuid() == 0 || made != nil
+        isCommon = geteuid() == 0 || (named == nil && made != nil)
         guard socket != nil || !addresses.isEmpty else {
             throw ExitMessage(
                 "there is nothing to listen at: name an address with --listen or a path with --socket",

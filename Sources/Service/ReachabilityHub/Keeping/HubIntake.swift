@@ -1,7 +1,8 @@
 import Dispatch
 import LinuxPrimitives
 
-/// What came for a hub, and is not decided on. Its room is bounded: who brings more waits, so that the broker keeps what comes. Thread-safe.
+/// Messages for a hub that it has not decided on. Their number is bounded: who brings more waits, so that the broker keeps what comes.
+/// Thread-safe.
 final class HubIntake: Sendable {
     private struct State {
         var waiting: [HubKeeper.Delivery] = []

@@ -30,9 +30,9 @@ package final class HubKeeper: Sendable {
         var unsaved = UnsavedChanges()
         var acknowledgements: [@Sendable () -> Void] = []
         var fault: HistoryFault?
-        /// When time that goes by matters next; nil while it does not.
+        /// When something may follow of time alone; nil while nothing can.
         var deadline: Duration?
-        /// Whose messages were lost, and is not told so.
+        /// Machines whose messages were lost, and that the hub has not been told of.
         var lost: Set<FleetPlace> = []
     }
 

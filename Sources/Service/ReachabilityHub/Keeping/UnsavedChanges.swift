@@ -1,6 +1,6 @@
 import ReachabilityFleet
 
-/// What has changed of a hub since it was saved: only which, for what counts is how they are when they are saved. A value.
+/// Which machines and incidents of a hub have changed since they were saved. How they are is read when they are saved. A value.
 struct UnsavedChanges {
     var devices: Set<FleetPlace> = []
     /// The machines of each incident, by its id.
