@@ -515,10 +515,11 @@ struct SituationTests {
     }
 
     @Test func takesNoiseFromWhatWasDropped() {
-        let noise = PacketNoise(in: .current, heard: [.ipv4: 2])
-        let rest = noise.removed(from: [.ipv4: 11, .ipv6: 3], in: .seconds(3))
+        let noise = PacketNoise(in: .current, heard: [.ipv4: 4])
+        let rest = noise.removed(from: [.ipv4: 36, .ipv6: 3], in: .seconds(3))
         #expect(rest == [.ipv4: 1, .ipv6: 3])
-        #expect(noise.removed(from: [.ipv4: 5], in: .seconds(3)) == [.ipv4: 0])
+        // Ten a second, of whom six were to be expected while it was counted.
+        #expect(noise.removed(from: [.ipv4: 30], in: .seconds(3)) == [.ipv4: 0])
     }
 
     @Test func leavesOutWhatIsVoid() {

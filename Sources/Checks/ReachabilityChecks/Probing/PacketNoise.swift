@@ -29,12 +29,18 @@ final class PacketNoise: Sendable {
         }
     }
 
-    /// What is left of the packets that were dropped in a time, if noise came all the time as it came while it was counted.
+    /// What is left of the packets that were dropped in a time, if noise came all the time as it came while it was counted, or by as much
+    /// more as a count so short may be off.
     func removed(from dropped: [AddressFamily: Int], in time: Duration) -> [AddressFamily: Int] {
         let heard = heard.withLock(\.self)
         return dropped.reduce(into: [:]) { rest, entry in
-            let noise = Double(heard[entry.key] ?? 0) * (time / Self.length)
+            let noise = Self.most(heard[entry.key] ?? 0) * (time / Self.length)
             rest[entry.key] = max(0, entry.value - Int(noise.rounded(.up)))
         }
+    }
+
+    /// What comes at random differs by about the root of its count, and one more may just not have been counted.
+    private static func most(_ heard: Int) -> Double {
+        heard == 0 ? 0 : Double(heard) + Double(heard).squareRoot() + 1
     }
 }
