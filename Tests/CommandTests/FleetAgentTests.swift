@@ -110,11 +110,12 @@ struct FleetAgentTests {
     @Test("The broker says that it is gone when it is killed, and not when it comes back in time")
     func leavesWill() async throws {
         let lab = try await FleetLab.start()
-        let first = try await lab.agent(["--will-delay", "3s"])
+        // Long enough for a second one to begin, however busy the machine is.
+        let first = try await lab.agent(["--will-delay", "60s"])
         let birth = try await lab.hub.state(.online)
         first.signal(SIGKILL)
         _ = try await first.result()
-        let second = try await lab.agent(["--will-delay", "3s"])
+        let second = try await lab.agent(["--will-delay", "1s"])
         // The first one says how it is again when it knows whether there is a path to the internet.
         let again = try await lab.hub.word("state", { try DeviceState($0) }) { state in
             state.session != birth.session || state.standing != .online
