@@ -52,14 +52,15 @@ void device_report(struct device *device, const char *standing, const char *more
 }
 
 void device_tell(struct device *device, unsigned number) {
-    char text[640], name[48], start[40], end[48];
+    char text[640], name[48], start[40], end[48], after[64] = "";
     struct event *entry = &device->log[number - 1];
+    if (number > 1) snprintf(after, sizeof after, "\"after\":\"%x%x.%u\",", settings.run, device->boot, number - 1);
     if (entry->told == 0) entry->told = now();
     device_session(device, name, sizeof name);
     snprintf(text, sizeof text,
-             "{\"schema\":1,\"session\":\"%s\",\"id\":\"%x%x.%u\",\"wall\":%lld,\"event\":\"outage\",\"outage\":{\"id\":\"%x-%x-%u\","
+             "{\"schema\":1,\"session\":\"%s\",\"id\":\"%x%x.%u\",%s\"wall\":%lld,\"event\":\"outage\",\"outage\":{\"id\":\"%x-%x-%u\","
              "\"target\":\"internet\",\"attribution\":\"us\",\"cause\":\"%s\",\"start\":\"%s\",\"end\":%s}}",
-             name, settings.run, device->boot, number, (long long)wall(device), settings.run, device->boot, entry->outage, entry->cause,
+             name, settings.run, device->boot, number, after, (long long)wall(device), settings.run, device->boot, entry->outage, entry->cause,
              moment(start, sizeof start, entry->start + device->skew), end_of(end, sizeof end, device, entry));
     publish(device, event, "event", text, 0);
 }
