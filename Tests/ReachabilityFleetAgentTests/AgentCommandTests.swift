@@ -32,6 +32,32 @@ struct AgentCommandTests {
         #expect(try world.page([4]).events.compactMap(\.position?.number) == [4])
     }
 
+    @Test("Who knows of no event gets the history, too, also when the connection is lost in the midst of it")
+    func tellsHistoryAgain() throws {
+        var world = try Self.world()
+        let replay = DeviceCommand.replay(.init(after: nil, since: .seconds(9000), mark: "m"))
+        let asked = Self.ask(&world, replay.bytes)
+        #expect(asked.events.map(\.kind) == [.replaying(mark: "m")])
+        func isHistory(_ actions: [AgentMachine.Action]) -> Bool {
+            actions.contains { if case .readHistory(.seconds(5400), _) = $0 { true } else { false } }
+        }
+        #expect(isHistory(asked))
+        let read = try #require(world.actions.lastRead)
+        #expect(world.take(.history(.success([AgentWorld.outage("o1")]), read: read)).events.count == 1)
+        // It is not acknowledged yet.
+        _ = world.broker(.ended(nil))
+        world.pass()
+        #expect(isHistory(world.broker(.connected(sessionPresent: true))))
+        let again = try #require(world.actions.lastRead)
+        _ = world.take(.history(.success([AgentWorld.outage("o1")]), read: again))
+        try world.page([])
+        while !world.unacknowledged.isEmpty { world.acknowledge() }
+        world.pass()
+        _ = world.broker(.ended(nil))
+        world.pass()
+        #expect(!isHistory(world.broker(.connected(sessionPresent: true))))
+    }
+
     @Test("Checks and reports are off unless they are allowed, and one is done in ten seconds")
     func isOffByDefault() throws {
         var world = try Self.world()

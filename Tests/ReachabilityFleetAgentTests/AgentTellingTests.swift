@@ -8,7 +8,8 @@ import Testing
 /// How events come from the log to the broker.
 struct AgentTellingTests {
     private static func cursor(_ number: UInt64) -> AgentCursor {
-        AgentCursor(position: EventPosition(epoch: "e", number: number), time: .seconds(Int64(number)))
+        let position = EventPosition(epoch: "e", number: number)
+        return AgentCursor(position: position, time: .seconds(Int64(number)), told: position)
     }
 
     @Test("What was missed comes from the cursor on, 20 in a second, then it has caught up and waits")
@@ -55,7 +56,7 @@ struct AgentTellingTests {
     @Test("What the log does not keep comes out of the history, from before the cursor")
     func readsHistory() throws {
         var world = try AgentWorld(
-            cursor: AgentCursor(position: EventPosition(epoch: "old", number: 5), time: .seconds(9000))
+            cursor: AgentCursor(position: EventPosition(epoch: "old", number: 5), time: .seconds(9000), told: nil)
         )
         world.connect()
         let read = try #require(world.actions.lastRead)
@@ -75,7 +76,29 @@ struct AgentTellingTests {
         try world.page([1], epoch: "new")
         world.pass()
         let saved = world.acknowledge()
-        #expect(saved.contains(.save(AgentCursor(position: EventPosition(epoch: "new", number: 1), time: .seconds(1)))))
+        let first = EventPosition(epoch: "new", number: 1)
+        #expect(saved.contains(.save(AgentCursor(position: first, time: .seconds(1), told: first))))
+    }
+
+    @Test("Each event says what was told before it, also in a connection before")
+    func saysWhatCameBefore() throws {
+        var world = try AgentWorld(cursor: Self.cursor(7))
+        world.connect()
+        var told = try world.page([8]).events
+        let read = try #require(world.actions.lastRead)
+        let untold = EventPage.Entry(position: Self.cursor(9).position, time: .seconds(9), kind: nil)
+        _ = world.take(.page(.success(EventPage(entries: [untold], hasMore: true)), read: read))
+        told += world.pass().events
+        while !world.unacknowledged.isEmpty { world.acknowledge() }
+        told += try world.page([10]).events
+        told += world.pass().events
+        #expect(told.compactMap(\.position?.number) == [8, 10])
+        #expect(told.map(\.after) == [Self.cursor(7).position, Self.cursor(8).position])
+        _ = world.broker(.ended(nil))
+        world.pass()
+        let state = try #require(world.broker(.connected(sessionPresent: true)).states.first)
+        #expect(state.report?.acknowledged == Self.cursor(8).position)
+        #expect(try world.page([10]).events.map(\.after) == [Self.cursor(8).position])
     }
 
     @Test("A service that does not answer is asked again, and that is said once")
@@ -100,13 +123,16 @@ struct AgentTellingTests {
         let read = try #require(world.actions.lastRead)
         let entry = EventPage.Entry(position: Self.cursor(4).position, time: .seconds(4), kind: nil)
         let actions = world.take(.page(.success(EventPage(entries: [entry], hasMore: false)), read: read))
-        #expect(actions.contains(.save(Self.cursor(4))) && actions.events.map(\.kind) == [.caughtUp])
+        let cursor = AgentCursor(position: entry.position, time: .seconds(4), told: nil)
+        #expect(actions.contains(.save(cursor)) && actions.events.map(\.kind) == [.caughtUp])
     }
 
     @Test("A cursor is read as it was written, and nothing else is one")
     func readsCursor() {
         #expect(AgentCursor(Self.cursor(3).text) == Self.cursor(3))
-        for text in ["", "e.3", "e.3 -1", "e.3 x", "e 3", "e.3 1 1", "\u{0}", "E.1 1"] {
+        let untold = AgentCursor(position: Self.cursor(3).position, time: .seconds(3), told: nil)
+        #expect(untold.text == "e.3 3\n" && AgentCursor(untold.text) == untold)
+        for text in ["", "e.3", "e.3 -1", "e.3 x", "e 3", "e.3 1 1", "e.3 1 e.2 1", "\u{0}", "E.1 1"] {
             #expect(AgentCursor(text) == nil)
         }
     }

@@ -34,11 +34,13 @@ import Testing
         _ kind: DeviceEvent.Kind,
         _ seconds: Int,
         number: UInt64? = nil,
+        after: UInt64? = nil,
         sent: Int? = nil
     ) -> [Hub.Decision] {
         let event = DeviceEvent(
             session: session,
             position: number.map { EventPosition(epoch: "e", number: $0) },
+            after: after.map { EventPosition(epoch: "e", number: $0) },
             wall: machineWall(sent ?? seconds),
             kind: kind
         )
@@ -226,6 +228,112 @@ import Testing
         for number: UInt64 in [7, 6, 1] { #expect(event("pump", "a", own, 31, number: number).isEmpty) }
         #expect(!event("pump", "a", .outage(outage("o2", from: 100, to: 120)), 130, number: 8).isEmpty)
         #expect(hub.book.incidents.count == 2)
+    }
+
+    @Test mutating func `a machine that is behind is passed over until it tells again, not as before`() throws {
+        hub = Hub(devices: [], incidents: [], run: "run")
+        hub.brokerIsBack(at: at(0))
+        state("pump", online("a"), 0)
+        event("pump", "a", .outage(outage("o1", from: 1, to: 2)), 3, number: 1)
+        hub.brokerIsBack(at: at(10))
+        let pump = try place("pump")
+        let first = try #require(hub.replay(for: pump))
+        event("pump", "a", .replaying(mark: try #require(first.mark)), 11)
+        #expect(hub.replay(for: pump) == nil)
+        // The broker is killed once more, and loses the second event. It repeats what it had on the disk.
+        hub.brokerIsBack(at: at(20))
+        event("pump", "a", .replaying(mark: try #require(first.mark)), 21)
+        #expect(event("pump", "a", .outage(outage("o3", from: 5, to: 6)), 22, number: 3).isEmpty)
+        let second = try #require(hub.replay(for: pump))
+        #expect(second.position == EventPosition(epoch: "e", number: 1) && second.mark != first.mark)
+        event("pump", "a", .replaying(mark: try #require(second.mark)), 23)
+        for number: UInt64 in [2, 3] {
+            #expect(!event("pump", "a", .outage(outage("o\(number)", from: 3, to: 4)), 24, number: number).isEmpty)
+        }
+    }
+
+    @Test mutating func `an event that follows one that was lost is not taken, and the machine tells again`() throws {
+        hub = Hub(devices: [], incidents: [], run: "run")
+        hub.brokerIsBack(at: at(0))
+        let pump = try place("pump")
+        state("pump", online("a"), 0)
+        event("pump", "a", .outage(outage("o1", from: 1, to: 2)), 3, number: 1)
+        event("pump", "a", .outage(outage("o2", from: 5, to: 6)), 7, number: 2, after: 1)
+        #expect(hub.replay(for: pump) == nil)
+        let lost = DeviceEvent.Kind.outage(outage("o9", from: 8, to: 9))
+        #expect(event("pump", "a", lost, 10, number: 9, after: 4) == [.noted(pump), .behind(pump)])
+        let replay = try #require(hub.replay(for: pump))
+        #expect(replay.position?.number == 2)
+        event("pump", "a", .replaying(mark: try #require(replay.mark)), 11)
+        // Nothing was told in between, after all.
+        #expect(!event("pump", "a", lost, 12, number: 9, after: 2).isEmpty)
+        #expect(hub.replay(for: pump) == nil && hub.book.knows("o9", of: pump))
+    }
+
+    @Test mutating func `a machine that says it has told of more than is known tells again`() throws {
+        hub = Hub(devices: [], incidents: [], run: "run")
+        hub.brokerIsBack(at: at(0))
+        let pump = try place("pump")
+        var own = report(0)
+        own.acknowledged = EventPosition(epoch: "e", number: 3)
+        #expect(state("pump", DeviceState(session: "a", standing: .online, report: own), 0).last == .behind(pump))
+        event("pump", "a", .replaying(mark: try #require(hub.replay(for: pump)?.mark)), 1)
+        event("pump", "a", .outage(outage("o3", from: 1, to: 2)), 3, number: 3)
+        own = report(10)
+        own.acknowledged = EventPosition(epoch: "e", number: 3)
+        #expect(!state("pump", DeviceState(session: "a", standing: .online, report: own), 10).contains(.behind(pump)))
+    }
+
+    @Test mutating func `what a machine is asked for begins where it had told all`() throws {
+        hub = Hub(devices: [], incidents: [], run: "run")
+        hub.brokerIsBack(at: at(0))
+        let pump = try place("pump")
+        state("pump", online("a"), 0)
+        event("pump", "a", .outage(outage("o1", from: 1, to: 2)), 3, number: 1)
+        event("pump", "a", .caughtUp, 4)
+        state("pump", online("a", 100), 100)
+        // It is back after hours, and has not told what was meanwhile when the broker is killed.
+        state("pump", online("b", 20_000), 20_000)
+        hub.brokerIsBack(at: at(20_010))
+        let kept = try HubDevice(pump, record: try #require(hub.devices[pump]).record)
+        for hub in [hub, Hub(devices: [kept], incidents: [], run: "other")] {
+            let replay = try #require(hub.replay(for: pump))
+            #expect(replay.since == machineWall(100) && replay.position?.number == 1)
+        }
+    }
+
+    // MARK: What a broker repeats that was killed
+
+    @Test mutating func `what a machine said before its last word is not believed`() throws {
+        state("pump", online("a"), 0)
+        state("pump", online("a", 100), 100)
+        state("pump", DeviceState(session: "a", standing: .leaving, report: report(120)), 120)
+        #expect(state("pump", online("a", 100), 200).isEmpty)
+        #expect(try standing("pump") == .leaving)
+        #expect(hub.pass(to: at(10_000)).isEmpty && hub.book.incidents.isEmpty)
+    }
+
+    @Test mutating func `a machine that is gone is not back by a word of before`() throws {
+        state("pump", online("a"), 0)
+        state("pump", online("a", 100), 100)
+        state("pump", .will(session: "a"), 190)
+        hub.brokerIsBack(at: at(200))
+        #expect(state("pump", online("a", 100), 201).isEmpty)
+        #expect(try standing("pump") == .silent && hub.book.incidents.first?.isOpen == true)
+        state("pump", online("a", 300), 300)
+        #expect(try standing("pump") == .online)
+    }
+
+    @Test mutating func `a word of a session or a boot that is over is no other machine's`() throws {
+        state("pump", online("a", 0, boot: "one"), 0)
+        state("pump", online("b", 0, boot: "two"), 100)
+        for isRetained in [false, true] {
+            #expect(state("pump", online("a", 0, boot: "one"), 200, retained: isRetained).isEmpty)
+        }
+        #expect(state("pump", .will(session: "a"), 201).isEmpty)
+        let device = try #require(hub.devices[try place("pump")])
+        #expect(device.disputed == nil && device.presence.session == "b")
+        #expect(try HubDevice(device.place, record: device.record).formerSessions == ["a"])
     }
 
     @Test mutating func `an outage that was written down long ago makes no second incident`() throws {

@@ -61,10 +61,12 @@ import Testing
         let next = try HubWorld(store: world.store)
         let second = try begin(next)
         next.keeper.brokerIsBack()
+        next.keeper.flush()
+        let mark = try #require(try next.keeper.hub.replay(for: place("d0"))?.mark)
         next.hear(
             [
                 .online("d0", "b", 200), .online("d1", "b", 200),
-                .event("d0", "b", 201, .replaying(mark: "run")), .event("d1", "b", 201, .replaying(mark: "run")),
+                .event("d0", "b", 201, .replaying(mark: mark)), .event("d1", "b", 201, .replaying(mark: mark)),
                 .event("d0", "b", 202, .caughtUp), .event("d1", "b", 202, .caughtUp),
             ]
         )

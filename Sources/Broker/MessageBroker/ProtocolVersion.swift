@@ -29,6 +29,9 @@ package struct VersionChoice: Hashable, Sendable {
     package private(set) var version = ProtocolVersion.five
     /// Whether the broker has taken it; then it stays so.
     private var isSettled = false
+    /// Whether the broker has said that it takes no other.
+    private var isOnly = false
+    private var isTold = false
 
     package init() {}
 
@@ -39,14 +42,18 @@ package struct VersionChoice: Hashable, Sendable {
         guard !isSettled else { return false }
         let mayBe = version == .five && error?.mayBeOfVersion ?? false
         version = mayBe ? .threeOneOne : .five
+        if case .refused(.unsupportedProtocolVersion)? = error?.cause { isOnly = mayBe }
         return mayBe
     }
 
-    /// The broker has accepted.
+    /// The broker has accepted. One that has only ended a connection may have been about to end: it is asked with 5 the next time.
     ///
     /// - Returns: Whether it is known only now that it speaks 3.1.1.
     package mutating func settle() -> Bool {
-        defer { isSettled = true }
-        return !isSettled && version == .threeOneOne
+        guard !isSettled else { return false }
+        let isOld = version == .threeOneOne
+        if isOld, !isOnly { version = .five } else { isSettled = true }
+        defer { isTold = isTold || isOld }
+        return isOld && !isTold
     }
 }

@@ -6,21 +6,24 @@ package struct AgentCursor: Hashable, Sendable {
     package let position: EventPosition
     /// When that event was, by the wall clock.
     package let time: Duration
+    /// The last of them that was told, for not all are; nil where none was.
+    package let told: EventPosition?
 
-    package init(position: EventPosition, time: Duration) {
-        (self.position, self.time) = (position, time)
+    package init(position: EventPosition, time: Duration, told: EventPosition?) {
+        (self.position, self.time, self.told) = (position, time, told)
     }
 
     /// As it stands in the file.
-    package var text: String { "\(position) \(time.components.seconds)\n" }
+    package var text: String { "\(position) \(time.components.seconds)\(told.map { " \($0)" } ?? "")\n" }
 
     package init?(_ text: String) {
         let words = text.split(whereSeparator: \.isWhitespace)
-        guard words.count == 2, let position = EventPosition(String(words[0])), let time = Int64(words[1]), time >= 0
-        else {
-            return nil
-        }
-        self.init(position: position, time: .seconds(time))
+        guard 2...3 ~= words.count, let position = EventPosition(String(words[0])), let time = Int64(words[1]),
+            time >= 0
+        else { return nil }
+        let told = words.count == 3 ? EventPosition(String(words[2])) : nil
+        if words.count == 3, told == nil { return nil }
+        self.init(position: position, time: .seconds(time), told: told)
     }
 }
 

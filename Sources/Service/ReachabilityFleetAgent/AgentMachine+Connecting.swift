@@ -100,7 +100,7 @@ extension AgentMachine {
             bootTime: world.bootTime(),
             refresh: options.refresh
         )
-        report.acknowledged = telling.cursor?.position
+        report.acknowledged = telling.cursor?.told
         report.path = internet
         report.reason = reason
         let state = DeviceState(session: session, standing: standing, report: report)

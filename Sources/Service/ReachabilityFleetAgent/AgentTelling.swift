@@ -16,13 +16,15 @@ struct AgentTelling {
     private struct Item {
         /// Nil for one out of the history, which moves no cursor.
         let cursor: AgentCursor?
+        /// What was told before it.
+        var after: EventPosition?
         let kind: DeviceEvent.Kind?
         var token: PublishToken?
         var isDone = false
     }
 
     enum Step {
-        case send(EventPosition?, DeviceEvent.Kind)
+        case send(EventPosition?, after: EventPosition?, DeviceEvent.Kind)
         case read(after: EventPosition?, waiting: Bool, UInt64)
         case readHistory(since: Duration, UInt64)
         case caughtUp
@@ -32,6 +34,8 @@ struct AgentTelling {
     private(set) var cursor: AgentCursor?
     /// After which event is to be read next.
     private var reached: EventPosition?
+    /// What is told last of what was read.
+    private var told: EventPosition?
     private var items: [Item] = []
     /// So many of them are sent.
     private var sentCount = 0
@@ -39,6 +43,8 @@ struct AgentTelling {
     private var question: UInt64 = 0
     private var isAsking = false
     private var needsHistory = false
+    /// Since when somebody who knows of no event wants the history; nil where nobody does, or it is told.
+    private var historySince: Duration?
     private var isAtEnd = false
     private var isCaughtUp = false
     private var fault: EventLogError?
@@ -52,21 +58,25 @@ struct AgentTelling {
 
     /// There is a connection: what was not acknowledged is told again.
     mutating func begin() {
-        rewind(to: cursor?.position)
+        rewind(to: cursor?.position, told: cursor?.told)
     }
 
     /// Goes back, also for whoever is started after this one: that was not told, whatever the broker has acknowledged.
     ///
     /// - Returns: What is to be kept now.
     mutating func rewind(_ replay: DeviceReplay, at wall: Duration) -> AgentCursor? {
-        cursor = replay.position.map { AgentCursor(position: $0, time: replay.since ?? cursor?.time ?? wall) }
-        rewind(to: replay.position)
+        cursor = replay.position.map {
+            AgentCursor(position: $0, time: replay.since ?? cursor?.time ?? wall, told: $0)
+        }
+        historySince = replay.position == nil ? replay.since : nil
+        rewind(to: replay.position, told: replay.position)
         return cursor
     }
 
-    private mutating func rewind(to position: EventPosition?) {
+    private mutating func rewind(to position: EventPosition?, told: EventPosition?) {
         end()
-        (reached, isAtEnd, isCaughtUp, needsHistory) = (position, false, false, false)
+        (reached, self.told) = (position, told)
+        (isAtEnd, isCaughtUp, needsHistory) = (false, false, historySince != nil)
     }
 
     mutating func end() {
@@ -97,8 +107,11 @@ struct AgentTelling {
         switch page {
         case .success(let page):
             fault = nil
-            items += page.entries.map {
-                Item(cursor: AgentCursor(position: $0.position, time: $0.time), kind: $0.kind)
+            for entry in page.entries {
+                let before = told
+                if entry.kind != nil { told = entry.position }
+                let cursor = AgentCursor(position: entry.position, time: entry.time, told: told)
+                items.append(Item(cursor: cursor, after: before, kind: entry.kind))
             }
             reached = page.entries.last?.position ?? reached
             isAtEnd = !page.hasMore
@@ -140,6 +153,7 @@ struct AgentTelling {
         settle(&steps)
         if items.isEmpty, isAtEnd, !isCaughtUp {
             isCaughtUp = true
+            historySince = nil
             steps.append(.caughtUp)
         }
         ask(at: now, &steps)
@@ -161,7 +175,7 @@ struct AgentTelling {
                 }
                 nextSend = now + Self.pause
             }
-            steps.append(.send(items[sentCount].cursor?.position, kind))
+            steps.append(.send(items[sentCount].cursor?.position, after: items[sentCount].after, kind))
             sentCount += 1
         }
     }
@@ -185,8 +199,8 @@ struct AgentTelling {
         }
         question += 1
         isAsking = true
-        if needsHistory, let cursor {
-            steps.append(.readHistory(since: max(.zero, cursor.time - Self.doubt), question))
+        if needsHistory, let since = historySince ?? cursor?.time {
+            steps.append(.readHistory(since: max(.zero, since - Self.doubt), question))
         } else {
             steps.append(.read(after: reached, waiting: isCaughtUp, question))
         }
@@ -198,7 +212,7 @@ extension AgentMachine {
     mutating func tell() {
         for step in telling.steps(at: world.now()) {
             switch step {
-            case .send(let position, let kind): publishEvent(kind, position, .event)
+            case .send(let position, let after, let kind): publishEvent(kind, position, after: after, .event)
             case .caughtUp: publishEvent(.caughtUp, nil, .caughtUp)
             case .read(let position, let waiting, let read): act(.read(after: position, waiting: waiting, read: read))
             case .readHistory(let since, let read): act(.readHistory(since: since, read: read))
@@ -207,8 +221,13 @@ extension AgentMachine {
         }
     }
 
-    mutating func publishEvent(_ kind: DeviceEvent.Kind, _ position: EventPosition?, _ purpose: Purpose) {
-        let event = DeviceEvent(session: session, position: position, wall: world.wall(), kind: kind)
+    mutating func publishEvent(
+        _ kind: DeviceEvent.Kind,
+        _ position: EventPosition?,
+        after: EventPosition? = nil,
+        _ purpose: Purpose
+    ) {
+        let event = DeviceEvent(session: session, position: position, after: after, wall: world.wall(), kind: kind)
         publish(.event, event.bytes, purpose)
     }
 }

@@ -75,16 +75,29 @@ package final class FleetAgent: Sendable {
                             try log.events(after: position, waiting: waiting)
                         }
                         line.yield(.page(page, read: read))
+                    } failed: { [line] in
+                        line.yield(.page(.failure(.unavailable($0)), read: read))
                     }
                 case .readHistory(let since, let read):
                     perform { [log, line] in
                         let outages = Result { () throws(EventLogError) in try log.outages(since: since) }
                         line.yield(.history(outages, read: read))
+                    } failed: { [line] in
+                        line.yield(.history(.failure(.unavailable($0)), read: read))
                     }
-                case .answer(let command): perform { [log, line] in line.yield(.answered(log.answer(command))) }
+                case .answer(let command):
+                    perform { [log, line] in
+                        line.yield(.answered(log.answer(command)))
+                    } failed: { [say] in
+                        say($0)
+                    }
                 case .save(let cursor): save(cursor, &unsaved)
                 case .lookAtCertificate:
-                    perform { [advice, say] in if let text = advice() { say(text) } }
+                    perform { [advice, say] in
+                        if let text = advice() { say(text) }
+                    } failed: { [say] in
+                        say($0)
+                    }
                 case .say(let text): say(text)
                 case .end: return
                 }
@@ -99,8 +112,10 @@ package final class FleetAgent: Sendable {
     }
 
     /// Does what blocks on a thread of its own.
-    private func perform(_ body: @escaping @Sendable () -> Void) {
-        do { try Thread.detach(body) } catch { say("no thread can be had to ask the service: \(error)") }
+    ///
+    /// - Parameter failed: Called where no thread can be had, with why.
+    private func perform(_ body: @escaping @Sendable () -> Void, failed: (String) -> Void) {
+        do { try Thread.detach(body) } catch { failed("no thread can be had to ask the service: \(error)") }
     }
 
     private func save(_ cursor: AgentCursor, _ unsaved: inout Bool) {

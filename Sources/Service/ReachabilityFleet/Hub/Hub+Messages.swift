@@ -17,6 +17,8 @@ extension Hub {
         let formerSession = devices[place]?.presence.session
         var change = DevicePresence.Change.none
         let stands = standing(place) { change = $0.take(state, isRetained: isRetained, at: now) }
+        devices[place]?.note(former: formerSession)
+        if let report = state.report, !isRetained { devices[place]?.note(wall: report.wall, of: state.session) }
         switch change {
         case .none, .arrived: return decisions + stands
         case .fell(let since): return decisions + fell(place, since: since)
@@ -79,16 +81,19 @@ extension Hub {
         of place: FleetPlace,
         _ isKept: (FleetPlace, String) -> Bool
     ) throws(PayloadError) -> [Decision] {
-        if devices[place]?.isBehind ?? false {
-            guard event.kind == run.map({ .replaying(mark: $0) }) else { return [] }
-            devices[place]?.isBehind = false
+        if let mark = devices[place]?.mark {
+            if event.kind == .replaying(mark: mark) { devices[place]?.mark = nil }
             return []
         }
         if let position = event.position, devices[place]?.log.has(position) ?? false { return [] }
         try admit(place)
+        // Something in between was lost, and would never be missed again once the log is past it.
+        if misses(event.after, of: place) { return [.noted(place)] + fallBehind(place) }
         if let position = event.position { devices[place]?.log.add(position) }
         let now = now
         devices[place]?.clock.hear(event.wall, at: now)
+        if event.kind == .caughtUp { devices[place]?.toldSession = event.session }
+        devices[place]?.note(wall: event.wall, of: event.session)
         return [.noted(place)] + told(event, of: place, isKept)
     }
 

@@ -40,7 +40,9 @@ package struct Hub: Sendable {
     package static let patience: Duration = .seconds(15 * 60)
 
     /// What replays are marked with; nil where nothing is lost that was acknowledged, so that nobody has to tell again.
-    let run: String?
+    private let run: String?
+    /// How many marks there were.
+    private var marks = 0
     package internal(set) var devices: [FleetPlace: HubDevice] = [:]
     package internal(set) var book = FleetIncidentBook()
     private var latest: Duration = .zero
@@ -57,8 +59,8 @@ package struct Hub: Sendable {
         self.run = run
         for device in devices {
             self.devices[device.place] = device
-            self.devices[device.place]?.isBehind = run != nil
         }
+        allFallBehind()
         book = FleetIncidentBook(incidents)
         _ = brokerWasLost()
     }
@@ -82,9 +84,12 @@ package struct Hub: Sendable {
                 guard afford(place) else { throw PayloadError("too many messages") }
                 let isNew = devices[place] == nil
                 let state = try DeviceState(message.payload)
+                if devices[place]?.isOld(state, isRetained: message.isRetained) ?? false { return [] }
                 let decisions = try take(state, of: place, isRetained: message.isRetained)
                 // Who is known to the broker and not here has told before.
-                if isNew, message.isRetained, run != nil { devices[place]?.isBehind = true }
+                if isNew && message.isRetained || misses(state.report?.acknowledged, of: place) {
+                    fallBehind(alone: place)
+                }
                 let mayAnswer = state.standing == .online && replay(for: place) != nil
                 return decisions + (mayAnswer ? [.behind(place)] : [])
             case .event:
@@ -126,10 +131,8 @@ package struct Hub: Sendable {
     /// It is there again. Everybody gets the time to be heard; a broker that was killed has lost what it had acknowledged and not passed on.
     package mutating func brokerIsBack(at now: Duration) {
         advance(to: now)
-        for place in devices.keys {
-            devices[place]?.presence.brokerIsBack(at: latest)
-            devices[place]?.isBehind = run != nil
-        }
+        for place in devices.keys { devices[place]?.presence.brokerIsBack(at: latest) }
+        allFallBehind()
     }
 
     /// Lets go of incidents of a site that are over for long. What became of them must be written down before.
@@ -138,15 +141,17 @@ package struct Hub: Sendable {
     /// A message of a machine was lost.
     package mutating func fallBehind(_ place: FleetPlace) -> [Decision] {
         guard run != nil, devices[place] != nil else { return [] }
-        devices[place]?.isBehind = true
+        fallBehind(alone: place)
         return [.behind(place)]
     }
 
     /// What a machine that is behind is asked for; nil for others.
     package func replay(for place: FleetPlace) -> DeviceReplay? {
-        guard let device = devices[place], device.isBehind || device.presence.standing == .unknown else { return nil }
-        let heard = device.presence.heard.map { max(.zero, $0 - (device.clock.offset ?? .zero)) }
-        return DeviceReplay(after: device.log.newest.last, since: heard, mark: device.isBehind ? run : nil)
+        guard let device = devices[place], device.mark != nil || device.presence.standing == .unknown else {
+            return nil
+        }
+        let position = device.log.newest.last
+        return DeviceReplay(after: position, since: device.toldUntil ?? position.map { _ in .zero }, mark: device.mark)
     }
 
     /// Lets go of a machine. If it is heard again, it is a new one.
@@ -159,6 +164,29 @@ package struct Hub: Sendable {
     package func verdict(of place: FleetPlace) -> SilenceVerdict? {
         guard let gap = devices[place]?.gap else { return nil }
         return book.verdict(of: place, gap) ?? gap.evidence.verdict
+    }
+
+    /// Whether a machine has told of an event, and of that, nothing is known.
+    func misses(_ position: EventPosition?, of place: FleetPlace) -> Bool {
+        guard run != nil, let position, let device = devices[place], device.mark == nil else { return false }
+        return !device.log.has(position)
+    }
+
+    private mutating func fallBehind(alone place: FleetPlace) {
+        let mark = nextMark()
+        devices[place]?.mark = mark
+    }
+
+    private mutating func allFallBehind() {
+        guard let mark = nextMark() else { return }
+        for place in devices.keys { devices[place]?.mark = mark }
+    }
+
+    /// Another each time something is lost: a broker that was killed may repeat what a machine told at the last mark.
+    private mutating func nextMark() -> String? {
+        guard let run else { return nil }
+        marks += 1
+        return "\(run)-\(marks)"
     }
 
     // MARK: What the parts of it share

@@ -14,6 +14,8 @@ extension HubDevice {
         object.add("log", log.newest.map(\.description))
         object.add("gap", gap?.object)
         object.add("boots", formerBoots)
+        object.add("sessions", formerSessions)
+        object.add("toldUntil", optional: toldUntil?.milliseconds)
         object.add("disputed", optional: disputed?.milliseconds)
         object.add("refused", refused)
         return object.bytes
@@ -37,6 +39,8 @@ extension HubDevice {
             log: EventLog(try payload.texts("log").compactMap { EventPosition($0) }),
             gap: try payload.optionalObject("gap").map { object throws(PayloadError) in try DeviceGap(object) },
             formerBoots: try payload.texts("boots"),
+            formerSessions: try payload.texts("sessions"),
+            toldUntil: try payload.optionalDuration("toldUntil"),
             disputed: try payload.optionalDuration("disputed"),
             refused: try payload.count("refused")
         )

@@ -8,12 +8,21 @@ package struct HubDevice: Hashable, Sendable {
     package internal(set) var gap: DeviceGap?
     /// Its last boots but the one that is.
     package internal(set) var formerBoots: [String] = []
+    /// Its last sessions but the one that is.
+    package internal(set) var formerSessions: [String] = []
+    /// What its wall clock said when it had told all up to then, the last time; nil where it never had.
+    package internal(set) var toldUntil: Duration?
+    /// The session that has told all, and tells what comes; nil where none has.
+    var toldSession: String?
     /// When it was seen last that two machines use its name.
     package internal(set) var disputed: Duration?
     /// How many of its messages were refused.
     package internal(set) var refused: UInt64 = 0
-    /// Whether what it tells is passed over until it tells again from where the log ends: something may be missing in between.
-    package internal(set) var isBehind = false
+    /// What it tells is passed over until it says this, and tells again from where the log ends: something may be missing in between. Nil
+    /// where nothing is.
+    package internal(set) var mark: String? {
+        didSet { if mark != nil { toldSession = nil } }
+    }
     var budget = MessageBudget()
     /// What came of a session before its birth: topics do not keep their order among each other.
     var early = Early()
@@ -24,8 +33,8 @@ package struct HubDevice: Hashable, Sendable {
         var slept: Duration = .zero
     }
 
-    /// So many boots are remembered.
-    static let bootLimit = 8
+    /// So many boots, and so many sessions, are remembered.
+    static let formerLimit = 8
 
     package init(_ place: FleetPlace) {
         self.place = place
@@ -39,12 +48,15 @@ package struct HubDevice: Hashable, Sendable {
         log: EventLog,
         gap: DeviceGap?,
         formerBoots: [String],
+        formerSessions: [String],
+        toldUntil: Duration?,
         disputed: Duration?,
         refused: UInt64
     ) {
         self.place = place
         (self.presence, self.clock, self.log, self.gap) = (presence, clock, log, gap)
-        (self.formerBoots, self.disputed, self.refused) = (formerBoots, disputed, refused)
+        (self.formerBoots, self.formerSessions, self.toldUntil) = (formerBoots, formerSessions, toldUntil)
+        (self.disputed, self.refused) = (disputed, refused)
     }
 
     /// When something becomes of it by itself; nil while nothing can.
@@ -62,8 +74,29 @@ package struct HubDevice: Hashable, Sendable {
         let isDisputed = formerBoots.contains(boot)
         formerBoots.removeAll { $0 == boot || $0 == current }
         formerBoots.append(current)
-        if formerBoots.count > Self.bootLimit { formerBoots.removeFirst() }
+        if formerBoots.count > Self.formerLimit { formerBoots.removeFirst() }
         if isDisputed { disputed = now }
         return isDisputed
+    }
+
+    /// Whether it has said something later than this: a broker that was killed may repeat what it had on the disk.
+    func isOld(_ state: DeviceState, isRetained: Bool) -> Bool {
+        if formerSessions.contains(state.session) { return true }
+        guard state.session == presence.session, let report = state.report, let known = presence.report,
+            report.boot == known.boot
+        else { return false }
+        return report.bootTime < known.bootTime || (!isRetained && report == known && presence.standing != .online)
+    }
+
+    /// Another session speaks.
+    mutating func note(former session: String?) {
+        guard let session, session != presence.session else { return }
+        formerSessions.append(session)
+        if formerSessions.count > Self.formerLimit { formerSessions.removeFirst() }
+    }
+
+    /// It has said what its wall clock is, in order with all else of the session.
+    mutating func note(wall: Duration, of session: String) {
+        if mark == nil, toldSession == session { toldUntil = wall }
     }
 }

@@ -38,9 +38,7 @@ extension DeviceCommand {
         switch try payload.word("command", Word.self) {
         case .detail: self = .detail
         case .replay:
-            let text = try payload.optionalText("after", longest: 64)
-            let position = text.flatMap { EventPosition($0) }
-            if text != nil, position == nil { throw PayloadError("\"after\" is no place in a log") }
+            let position = try payload.optionalPosition("after")
             let since = try payload.optionalDuration("since")
             if let since, since < .zero { throw PayloadError("\"since\" is before 1970") }
             let mark = try payload.optionalText("mark", longest: 64)

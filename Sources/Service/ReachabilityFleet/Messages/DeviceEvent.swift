@@ -42,12 +42,21 @@ package struct DeviceEvent: Hashable, Sendable {
     package let session: String
     /// Its place in the machine's log; nil where it has none, as what is read from the history.
     package let position: EventPosition?
+    /// The last place in the log that was told before, by this session or an earlier one: who does not know it has missed something. Nil
+    /// where nothing was.
+    package let after: EventPosition?
     /// What the machine's wall clock says as this is sent, since 1970: what else it says of times is to be seen by it.
     package let wall: Duration
     package let kind: Kind
 
-    package init(session: String, position: EventPosition?, wall: Duration, kind: Kind) {
-        (self.session, self.position, self.wall, self.kind) = (session, position, wall, kind)
+    package init(
+        session: String,
+        position: EventPosition?,
+        after: EventPosition? = nil,
+        wall: Duration,
+        kind: Kind
+    ) {
+        (self.session, self.position, self.after, self.wall, self.kind) = (session, position, after, wall, kind)
     }
 }
 
@@ -86,9 +95,8 @@ extension DeviceEvent {
         let payload = try Payload(bytes)
         session = try payload.text("session", longest: 64)
         wall = try payload.time("wall")
-        let text = try payload.optionalText("id", longest: 64)
-        position = text.flatMap { EventPosition($0) }
-        if text != nil, position == nil { throw PayloadError("\"id\" is no place in a log") }
+        position = try payload.optionalPosition("id")
+        after = try payload.optionalPosition("after")
         switch try payload.word("event", Word.self) {
         case .outage:
             guard let object = try payload.optionalObject("outage") else { throw PayloadError("\"outage\" is missing") }
@@ -105,6 +113,7 @@ extension DeviceEvent {
         object.add("schema", 1)
         object.add("session", session)
         object.add("id", position?.description)
+        if let after { object.add("after", after.description) }
         object.add("wall", wall.milliseconds)
         switch kind {
         case .outage(let outage):
@@ -144,4 +153,12 @@ package struct EventPosition: Hashable, Sendable, CustomStringConvertible {
     private static let digits = Set("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
 
     package var description: String { "\(epoch).\(number)" }
+}
+
+extension Payload {
+    func optionalPosition(_ key: String) throws(PayloadError) -> EventPosition? {
+        guard let text = try optionalText(key, longest: 64) else { return nil }
+        guard let position = EventPosition(text) else { throw PayloadError("\"\(key)\" is no place in a log") }
+        return position
+    }
 }

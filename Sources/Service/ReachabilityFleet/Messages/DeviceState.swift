@@ -22,7 +22,7 @@ package struct DeviceState: Hashable, Sendable {
         package var bootTime: Duration
         /// So often it says how it is, at least.
         package var refresh: Duration
-        /// What of its event log the broker has; nil where there is nothing yet.
+        /// The last place in its event log that it has told of, and that the broker has; nil where there is none yet.
         package var acknowledged: EventPosition?
         /// Whether it has a path to the internet: `reachable`, `notReachable` or `unknown`.
         package var path: String?
@@ -83,10 +83,7 @@ extension DeviceState.Report {
             bootTime: .nanoseconds(Int64(try payload.count("boottimeNs", upTo: UInt64(Int64.max)))),
             refresh: .seconds(max(Self.refreshes.lowerBound, seconds))
         )
-        if let text = try payload.optionalText("ackedSeq", longest: 64) {
-            guard let position = EventPosition(text) else { throw PayloadError("\"ackedSeq\" is no place in a log") }
-            acknowledged = position
-        }
+        acknowledged = try payload.optionalPosition("ackedSeq")
         path = try payload.optionalText("path", longest: 64)
         reason = try payload.optionalText("reason")
     }

@@ -1,11 +1,20 @@
 import Dispatch
 import LinuxPrimitives
+import ReachabilityFleet
 
-/// Messages for a hub that it has not decided on. Their number is bounded: who brings more waits, so that the broker keeps what comes.
-/// Thread-safe.
+/// What a hub has not decided on yet, in the order in which it came. The number of messages is bounded: who brings more waits, so that the
+/// broker keeps what comes. Thread-safe.
 final class HubIntake: Sendable {
+    enum Item {
+        case message(HubKeeper.Delivery)
+        /// A message of a machine was lost here.
+        case lost(FleetPlace)
+        /// The broker is away, and is back, at a time by the hub's clock.
+        case away, back(Duration)
+    }
+
     private struct State {
-        var waiting: [HubKeeper.Delivery] = []
+        var waiting: [Item] = []
         /// Whether somebody comes for what waits.
         var isEmptied = false
         /// Whether somebody waits for room.
@@ -31,7 +40,7 @@ final class HubIntake: Sendable {
     func take(_ deliveries: [HubKeeper.Delivery], begin: () -> Void) -> Bool {
         let deadline = DispatchTime.now() + Self.patience
         while true {
-            switch accept(deliveries) {
+            switch accept(deliveries.map { .message($0) }, limit: Self.limit) {
             case .taken(let isFirst):
                 if isFirst { begin() }
                 return true
@@ -41,8 +50,13 @@ final class HubIntake: Sendable {
         }
     }
 
+    /// Takes what is no message, for which there is always room: it is rare, and what comes after it must not overtake it.
+    func add(_ item: Item, begin: () -> Void) {
+        if case .taken(isFirst: true) = accept([item], limit: .max) { begin() }
+    }
+
     /// The next that are decided on together; none where nothing waits.
-    func next(_ count: Int) -> [HubKeeper.Delivery] {
+    func next(_ count: Int) -> [Item] {
         let (batch, isAwaited) = state.withLock { state in
             let batch = Array(state.waiting.prefix(count))
             state.waiting.removeFirst(batch.count)
@@ -60,14 +74,14 @@ final class HubIntake: Sendable {
         room.signal()
     }
 
-    private func accept(_ deliveries: [HubKeeper.Delivery]) -> Outcome {
+    private func accept(_ items: [Item], limit: Int) -> Outcome {
         state.withLock { state in
-            if state.isClosed || deliveries.count > Self.limit { return .refused }
-            if state.waiting.count + deliveries.count > Self.limit {
+            if state.isClosed || items.count > limit { return .refused }
+            if state.waiting.count + items.count > limit {
                 state.isAwaited = true
                 return .full
             }
-            state.waiting += deliveries
+            state.waiting += items
             defer { state.isEmptied = true }
             return .taken(isFirst: !state.isEmptied)
         }

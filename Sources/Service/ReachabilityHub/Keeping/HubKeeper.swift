@@ -32,8 +32,6 @@ package final class HubKeeper: Sendable {
         var fault: HistoryFault?
         /// When something may follow of time alone; nil while nothing can.
         var deadline: Duration?
-        /// Machines whose messages were lost, and that the hub has not been told of.
-        var lost: Set<FleetPlace> = []
     }
 
     private let store: any HubStore
@@ -81,49 +79,34 @@ package final class HubKeeper: Sendable {
         listeners.withLock { $0.append(listener) }
     }
 
-    /// A message of a machine could not be taken, and will not come again.
-    package func lose(_ place: FleetPlace) {
-        let isFirst = state.withLock { state in
-            defer { state.lost.insert(place) }
-            return state.lost.isEmpty
-        }
-        guard isFirst else { return }
-        queue.async { [weak self] in
-            guard let self else { return }
-            let lost = state.withLock { state in
-                defer { state.lost = [] }
-                return state.lost.sorted()
-            }
-            decide { hub in lost.flatMap { hub.fallBehind($0) } }
-        }
-    }
-
     /// Takes messages, in their order. Where there is no room the caller waits for seconds: so the broker keeps what comes.
     ///
     /// - Returns: False where they are not taken, for there is no room by then.
     @discardableResult
     package func take(_ deliveries: [Delivery]) -> Bool {
-        intake.take(deliveries) { queue.async { [weak self] in self?.work() } }
+        intake.take(deliveries, begin: begin)
     }
 
-    package func brokerWasLost() {
-        queue.async { [weak self] in self?.decide { $0.brokerWasLost() } }
-    }
+    // What comes after one of these is taken after it: a message that overtook it would be the first after what was lost.
 
-    package func brokerIsBack() {
-        let now = clock()
-        queue.async { [weak self] in
-            self?.decide { hub in
-                hub.brokerIsBack(at: now)
-                return []
-            }
-        }
-    }
+    /// A message of a machine could not be taken, and will not come again.
+    package func lose(_ place: FleetPlace) { intake.add(.lost(place), begin: begin) }
+
+    package func brokerWasLost() { intake.add(.away, begin: begin) }
+
+    /// To be called before anything is taken that the broker says now.
+    package func brokerIsBack() { intake.add(.back(clock()), begin: begin) }
+
+    private func begin() { queue.async { [weak self] in self?.work() } }
 
     /// Time goes by; called by itself when something may follow of it.
     package func pass() {
         let now = clock()
-        queue.async { [weak self] in self?.decide { $0.pass(to: now) } }
+        queue.async { [weak self] in
+            guard let self else { return }
+            let decisions = decide { $0.pass(to: now) }
+            if save(telling: decisions) { work() }
+        }
     }
 
     /// Forgets a machine, here and on the disk; what of it is on its way comes back.
@@ -159,14 +142,13 @@ package final class HubKeeper: Sendable {
 
     // MARK: On the queue
 
-    private func decide(_ body: (inout Hub) -> [Hub.Decision]) {
-        let decisions = state.withLock { state in
+    private func decide(_ body: (inout Hub) -> [Hub.Decision]) -> [Hub.Decision] {
+        state.withLock { state in
             let decisions = body(&state.hub)
             state.unsaved.add(decisions)
             state.deadline = state.hub.deadline
             return decisions
         }
-        if save(telling: decisions) { work() }
     }
 
     private func work() {
@@ -177,6 +159,19 @@ package final class HubKeeper: Sendable {
             if batch.isEmpty { return }
             let decisions = batch.flatMap { take($0) }
             guard save(telling: decisions) else { return }
+        }
+    }
+
+    private func take(_ item: HubIntake.Item) -> [Hub.Decision] {
+        switch item {
+        case .message(let delivery): take(delivery)
+        case .lost(let place): decide { $0.fallBehind(place) }
+        case .away: decide { $0.brokerWasLost() }
+        case .back(let now):
+            decide { hub in
+                hub.brokerIsBack(at: now)
+                return []
+            }
         }
     }
 

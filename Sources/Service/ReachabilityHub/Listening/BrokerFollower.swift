@@ -27,6 +27,10 @@ package final class BrokerFollower: Sendable {
         var source: String?
         var connection: (any BrokerConnection)?
         var session = ""
+        /// The number of the attempt that is not given up; nil where there is none.
+        var attempt: UInt64?
+        /// Whether the keeper was told that the broker is there.
+        var isTold = false
         /// Whom to ask, once there is time for it.
         var owed: Set<FleetPlace> = []
         var nextAsk = Duration.zero
@@ -126,6 +130,7 @@ package final class BrokerFollower: Sendable {
     private func connect() {
         let (number, source, version) = state.withLock { state in
             state.session = String(UInt64.random(in: 0...(1 << 53)), radix: 36)
+            state.attempt = state.link.attempts
             return (state.link.attempts, state.source, state.version.version)
         }
         var connection = BrokerOptions(address: options.broker, client: options.name)
@@ -133,8 +138,15 @@ package final class BrokerFollower: Sendable {
         (connection.keepAlive, connection.sessionExpiry) = (options.keepAlive, options.sessionExpiry)
         connection.will = BrokerWill(presence(false), delay: .zero)
         let made = broker.connect(connection) { [weak self] event in
-            // Messages are the many, and go straight where they belong.
-            if case .message(let message) = event { self?.take(message) } else { self?.hear(event, number) }
+            // Messages are the many, and go straight where they belong, but none before the keeper knows of the connection.
+            guard let self else { return }
+            switch event {
+            case .message(let message): if state.withLock({ $0.attempt == number && $0.isTold }) { take(message) }
+            case .connected:
+                tellOfConnection(number)
+                hear(event, number)
+            default: hear(event, number)
+            }
         }
         state.withLock { $0.connection = made }
     }
@@ -167,6 +179,15 @@ package final class BrokerFollower: Sendable {
         }
     }
 
+    /// On the thread of the connection.
+    private func tellOfConnection(_ number: UInt64) {
+        state.withLock { state in
+            guard state.attempt == number else { return }
+            state.isTold = true
+            keeper.brokerIsBack()
+        }
+    }
+
     private func accept() {
         let connection = state.withLock { state in
             state.link.accept()
@@ -177,7 +198,6 @@ package final class BrokerFollower: Sendable {
             return state.connection
         }
         say("connected to \(options.broker), as \(options.name)")
-        keeper.brokerIsBack()
         connection?.publish(presence(true))
         connection?.subscribe([FleetTopic.everybody(.state), FleetTopic.everybody(.event)])
         perform(nil)
@@ -185,16 +205,17 @@ package final class BrokerFollower: Sendable {
 
     private func lose(_ error: BrokerError?) {
         let problem = error.map { "\($0)" } ?? "the connection was closed"
-        let (isNew, wasConnected, farewell) = state.withLock { state in
+        let (isNew, farewell) = state.withLock { state in
+            if state.isTold, state.farewell == nil { keeper.brokerWasLost() }
             defer {
+                (state.attempt, state.isTold) = (nil, false)
                 (state.connection, state.status.isConnected) = (nil, false)
                 state.status.problem = problem
                 state.link.lose(at: SystemClock.monotonic, chance: .random(in: 0...1))
             }
-            return (state.status.problem != problem, state.status.isConnected, state.farewell)
+            return (state.status.problem != problem, state.farewell)
         }
         if let farewell { return farewell.run() }
-        if wasConnected { keeper.brokerWasLost() }
         if isNew { say("\(problem); tries again") }
         perform(nil)
     }
