@@ -2,6 +2,7 @@ import Foundation
 import LinuxPrimitives
 import NIOHTTP1
 import ReachabilityFleet
+import ReachabilityService
 import Testing
 
 @testable import ReachabilityHub
@@ -57,6 +58,17 @@ import Testing
             #expect(try Self.page(world, path, .notFound).contains("Nothing is there"))
         }
         #expect(try world.answer("/?window=1h").status == .badRequest)
+    }
+
+    @Test func `who is told, and how that goes, is told`() throws {
+        let world = try Self.world()
+        #expect(!(try Self.page(world, "/").contains("Who is told")))
+        var status = NotifierStatus(name: "<b>", way: "webhook")
+        (status.pending, status.failure) = (2, "503")
+        world.told.withLock { $0 = [status] }
+        #expect(try Self.page(world, "/").contains("<dt>&lt;b&gt;</dt><dd>webhook: 0 told, 2 to be told"))
+        let notifiers = try #require(try world.object("/v1/status")["notifiers"] as? [[String: Any]])
+        #expect(notifiers.first?["name"] as? String == "<b>" && notifiers.first?["failure"] as? String == "503")
     }
 
     @Test func `what strangers say is shown as text`() throws {

@@ -17,6 +17,7 @@ final class HubWorld: Sendable {
     let follower: BrokerFollower
     let access = Access()
     private let counts = HubCounts()
+    let told = Locked<[NotifierStatus]>([])
     private let time: Locked<Duration>
     /// The hub's clock, since 1970.
     var clock: @Sendable () -> Duration { { [time] in time.withLock(\.self) } }
@@ -48,7 +49,8 @@ final class HubWorld: Sendable {
             version: "1.2.3",
             access: access,
             reloader: reloader,
-            clock: { [time] in time.withLock(\.self) }
+            clock: { [time] in time.withLock(\.self) },
+            notifiers: { [told] in told.withLock(\.self) }
         ) { WebStatistics() }
     }
 

@@ -25,7 +25,7 @@ struct HubCommand: AsyncParsableCommand {
         let options = try HubOptions(arguments)
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
         let signals = EndSignals(reloads: arguments.config != nil)
-        let places = try HubPlaces(arguments, configuration.listen)
+        let places = try ListeningPlaces.hub(arguments, configuration.listen)
         let access = Access(warn: Self.say)
         do { _ = try access.prepare(configuration)() } catch {
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
@@ -34,7 +34,7 @@ struct HubCommand: AsyncParsableCommand {
         let addresses: [String]
         do { addresses = try await places.listen(with: front.server) } catch {
             await front.server.stop()
-            throw error
+            throw ExitMessage(error.text, error.status)
         }
         do {
             let store = try Self.store(arguments.history ?? configuration.history.path)
@@ -84,7 +84,7 @@ struct HubCommand: AsyncParsableCommand {
     }
 
     private static func store(_ named: String?) throws -> any HubStore {
-        if named == HubPlaces.none { return MemoryHubStore() }
+        if named == ListeningPlaces.none { return MemoryHubStore() }
         guard let file = named ?? StateDirectory.make().map({ $0 + "/hub.sqlite" }) else {
             throw ExitMessage(
                 "there is no home directory for the history: name its file with --history, or none",

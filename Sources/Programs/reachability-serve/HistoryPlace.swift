@@ -1,6 +1,7 @@
 import CommandLineSupport
 import LinuxPrimitives
 import NetworkReachability
+import ReachabilityServer
 import ReachabilityService
 
 /// Where the history lies.
@@ -9,7 +10,7 @@ enum HistoryPlace {
     ///
     /// - Parameter named: What `--history` says. Otherwise it is `history.sqlite` in ``StateDirectory``.
     static func file(_ named: String?) throws(ExitMessage) -> String? {
-        if let named { return named == ServePlaces.none ? nil : named }
+        if let named { return named == ListeningPlaces.none ? nil : named }
         guard let directory = StateDirectory.make() else {
             throw ExitMessage(
                 "there is no home directory for the history: name its file with --history, or none",

@@ -6,16 +6,9 @@ import ReachabilityService
 
 /// Where the service listens.
 struct ServePlaces {
-    /// What turns one off.
-    static let none = "none"
-
-    let addresses: [ListenAddress]
-    /// Nil for none.
-    let socket: String?
+    private let own: ListeningPlaces
     /// What was handed over, in place of what it would make itself.
     let inherited: [InheritedSocket]
-    /// Whether the socket's directory is the service's own, to be made.
-    private let isStandard: Bool
 
     /// A socket that was handed over.
     struct InheritedSocket {
@@ -36,28 +29,28 @@ struct ServePlaces {
         let internet = inherited.filter { if case .internet = $0.socket.place { true } else { false } }
         let texts = arguments.listen.isEmpty ? listen.http ?? [ListenAddress.standard] : arguments.listen
         do {
-            let plain = try texts.filter { $0 != Self.none }.map { text throws(ListenError) in try ListenAddress(text) }
-            let secured = try (listen.https ?? []).map { text throws(ListenError) in
-                try ListenAddress(text, isSecured: true)
-            }
-            addresses = (plain + secured).filter { address in
-                !internet.contains { $0.isSecured == address.isSecured }
-            }
+            var places = try ListeningPlaces(
+                http: texts,
+                https: listen.https ?? [],
+                socket: hasLocal ? nil : Self.ownSocket(arguments.socket ?? listen.socket)
+            )
+            places.addresses.removeAll { address in internet.contains { $0.isSecured == address.isSecured } }
+            own = places
         } catch { throw ExitMessage(error) }
-        if hasLocal {
-            (socket, isStandard) = (nil, false)
-        } else if let named = arguments.socket ?? listen.socket {
-            socket = named == Self.none ? nil : named
-            isStandard = false
-        } else {
-            socket = ServiceSocket.service.directory.map { ServiceSocket.service.path(in: $0) }
-            isStandard = true
-        }
-        guard socket != nil || !addresses.isEmpty || !inherited.isEmpty else {
+        guard !own.isEmpty || !inherited.isEmpty else {
             throw ExitMessage(
                 "there is nothing to listen at: name an address with --listen or a path with --socket",
                 .usage
             )
+        }
+    }
+
+    /// Everybody may ask root's service; another user's only this user.
+    private static func ownSocket(_ named: String?) -> ListeningPlaces.Socket? {
+        let isCommon = geteuid() == 0
+        if let named { return named == ListeningPlaces.none ? nil : .init(named, isCommon: isCommon) }
+        return ServiceSocket.service.directory.map { directory in
+            .init(ServiceSocket.service.path(in: directory), directory: directory, isCommon: isCommon)
         }
     }
 
@@ -98,30 +91,7 @@ struct ServePlaces {
 
     /// Listens everywhere else, and returns where, as people write it.
     func listen(with server: WebServer) async throws(ExitMessage) -> [String] {
-        var places: [String] = []
-        do {
-            for address in addresses {
-                places.append("\(address.scheme)://\(try await server.listen(at: address))/")
-            }
-            guard let socket else { return places }
-            if isStandard, let directory = ServiceSocket.service.directory {
-                do {
-                    try OwnDirectory.make(directory, mode: geteuid() == 0 ? 0o755 : 0o700)
-                } catch {
-                    let status: ExitMessage.Status = error == .accessDenied ? .noPermission : .cantCreate
-                    throw ExitMessage("cannot make the directory \(directory.printable): \(error)", status)
-                }
-            }
-            // Everybody may ask root's service; another user's only this user.
-            try await server.listen(at: socket, mode: geteuid() == 0 ? 0o666 : 0o600)
-            return places + [socket]
-        } catch let error as ListenError {
-            throw ExitMessage(error)
-        } catch let error as ExitMessage {
-            throw error
-        } catch {
-            throw ExitMessage("cannot listen: \(error)", .unavailable)
-        }
+        do { return try await own.listen(with: server) } catch { throw ExitMessage(error) }
     }
 }
 

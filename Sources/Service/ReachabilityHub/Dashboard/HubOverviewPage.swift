@@ -2,6 +2,7 @@ import LinuxPrimitives
 import ReachabilityFleet
 import ReachabilityLedger
 import ReachabilityServer
+import ReachabilityService
 
 /// How the fleet is now: one sentence, what nobody can explain, the sites, the last incidents.
 struct HubOverviewPage {
@@ -10,7 +11,12 @@ struct HubOverviewPage {
     /// So many machines and sites are named; the rest is for programs.
     private static let limit = 100
 
-    init(_ view: HubView, _ latest: [IncidentSummary], _ broker: BrokerFollower.Status) {
+    init(
+        _ view: HubView,
+        _ latest: [IncidentSummary],
+        _ broker: BrokerFollower.Status,
+        _ notifiers: [NotifierStatus]
+    ) {
         let (account, sentence, lead) = Self.headline(view, broker)
         let unexplained = view.devices().prefix { view.hub.isUnexplained($0.place) }
         let silent: HTML? =
@@ -32,7 +38,7 @@ struct HubOverviewPage {
             <h2 id="sites">Sites</h2>
             <section class="card" data-part="sites" aria-labelledby="sites">\(Self.rows(view))</section>
             <h2 id="last">The last incidents that are over</h2>
-            <section class="card" data-part="last" aria-labelledby="last">\(FleetParts.incidents(over, view))</section>
+            <section class="card" data-part="last" aria-labelledby="last">\(FleetParts.incidents(over, view))</section>\(ToldPart.html(notifiers))
             <p class="more">For programs: <a href="/v1/devices"><code>/v1/devices</code></a>, \
             <a href="/v1/incidents"><code>/v1/incidents</code></a></p>
             """

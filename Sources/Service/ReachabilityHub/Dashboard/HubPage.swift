@@ -31,10 +31,10 @@ enum HubPage: Hashable {
     var link: String {
         switch self {
         case .overview: "/"
-        case .site(let name): "/sites/\(Query.encoded(name))"
-        case .device(let place): "/devices/\(Query.encoded(place.site))/\(Query.encoded(place.device))"
+        case .site(let name): "/sites/\(name.percentEncoded)"
+        case .device(let place): "/devices/\(place.site.percentEncoded)/\(place.device.percentEncoded)"
         case .incidents: "/incidents"
-        case .incident(let id): "/incidents/\(Query.encoded(id))"
+        case .incident(let id): "/incidents/\(id.percentEncoded)"
         }
     }
 
@@ -48,7 +48,7 @@ extension HubAPI {
         let view = HubView(keeper.hub, now: clock())
         let layout: Layout?
         switch page {
-        case .overview: layout = HubOverviewPage(view, try latest(), follower.status).layout
+        case .overview: layout = HubOverviewPage(view, try latest(), follower.status, notifiers()).layout
         case .site(let name): layout = SitePage(view, name, try latest(of: name))?.layout
         case .device(let place): layout = DevicePage(view, place, try latest(of: place.site, place.device))?.layout
         case .incidents: layout = IncidentsPage(view, try latest(limit: 200)).layout

@@ -30,7 +30,7 @@ struct IncidentPage {
             \(Sign.legend([.us, .upstream, .them, .unknown]))
             <h2 id="facts">What is known</h2>
             <section class="card" data-part="facts" aria-labelledby="facts">\(Self.facts(summary, view))</section>
-            <p class="more">For programs: <a href="/v1/incidents/\(Query.encoded(incident.id))">\
+            <p class="more">For programs: <a href="/v1/incidents/\(incident.id.percentEncoded)">\
             <code>/v1/incidents/\(incident.id)</code></a></p>
             """
         layout = Layout(

@@ -31,7 +31,7 @@ struct SitePage {
             \(FleetParts.devices(devices.prefix(Self.limit), view, withSite: false))\(more)</section>
             <h2 id="incidents">Incidents</h2><section class="card" data-part="incidents" aria-labelledby="incidents">\
             \(FleetParts.incidents(latest, view))</section>
-            <p class="more">For programs: <a href="/v1/devices?site=\(Query.encoded(name))"><code>/v1/devices?site=\(name)</code></a></p>
+            <p class="more">For programs: <a href="/v1/devices?site=\(name.percentEncoded)"><code>/v1/devices?site=\(name)</code></a></p>
             """
         layout = Layout(title: sentence, account: account, place: "/", places: HubPage.places, main: main)
     }

@@ -15,41 +15,13 @@ package final class SQLiteHubStore: HubStore {
     package init(_ file: String) throws(HistoryFault) {
         do {
             lock = Locked(try LockFile(file + ".lock"))
-            try OwnFile.make(file)
-            database = try Self.open(file)
+            database = try DatabaseFile.open(file, label: "ReachabilityHub.store", HubSchema.migrator) { db in
+                try Self.check(db, file)
+            }
         } catch {
             throw HistoryFault(error, file: file)
         }
         self.file = file
-    }
-
-    private static func open(_ file: String) throws -> DatabasePool {
-        do {
-            return try connect(file)
-        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-            try HistoryStore.setAside(file)
-            try OwnFile.make(file)
-            return try connect(file)
-        }
-    }
-
-    private static func connect(_ file: String) throws -> DatabasePool {
-        var configuration = Configuration()
-        configuration.label = "ReachabilityHub.store"
-        configuration.busyMode = .timeout(1)
-        configuration.maximumReaderCount = 2
-        configuration.prepareDatabase { db in
-            guard !db.configuration.readonly else { return }
-            try check(db, file)
-            // What was committed survives a power cut.
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
-        }
-        let path = file.hasPrefix("/") ? file : "./" + file
-        let pool = try DatabasePool(path: path, configuration: configuration)
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-        try HubSchema.migrator.migrate(pool)
-        return pool
     }
 
     /// Whether the file is a hub's, and of a form that is known: before anything is written into it.

@@ -81,19 +81,8 @@ package final class Query {
 
     /// Where the next page is.
     func link(after key: String) -> String {
-        let path = "/" + request.path.map(Self.encoded).joined(separator: "/")
+        let path = "/" + request.path.map(\.percentEncoded).joined(separator: "/")
         let pairs = request.query.filter { $0.key != "after" }.sorted { $0.key < $1.key } + [("after", key)]
-        return path + "?" + pairs.map { "\(Self.encoded($0))=\(Self.encoded($1))" }.joined(separator: "&")
-    }
-
-    package static func encoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                String(Unicode.Scalar(byte))
-            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }.joined()
+        return path + "?" + pairs.map { "\($0.percentEncoded)=\($1.percentEncoded)" }.joined(separator: "&")
     }
 }

@@ -31,9 +31,9 @@ enum DashboardPage: Hashable {
     var link: String {
         switch self {
         case .overview: "/"
-        case .target(let name): "/targets/\(Query.encoded(name))"
+        case .target(let name): "/targets/\(name.percentEncoded)"
         case .outages: "/outages"
-        case .outage(let id): "/outages/\(Query.encoded(id))"
+        case .outage(let id): "/outages/\(id.percentEncoded)"
         case .availability: "/availability"
         case .network: "/network"
         case .service: "/service"

@@ -1,9 +1,9 @@
 package import LinuxPrimitives
-import ReachabilityService
+package import ReachabilityService
 
 extension NotifierStatus {
     /// As `/v1/status` has it.
-    var object: JSONObject {
+    package var object: JSONObject {
         var object = JSONObject()
         object.add("name", name)
         object.add("way", way)

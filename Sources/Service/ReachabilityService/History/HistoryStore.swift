@@ -1,5 +1,5 @@
 import GRDB
-package import LinuxPrimitives
+import LinuxPrimitives
 package import ReachabilityLedger
 
 /// The file of the history: what was observed, over restarts of the service and of the machine. It has one writer; whoever reads does
@@ -31,8 +31,9 @@ package final class HistoryStore: Sendable {
     package init(_ file: String) throws(HistoryFault) {
         do {
             lock = Locked(try LockFile(file + ".lock"))
-            try OwnFile.make(file)
-            database = try Self.open(file)
+            database = try DatabaseFile.open(file, label: "ReachabilityService.history", HistorySchema.migrator) { db in
+                try Self.prepare(db, file)
+            }
             // Whoever else owns it has said who may read it.
             try? OwnFile.setMode(file, 0o600)
         } catch {
@@ -40,42 +41,6 @@ package final class HistoryStore: Sendable {
         }
         self.file = file
         files = HistoryFiles(file)
-    }
-
-    private static func open(_ file: String) throws -> DatabasePool {
-        do {
-            return try connect(file)
-        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-            try setAside(file)
-            try OwnFile.make(file)
-            return try connect(file)
-        }
-    }
-
-    /// Gives a damaged file, and what SQLite keeps beside it, another name. It is never deleted.
-    package static func setAside(_ file: String) throws(SystemError) {
-        let name = "\(file).corrupt-\(SystemClock.real.components.seconds)"
-        try OwnFile.rename(file, to: name)
-        for suffix in ["-wal", "-shm"] { try? OwnFile.rename(file + suffix, to: name + suffix) }
-    }
-
-    private static func connect(_ file: String) throws -> DatabasePool {
-        var configuration = Configuration()
-        configuration.label = "ReachabilityService.history"
-        configuration.busyMode = .timeout(1)
-        configuration.maximumReaderCount = 2
-        configuration.prepareDatabase { db in
-            guard !db.configuration.readonly else { return }
-            try prepare(db, file)
-            // What was committed survives a power cut.
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
-        }
-        let path = file.hasPrefix("/") ? file : "./" + file
-        let pool = try DatabasePool(path: path, configuration: configuration)
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-        try HistorySchema.migrator.migrate(pool)
-        return pool
     }
 
     /// Whether the file is a history, whole, and of a form that is known: before anything is written into it.

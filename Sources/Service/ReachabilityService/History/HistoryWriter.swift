@@ -313,7 +313,7 @@ package final class HistoryWriter: Sendable {
         case .foreign: return lose()
         case .corrupt:
             lose()
-            try? HistoryStore.setAside(file)
+            try? DatabaseFile.setAside(file)
         case .full, .denied, .locked, .failed: break
         }
         let isFirst = state.withLock { state in

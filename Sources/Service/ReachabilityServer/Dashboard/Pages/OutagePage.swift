@@ -34,8 +34,8 @@ struct OutagePage {
             <div><h2 id="facts">What is known</h2>
             <section class="card" data-part="facts" aria-labelledby="facts">\(Self.facts(explained, all, snapshot))</section></div></div>
             \(NotePart.html(explained.notes, snapshot))\(Self.evidence(explained, snapshot))
-            <p class="more"><button data-copy="/v1/outages/\(Query.encoded(id))" hidden>Copy the report</button> \
-            For programs: <a href="/v1/outages/\(Query.encoded(id))"><code>/v1/outages/\(id)</code></a></p>
+            <p class="more"><button data-copy="/v1/outages/\(id.percentEncoded)" hidden>Copy the report</button> \
+            For programs: <a href="/v1/outages/\(id.percentEncoded)"><code>/v1/outages/\(id)</code></a></p>
             """
         layout = Layout(title: words, account: isOpen ? account : .up, place: "/outages", main: main)
     }

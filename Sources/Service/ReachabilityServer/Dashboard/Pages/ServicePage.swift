@@ -29,27 +29,10 @@ struct ServicePage {
             <section class="card" data-part="clients" aria-labelledby="clients"><dl class="facts"><dt>Streams</dt>\
             <dd>\(listeners)</dd><dt>Connections</dt><dd>\(statistics.connections)</dd>\
             <dt>Sent away</dt><dd>\(Int(statistics.refused)) for want of room, \(Int(statistics.slowStreams)) that read too slowly</dd>\
-            </dl></section>\(Self.told(notifiers))
+            </dl></section>\(ToldPart.html(notifiers))
             <p class="more">For programs: <a href="/v1/status"><code>/v1/status</code></a>, <a href="/metrics"><code>/metrics</code></a>, \
             <a href="/readyz"><code>/readyz</code></a></p>
             """
         layout = Layout(title: "The service", account: .up, place: "/service", main: main)
-    }
-
-    /// Who is told of outages, and how that goes; nothing where nobody is.
-    private static func told(_ notifiers: [NotifierStatus]) -> HTML {
-        if notifiers.isEmpty { return "" }
-        let rows = notifiers.map { status -> HTML in
-            let failure: HTML = status.failure.map { " Last time: \($0)." } ?? ""
-            return """
-                <dt>\(status.name)</dt><dd>\(status.way): \(Int(status.delivered)) told, \(status.pending) to be told, \
-                \(Int(status.refused)) given up.\(failure)</dd>
-                """
-        }
-        return """
-
-            <h2 id="told">Who is told</h2>
-            <section class="card" data-part="told" aria-labelledby="told"><dl class="facts">\(rows)</dl></section>
-            """
     }
 }

@@ -50,9 +50,9 @@ struct TargetPage {
             <h2 id="outages">Its outages</h2>
             <section class="card" data-part="outages" aria-labelledby="outages">\
             \(OutageList(outages: Array(outages.prefix(50))).html(snapshot))</section>
-            <p class="more">For programs: <a href="/v1/targets/\(Query.encoded(name))/intervals"><code>intervals</code></a>, \
-            <a href="/v1/targets/\(Query.encoded(name))/availability"><code>availability</code></a>, \
-            <a href="/v1/targets/\(Query.encoded(name))/checks"><code>checks</code></a></p>
+            <p class="more">For programs: <a href="/v1/targets/\(name.percentEncoded)/intervals"><code>intervals</code></a>, \
+            <a href="/v1/targets/\(name.percentEncoded)/availability"><code>availability</code></a>, \
+            <a href="/v1/targets/\(name.percentEncoded)/checks"><code>checks</code></a></p>
             """
         layout = Layout(title: sentence, account: account, place: "/targets", main: main)
     }
