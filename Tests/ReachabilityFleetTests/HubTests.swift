@@ -302,6 +302,28 @@ import Testing
         }
     }
 
+    @Test mutating func `an outage that its machine has lost with its history is over with the boot`() throws {
+        state("pump", online("a"), 0)
+        event("pump", "a", .outage(outage("o1", .them, nil, from: 10, to: nil)), 11, number: 1)
+        event("pump", "a", .outage(outage("o2", .them, nil, from: 12, to: nil)), 13, number: 2)
+        event("pump", "a", .caughtUp, 14)
+        state("pump", online("a", 100), 100)
+        #expect(hub.book.incidents.first?.isOpen == true)
+        // Of the same boot it may last.
+        state("pump", online("b", 200), 200)
+        event("pump", "b", .caughtUp, 201)
+        #expect(hub.book.open(of: try place("pump")) != nil)
+        state("pump", online("c", 5, boot: "two"), 300)
+        event("pump", "c", .outage(outage("o2", .them, nil, from: 12, to: 90)), 301)
+        let decisions = event("pump", "c", .caughtUp, 302)
+        let incident = try #require(hub.book.incidents.first)
+        #expect(!incident.isOpen && decisions.contains { if case .incident = $0 { true } else { false } })
+        let own = try #require(incident.parts["pump"]?.outages)
+        #expect(own["o1"]?.end == at(200) && own["o2"]?.end == at(90))
+        let record = try #require(incident.parts["pump"]).record
+        #expect(try FleetIncident.Part(record: record) == incident.parts["pump"])
+    }
+
     // MARK: What a broker repeats that was killed
 
     @Test mutating func `what a machine said before its last word is not believed`() throws {

@@ -28,10 +28,15 @@ package struct FleetIncident: Hashable, Sendable {
         package var told: DeviceOutage
         package var start: Duration
         package var end: Duration?
+        /// The boot in which it was told; nil where that was not known.
+        package var boot: String?
 
-        package init(told: DeviceOutage, start: Duration, end: Duration?) {
-            (self.told, self.start, self.end) = (told, start, end)
+        package init(told: DeviceOutage, start: Duration, end: Duration?, boot: String? = nil) {
+            (self.told, self.start, self.end, self.boot) = (told, start, end, boot)
         }
+
+        /// Whether it lasts as far as is known, and a machine that is of another boot now does not know of it any more.
+        func isForgotten(in boot: String) -> Bool { end == nil && self.boot.map { $0 != boot } ?? false }
     }
 
     package let id: String

@@ -79,11 +79,13 @@ package struct FleetIncidentBook: Sendable {
     /// - Parameters:
     ///   - start: When that began, and
     ///   - end: ended, by the hub's clock.
+    ///   - boot: In which the machine is.
     package mutating func told(
         _ place: FleetPlace,
         _ outage: DeviceOutage,
         start: Duration,
-        end: Duration?
+        end: Duration?,
+        boot: String? = nil
     ) -> [Change] {
         guard outage.attribution != .unknown, outage.attribution != .up else { return [] }
         let index = knownIndex(place, outage.id) ?? joinIndex(start, end, place) ?? begin(place, start)
@@ -93,7 +95,21 @@ package struct FleetIncidentBook: Sendable {
             guard part.outages[outage.id] != nil || part.outages.count < Self.outageLimit else { return }
             // Where it began stays where it was seen first, whatever clocks do.
             let began = part.outages[outage.id]?.start ?? start
-            part.outages[outage.id] = .init(told: outage, start: began, end: end.map { max($0, began) })
+            part.outages[outage.id] = .init(told: outage, start: began, end: end.map { max($0, began) }, boot: boot)
+        }
+    }
+
+    /// A machine has told all that it knows. An outage of an earlier boot that it has not told the end of is over, for it lost its history:
+    /// it ended when the machine was last heard in that boot, at the latest.
+    package mutating func toldAll(_ place: FleetPlace, boot: String, at end: Duration) -> [Change] {
+        (sites[place.site] ?? []).indices.flatMap { index -> [Change] in
+            let outages = sites[place.site]?[index].parts[place.device]?.outages
+            guard outages?.values.contains(where: { $0.isForgotten(in: boot) }) ?? false else { return [] }
+            return change(place, index) { part in
+                for (id, outage) in part.outages where outage.isForgotten(in: boot) {
+                    part.outages[id]?.end = max(outage.start, end)
+                }
+            }
         }
     }
 

@@ -102,8 +102,11 @@ extension Hub {
         of place: FleetPlace,
         _ isKept: (FleetPlace, String) -> Bool
     ) -> [Decision] {
-        if case .outage(let outage) = event.kind { return told(outage, of: place, isKept) }
-        guard event.session == devices[place]?.presence.session else {
+        let isOfNow = event.session == devices[place]?.presence.session
+        if case .outage(let outage) = event.kind {
+            return told(outage, of: place, in: isOfNow ? devices[place]?.presence.report?.boot : nil, isKept)
+        }
+        guard isOfNow else {
             var early = devices[place]?.early ?? .init()
             if early.session != event.session { early = .init(session: event.session) }
             switch event.kind {
@@ -114,26 +117,34 @@ extension Hub {
             devices[place]?.early = early
             return []
         }
-        guard let until = devices[place]?.gap?.until, now <= until + Self.patience else { return [] }
-        return changeGap(place) { gap in
-            switch event.kind {
-            case .resumed(let length): gap.evidence.slept += length
-            case .caughtUp: gap.evidence.isToldWhole = true
-            case .outage, .replaying: break
+        let forgotten = event.kind == .caughtUp ? toldAll(place) : []
+        guard let until = devices[place]?.gap?.until, now <= until + Self.patience else { return forgotten }
+        return forgotten
+            + changeGap(place) { gap in
+                switch event.kind {
+                case .resumed(let length): gap.evidence.slept += length
+                case .caughtUp: gap.evidence.isToldWhole = true
+                case .outage, .replaying: break
+                }
             }
-        }
+    }
+
+    private mutating func toldAll(_ place: FleetPlace) -> [Decision] {
+        guard let device = devices[place], let boot = device.presence.report?.boot else { return [] }
+        return book.toldAll(place, boot: boot, at: device.gap?.since ?? now).map(Decision.incident)
     }
 
     private mutating func told(
         _ outage: DeviceOutage,
         of place: FleetPlace,
+        in boot: String?,
         _ isKept: (FleetPlace, String) -> Bool
     ) -> [Decision] {
         if !book.knows(outage.id, of: place), isKept(place, outage.id) { return [] }
         guard let clock = devices[place]?.clock else { return [] }
         let start = clock.time(outage.start, at: now)
         let end = outage.end.map { max(clock.time($0, at: now), start) }
-        let changes = book.told(place, outage, start: start, end: end).map(Decision.incident)
+        let changes = book.told(place, outage, start: start, end: end, boot: boot).map(Decision.incident)
         return changes + changeGap(place) { $0.consider(outage, end: end) }
     }
 }

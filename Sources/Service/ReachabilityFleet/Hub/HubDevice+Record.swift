@@ -60,6 +60,7 @@ extension FleetIncident.Part {
                 var object = outage.told.object
                 object.add("hubStart", outage.start.milliseconds)
                 object.add("hubEnd", optional: outage.end?.milliseconds)
+                if let boot = outage.boot { object.add("boot", boot) }
                 return object
             }
         )
@@ -77,7 +78,8 @@ extension FleetIncident.Part {
             guard let start = try object.optionalDuration("hubStart") else {
                 throw PayloadError("\"hubStart\" is missing")
             }
-            outages[told.id] = .init(told: told, start: start, end: try object.optionalDuration("hubEnd"))
+            let end = try object.optionalDuration("hubEnd")
+            outages[told.id] = .init(told: told, start: start, end: end, boot: try object.optionalText("boot"))
         }
     }
 }
