@@ -76,6 +76,23 @@ struct FleetHubTests {
         #expect(try await hub.end() == 0)
     }
 
+    @Test("What the broker throws away while the hub does not read is missed, and told again")
+    func missesWhatWasDropped() async throws {
+        let lab = try await FleetLab.start(.mosquitto, ["max_inflight_messages 1", "max_queued_messages 1"])
+        let hub = try await HubLab.start(lab)
+        let agent = try await lab.agent()
+        try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
+        hub.command.signal(SIGSTOP)
+        for _ in 0..<3 { try await lab.outage() }
+        hub.command.signal(SIGCONT)
+        // The next event says what was told before it.
+        try await lab.outage()
+        try await hub.untilAllOutages()
+        agent.signal(SIGTERM)
+        _ = try await agent.result()
+        #expect(try await hub.end() == 0)
+    }
+
     @Test("When the broker is restarted nobody is known to be there until heard")
     func doubtsTheBroker() async throws {
         let lab = try await FleetLab.start()

@@ -58,6 +58,16 @@ struct AgentCommandTests {
         #expect(!isHistory(world.broker(.connected(sessionPresent: true))))
     }
 
+    @Test("Who asks for too little of the history gets what was not read")
+    func knowsBetterSinceWhen() throws {
+        let seven = EventPosition(epoch: "e", number: 7)
+        var world = try AgentWorld(cursor: AgentCursor(position: seven, time: .seconds(7000), told: seven))
+        world.connect()
+        let place = EventPosition(epoch: "e", number: 3)
+        let actions = Self.ask(&world, DeviceCommand.replay(.init(after: place, since: .seconds(90_000))).bytes)
+        #expect(actions.contains(.save(AgentCursor(position: place, time: .seconds(7000), told: place))))
+    }
+
     @Test("Checks and reports are off unless they are allowed, and one is done in ten seconds")
     func isOffByDefault() throws {
         var world = try Self.world()

@@ -284,6 +284,36 @@ import Testing
         #expect(!state("pump", DeviceState(session: "a", standing: .online, report: own), 10).contains(.behind(pump)))
     }
 
+    @Test mutating func `a machine is asked again for another session, and once in a minute`() throws {
+        hub = Hub(devices: [HubDevice(try place("pump"))], incidents: [], run: "run")
+        hub.brokerIsBack(at: at(0))
+        func asks(_ decisions: [Hub.Decision]) -> Bool {
+            decisions.contains { if case .behind = $0 { true } else { false } }
+        }
+        // Its answer says how it is, too, and may come before the mark.
+        #expect(asks(state("pump", online("a"), 0)))
+        #expect(!asks(state("pump", online("a", 1), 1)) && !asks(state("pump", online("a", 59), 59)))
+        #expect(asks(state("pump", online("b", 60), 60)))
+        #expect(asks(state("pump", online("b", 120), 120)))
+        hub.brokerIsBack(at: at(121))
+        #expect(asks(state("pump", online("b", 122), 122)))
+    }
+
+    @Test mutating func `a machine that is forgotten while it lives begins anew`() throws {
+        hub = Hub(devices: [], incidents: [], run: "run")
+        hub.brokerIsBack(at: at(0))
+        let pump = try place("pump")
+        state("pump", online("a"), 0)
+        event("pump", "a", .outage(outage("o1", from: 1, to: 2)), 3, number: 1)
+        _ = hub.forget(pump)
+        var own = report(10)
+        own.acknowledged = EventPosition(epoch: "e", number: 1)
+        state("pump", DeviceState(session: "a", standing: .online, report: own), 10)
+        #expect(hub.replay(for: pump) == nil && hub.book.incidents.isEmpty)
+        #expect(!event("pump", "a", .outage(outage("o2", from: 11, to: 12)), 13, number: 2, after: 1).isEmpty)
+        #expect(hub.book.knows("o2", of: pump))
+    }
+
     @Test mutating func `what a machine is asked for begins where it had told all`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
         hub.brokerIsBack(at: at(0))

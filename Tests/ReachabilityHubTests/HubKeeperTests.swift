@@ -50,6 +50,29 @@ import Testing
         keeper.stop()
     }
 
+    @Test func `while the disk is full nobody is heard, and nobody falls silent`() throws {
+        let store = FaultyStore()
+        let time = Locked(at(0))
+        let keeper = try HubKeeper(store, clock: { time.withLock(\.self) })
+        keeper.brokerIsBack()
+        keeper.take([.init(.online("pump", "s", 0)) {}])
+        keeper.flush()
+        store.isFull.withLock { $0 = true }
+        keeper.take([.init(.online("pump", "s", 100)) {}])
+        keeper.flush()
+        #expect(keeper.fault != nil)
+        time.withLock { $0 = at(10_000) }
+        for _ in 0..<2 {
+            keeper.take([.init(.online("pump", "s", 9_900)) {}])
+            keeper.pass()
+            keeper.flush()
+            #expect(keeper.hub.devices.values.first?.presence.standing == .online)
+            store.isFull.withLock { $0 = false }
+        }
+        #expect(keeper.fault == nil)
+        keeper.stop()
+    }
+
     @Test func `where the disk is full nothing is acknowledged, and all is when it is not any more`() throws {
         let store = FaultyStore()
         let faults = Locked<[HistoryFault?]>([])

@@ -5,7 +5,7 @@ extension Hub {
         of place: FleetPlace,
         isRetained: Bool
     ) throws(PayloadError) -> [Decision] {
-        try admit(place)
+        try admit(place, told: state.report?.acknowledged)
         var decisions: [Decision] = [.noted(place)]
         let now = now
         var isDisputed = false
@@ -14,10 +14,10 @@ extension Hub {
             if isDisputed { decisions.append(.disputed(place)) }
             devices[place]?.clock.hear(report, state.session, at: now)
         }
-        let formerSession = devices[place]?.presence.session
+        let former = devices[place]?.presence ?? .init()
         var change = DevicePresence.Change.none
         let stands = standing(place) { change = $0.take(state, isRetained: isRetained, at: now) }
-        devices[place]?.note(former: formerSession)
+        devices[place]?.note(former: former)
         if let report = state.report, !isRetained { devices[place]?.note(wall: report.wall, of: state.session) }
         switch change {
         case .none, .arrived: return decisions + stands
@@ -25,7 +25,7 @@ extension Hub {
         case .left: return decisions + stands + left(place, state)
         case .returned(let absence):
             decisions += stands
-            let isSameSession = formerSession == state.session
+            let isSameSession = former.session == state.session
             return decisions + returned(place, absence, state.session, isSameSession: isSameSession, isDisputed)
         }
     }
@@ -62,17 +62,19 @@ extension Hub {
         }
         let early = devices[place]?.early ?? .init()
         devices[place]?.early = .init()
-        return changeGap(place) { gap in
-            gap.until = absence.until
-            gap.evidence.before = gap.evidence.before ?? absence.before
-            gap.evidence.after = absence.after
-            gap.evidence.isDisputed = isDisputed
-            gap.evidence.unobserved = absence.standing == .unknown
-            let told = early.session == session ? early : .init()
-            gap.evidence.slept += told.slept
-            // Where the connection was never lost, what was to be told was told.
-            gap.evidence.isToldWhole = isSameSession || told.isToldWhole
-        }
+        let forgotten = early.session == session && early.isToldWhole ? toldAll(place) : []
+        return forgotten
+            + changeGap(place) { gap in
+                gap.until = absence.until
+                gap.evidence.before = gap.evidence.before ?? absence.before
+                gap.evidence.after = absence.after
+                gap.evidence.isDisputed = isDisputed
+                gap.evidence.unobserved = absence.standing == .unknown
+                let told = early.session == session ? early : .init()
+                gap.evidence.slept += told.slept
+                // Where the connection was never lost, what was to be told was told.
+                gap.evidence.isToldWhole = isSameSession || told.isToldWhole
+            }
     }
 
     /// A machine tells of something.
@@ -86,7 +88,7 @@ extension Hub {
             return []
         }
         if let position = event.position, devices[place]?.log.has(position) ?? false { return [] }
-        try admit(place)
+        try admit(place, told: event.after)
         // Something in between was lost, and would never be missed again once the log is past it.
         if misses(event.after, of: place) { return [.noted(place)] + fallBehind(place) }
         if let position = event.position { devices[place]?.log.add(position) }
@@ -131,7 +133,7 @@ extension Hub {
 
     private mutating func toldAll(_ place: FleetPlace) -> [Decision] {
         guard let device = devices[place], let boot = device.presence.report?.boot else { return [] }
-        return book.toldAll(place, boot: boot, at: device.gap?.since ?? now).map(Decision.incident)
+        return book.toldAll(place, boot: boot, at: device.formerBootEnd ?? now).map(Decision.incident)
     }
 
     private mutating func told(

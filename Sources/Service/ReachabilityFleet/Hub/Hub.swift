@@ -40,9 +40,11 @@ package struct Hub: Sendable {
     package static let patience: Duration = .seconds(15 * 60)
 
     /// What replays are marked with; nil where nothing is lost that was acknowledged, so that nobody has to tell again.
-    private let run: String?
+    let run: String?
     /// How many marks there were.
-    private var marks = 0
+    var marks = 0
+    /// Machines that were forgotten and not heard since.
+    private var forgotten: Set<FleetPlace> = []
     package internal(set) var devices: [FleetPlace: HubDevice] = [:]
     package internal(set) var book = FleetIncidentBook()
     private var latest: Duration = .zero
@@ -91,7 +93,8 @@ package struct Hub: Sendable {
                     fallBehind(alone: place)
                 }
                 let mayAnswer = state.standing == .online && replay(for: place) != nil
-                return decisions + (mayAnswer ? [.behind(place)] : [])
+                let isAsked = mayAnswer && devices[place]?.mayBeAsked(at: latest) ?? false
+                return decisions + (isAsked ? [.behind(place)] : [])
             case .event:
                 if message.isRetained { throw PayloadError("an event that was retained") }
                 guard afford(place) else { throw PayloadError("too many messages") }
@@ -138,25 +141,9 @@ package struct Hub: Sendable {
     /// Lets go of incidents of a site that are over for long. What became of them must be written down before.
     package mutating func prune(_ site: String) { book.prune(site) }
 
-    /// A message of a machine was lost.
-    package mutating func fallBehind(_ place: FleetPlace) -> [Decision] {
-        guard run != nil, devices[place] != nil else { return [] }
-        fallBehind(alone: place)
-        return [.behind(place)]
-    }
-
-    /// What a machine that is behind is asked for; nil for others.
-    package func replay(for place: FleetPlace) -> DeviceReplay? {
-        guard let device = devices[place], device.mark != nil || device.presence.standing == .unknown else {
-            return nil
-        }
-        let position = device.log.newest.last
-        return DeviceReplay(after: position, since: device.toldUntil ?? position.map { _ in .zero }, mark: device.mark)
-    }
-
-    /// Lets go of a machine. If it is heard again, it is a new one.
+    /// Lets go of a machine. If it is heard again, it is a new one, and what it told before is not asked for.
     package mutating func forget(_ place: FleetPlace) -> [Decision] {
-        devices[place] = nil
+        if devices.removeValue(forKey: place) != nil { forgotten.insert(place) }
         return book.forget(place).map(Decision.incident)
     }
 
@@ -164,29 +151,6 @@ package struct Hub: Sendable {
     package func verdict(of place: FleetPlace) -> SilenceVerdict? {
         guard let gap = devices[place]?.gap else { return nil }
         return book.verdict(of: place, gap) ?? gap.evidence.verdict
-    }
-
-    /// Whether a machine has told of an event, and of that, nothing is known.
-    func misses(_ position: EventPosition?, of place: FleetPlace) -> Bool {
-        guard run != nil, let position, let device = devices[place], device.mark == nil else { return false }
-        return !device.log.has(position)
-    }
-
-    private mutating func fallBehind(alone place: FleetPlace) {
-        let mark = nextMark()
-        devices[place]?.mark = mark
-    }
-
-    private mutating func allFallBehind() {
-        guard let mark = nextMark() else { return }
-        for place in devices.keys { devices[place]?.mark = mark }
-    }
-
-    /// Another each time something is lost: a broker that was killed may repeat what a machine told at the last mark.
-    private mutating func nextMark() -> String? {
-        guard let run else { return nil }
-        marks += 1
-        return "\(run)-\(marks)"
     }
 
     // MARK: What the parts of it share
@@ -200,12 +164,15 @@ package struct Hub: Sendable {
     }
 
     /// Whether a machine is known, or may be.
-    mutating func admit(_ place: FleetPlace) throws(PayloadError) {
+    ///
+    /// - Parameter told: The last place in its log that it has told.
+    mutating func admit(_ place: FleetPlace, told: EventPosition?) throws(PayloadError) {
         if devices[place] != nil { return }
         guard devices.count < Self.deviceLimit else {
             throw PayloadError("\(devices.count) machines are known already")
         }
         devices[place] = HubDevice(place)
+        if forgotten.remove(place) != nil, let told { devices[place]?.log.add(told) }
     }
 
     private mutating func afford(_ place: FleetPlace) -> Bool { devices[place]?.budget.take(at: latest) ?? true }

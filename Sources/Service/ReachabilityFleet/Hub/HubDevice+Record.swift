@@ -15,6 +15,7 @@ extension HubDevice {
         object.add("gap", gap?.object)
         object.add("boots", formerBoots)
         object.add("sessions", formerSessions)
+        object.add("formerBootEnd", optional: formerBootEnd?.milliseconds)
         object.add("toldUntil", optional: toldUntil?.milliseconds)
         object.add("disputed", optional: disputed?.milliseconds)
         object.add("refused", refused)
@@ -40,6 +41,7 @@ extension HubDevice {
             gap: try payload.optionalObject("gap").map { object throws(PayloadError) in try DeviceGap(object) },
             formerBoots: try payload.texts("boots"),
             formerSessions: try payload.texts("sessions"),
+            formerBootEnd: try payload.optionalDuration("formerBootEnd"),
             toldUntil: try payload.optionalDuration("toldUntil"),
             disputed: try payload.optionalDuration("disputed"),
             refused: try payload.count("refused")

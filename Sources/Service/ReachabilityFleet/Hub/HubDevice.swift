@@ -6,6 +6,8 @@ package struct HubDevice: Hashable, Sendable {
     package internal(set) var log = EventLog()
     /// The last time in which nothing was heard of it; nil where there was none.
     package internal(set) var gap: DeviceGap?
+    /// When it was heard last in the boot before this one.
+    package internal(set) var formerBootEnd: Duration?
     /// Its last boots but the one that is.
     package internal(set) var formerBoots: [String] = []
     /// Its last sessions but the one that is.
@@ -21,11 +23,21 @@ package struct HubDevice: Hashable, Sendable {
     /// What it tells is passed over until it says this, and tells again from where the log ends: something may be missing in between. Nil
     /// where nothing is.
     package internal(set) var mark: String? {
-        didSet { if mark != nil { toldSession = nil } }
+        didSet {
+            asked = nil
+            if mark != nil { toldSession = nil }
+        }
     }
+    /// When it was asked to tell again, with that mark; nil where it was not.
+    private var asked: Question?
     var budget = MessageBudget()
     /// What came of a session before its birth: topics do not keep their order among each other.
     var early = Early()
+
+    private struct Question: Hashable, Sendable {
+        let session: String
+        let time: Duration
+    }
 
     struct Early: Hashable, Sendable {
         var session: String?
@@ -35,6 +47,8 @@ package struct HubDevice: Hashable, Sendable {
 
     /// So many boots, and so many sessions, are remembered.
     static let formerLimit = 8
+    /// A question that was not answered by then is not on its way any more.
+    static let askPause: Duration = .seconds(60)
 
     package init(_ place: FleetPlace) {
         self.place = place
@@ -49,6 +63,7 @@ package struct HubDevice: Hashable, Sendable {
         gap: DeviceGap?,
         formerBoots: [String],
         formerSessions: [String],
+        formerBootEnd: Duration?,
         toldUntil: Duration?,
         disputed: Duration?,
         refused: UInt64
@@ -56,7 +71,7 @@ package struct HubDevice: Hashable, Sendable {
         self.place = place
         (self.presence, self.clock, self.log, self.gap) = (presence, clock, log, gap)
         (self.formerBoots, self.formerSessions, self.toldUntil) = (formerBoots, formerSessions, toldUntil)
-        (self.disputed, self.refused) = (disputed, refused)
+        (self.formerBootEnd, self.disputed, self.refused) = (formerBootEnd, disputed, refused)
     }
 
     /// When something becomes of it by itself; nil while nothing can.
@@ -88,11 +103,21 @@ package struct HubDevice: Hashable, Sendable {
         return report.bootTime < known.bootTime || (!isRetained && report == known && presence.standing != .online)
     }
 
-    /// Another session speaks.
-    mutating func note(former session: String?) {
-        guard let session, session != presence.session else { return }
+    /// How it was before it said what it did: another session may speak now, and another boot.
+    mutating func note(former: DevicePresence) {
+        if let boot = former.report?.boot, boot != presence.report?.boot { formerBootEnd = former.heard }
+        guard let session = former.session, session != presence.session else { return }
         formerSessions.append(session)
         if formerSessions.count > Self.formerLimit { formerSessions.removeFirst() }
+    }
+
+    /// Whether it is to be asked to tell again because it has said that it is there: its answer says that, too, and may come before the
+    /// rest of it.
+    mutating func mayBeAsked(at now: Duration) -> Bool {
+        guard let session = presence.session else { return false }
+        if let asked, asked.session == session, now < asked.time + Self.askPause { return false }
+        asked = Question(session: session, time: now)
+        return true
     }
 
     /// It has said what its wall clock is, in order with all else of the session.

@@ -104,8 +104,9 @@ package final class HubKeeper: Sendable {
         let now = clock()
         queue.async { [weak self] in
             guard let self else { return }
-            let decisions = decide { $0.pass(to: now) }
-            if save(telling: decisions) { work() }
+            // What came by now counts before the time that went by; where nothing can be written nobody is heard, and nobody falls silent.
+            work()
+            if state.withLock({ $0.fault == nil }), save(telling: decide { $0.pass(to: now) }) { work() }
         }
     }
 
@@ -124,7 +125,7 @@ package final class HubKeeper: Sendable {
                 state.unsaved.add(decisions)
                 return decisions
             }
-            save(telling: decisions)
+            if save(telling: decisions) { work() }
             return .success(true)
         }.get()
     }

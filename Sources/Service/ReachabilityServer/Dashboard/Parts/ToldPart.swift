@@ -1,6 +1,6 @@
 package import ReachabilityService
 
-/// Who is told of outages, and how that goes.
+/// Who is told of outages or incidents, and how that goes.
 package enum ToldPart {
     /// Nothing where nobody is.
     package static func html(_ notifiers: [NotifierStatus]) -> HTML {
