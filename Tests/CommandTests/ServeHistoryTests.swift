@@ -69,7 +69,10 @@ import Testing
         let third = try await ServeLab.start(history: file, on: uplink, in: directory)
         #expect(try await intervals(third).map(\.state) == ["up", "unknown", "up", "unknown", "up"])
         try await Command.run(["serve", "--mark-stopped", "--history", file])
-            .expectRefusal("the history \(file) cannot be used: Resource temporarily unavailable", status: 75)
+            .expectRefusal(
+                "the history \(file) cannot be used: another process uses it: give each its own --history",
+                status: 75
+            )
         #expect(try await third.end() == 0)
     }
 

@@ -117,6 +117,7 @@ struct AgentConnectingTests {
         #expect(second.connections.map(\.version) == [.threeOneOne] && second.lines.isEmpty)
         let lines = world.broker(.connected(sessionPresent: false)).lines
         #expect(lines.last?.contains("speaks MQTT 3.1.1 and not 5") == true)
+        world.acknowledge()
         _ = world.broker(.ended(BrokerError(AgentWorld.address, .lost)))
         // One that has only ended a connection may have been about to end itself.
         let isSure = cause != .lost
@@ -127,6 +128,30 @@ struct AgentConnectingTests {
         }
         // It is said once.
         #expect(world.broker(.connected(sessionPresent: false)).lines.count == 1)
+    }
+
+    @Test("A broker that refuses what is said is asked less and less often, and that is said once")
+    func backsOff() throws {
+        var world = try AgentWorld(chance: 0)
+        world.take(.path(isSatisfied: true, source: nil))
+        var (lines, waits): ([String], [Duration]) = ([], [])
+        for _ in 0..<9 {
+            lines += world.broker(.connected(sessionPresent: false)).lines
+            lines += world.acknowledge(.notAuthorized).lines
+            world.forgetMessages()
+            let before = world.now
+            world.pass()
+            waits.append(world.now - before)
+        }
+        #expect(waits == [0, 2, 4, 8, 16, 32, 60, 60, 60].map { Duration.seconds($0) })
+        #expect(lines.count == 2)
+        // A word that is taken makes it begin anew.
+        _ = world.broker(.connected(sessionPresent: false))
+        world.acknowledge()
+        _ = world.broker(.ended(BrokerError(AgentWorld.address, .lost)))
+        let before = world.now
+        world.pass()
+        #expect(world.now == before)
     }
 
     @Test("A broker that takes neither is asked with MQTT 5 the next time, and one that took it never with another")
@@ -143,7 +168,7 @@ struct AgentConnectingTests {
         #expect(world.broker(.ended(refused)).connections.isEmpty)
     }
 
-    @Test("A refusal that is heard as a loss at times is said once, as both, until there was a connection")
+    @Test("A refusal that is heard as a loss at times is said once, as both, until a word is taken")
     func saysEachOnce() throws {
         var world = try AgentWorld()
         let problems = [BrokerError.Cause.refused(.notAuthorized), .silent].map { BrokerError(AgentWorld.address, $0) }
@@ -155,6 +180,7 @@ struct AgentConnectingTests {
         }
         #expect(lines == problems.map { "\($0); tries again" })
         _ = world.broker(.connected(sessionPresent: false))
+        world.acknowledge()
         #expect(world.broker(.ended(problems[0])).lines == ["\(problems[0]); tries again"])
     }
 

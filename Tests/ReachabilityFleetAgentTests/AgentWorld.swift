@@ -60,6 +60,9 @@ struct AgentWorld {
         broker(.published(unacknowledged.removeFirst().token, reason))
     }
 
+    /// What was sent on a connection that is over is nothing any more.
+    mutating func forgetMessages() { unacknowledged = [] }
+
     /// There is a path, and the broker accepts.
     @discardableResult
     mutating func connect() -> [AgentMachine.Action] {

@@ -354,6 +354,15 @@ import Testing
         #expect(try FleetIncident.Part(record: record) == incident.parts["pump"])
     }
 
+    @Test mutating func `a machine that was gone before it was known is back when it says so`() throws {
+        state("pump", .will(session: "a"), 0, retained: true)
+        #expect(try standing("pump") == .silent && hub.book.incidents.first?.isOpen == true)
+        state("pump", online("b", 50), 50)
+        event("pump", "b", .caughtUp, 51)
+        #expect(try standing("pump") == .online && verdict("pump") == .beyond)
+        #expect(hub.book.incidents.count == 1 && hub.book.incidents.first?.end == at(50))
+    }
+
     // MARK: What a broker repeats that was killed
 
     @Test mutating func `what a machine said before its last word is not believed`() throws {

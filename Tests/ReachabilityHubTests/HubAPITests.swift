@@ -1,6 +1,8 @@
 import Foundation
 import LinuxPrimitives
+import MessageBroker
 import NIOHTTP1
+import NetworkLab
 import ReachabilityFleet
 import ReachabilityServer
 import Testing
@@ -125,11 +127,14 @@ import Testing
         #expect(text.contains("reachability_fleet_refused_messages_total 1\n"))
     }
 
-    @Test func `a machine is forgotten by those who may change something`() throws {
+    @Test func `a machine is forgotten by those who may change something`() async throws {
         let world = try Self.world()
         let path = "/v1/devices/north/d1"
         #expect(try world.answer(path, .DELETE, [("Host", "localhost")], way: .loopback).status == .forbidden)
         #expect(try world.answer(path, .POST).status == .methodNotAllowed)
+        // The broker would bring it back.
+        #expect(try world.answer(path, .DELETE).status == .serviceUnavailable)
+        let connection = try await world.connect()
         #expect(try world.answer(path, .DELETE).status == .noContent)
         #expect(try world.answer(path).status == .notFound)
         #expect(try world.answer(path, .DELETE).status == .notFound)
@@ -139,6 +144,29 @@ import Testing
         // It comes back as a new one.
         world.hear([.online("d1", "c", 400)])
         #expect(try world.object(path)["standing"] as? String == "online")
+        // Who lives is asked how it is.
+        #expect(connection.published.allSatisfy { $0.topic != "reach/v1/north/d1/cmd" })
+        #expect(try world.answer(path, .DELETE).status == .noContent)
+        #expect(connection.published.last?.topic == "reach/v1/north/d1/cmd")
+        await world.follower.stop()
+    }
+
+    @Test func `a site that nobody has heard of is none without incidents`() throws {
+        let world = try Self.world()
+        #expect(try world.answer("/v1/incidents?site=west").status == .notFound)
+        #expect(try world.answer("/v1/incidents?site=south").status == .ok)
+    }
+
+    @Test func `a hub that the broker does not let speak is not ready, and says so`() async throws {
+        let world = try HubWorld()
+        let connection = try await world.connect()
+        #expect(try world.answer("/readyz").status == .ok)
+        connection.listener(.published(PublishToken(1), .notAuthorized))
+        try #require(try await eventually(within: .seconds(60)) { world.follower.status.problem != nil })
+        #expect(try world.answer("/readyz").status == .serviceUnavailable)
+        let page = String(decoding: try world.answer("/").body, as: UTF8.self)
+        #expect(page.contains("refuses what a hub says: not authorized: see the broker"))
+        await world.follower.stop()
     }
 
     @Test func `each decision is an event of the stream, and what came together is told once`() throws {

@@ -2,8 +2,10 @@ import Foundation
 import LinuxPrimitives
 import MessageBroker
 import NIOHTTP1
+import NetworkLab
 import ReachabilityFleet
 import ReachabilityService
+import Testing
 
 @testable import ReachabilityHub
 @testable import ReachabilityServer
@@ -52,6 +54,16 @@ final class HubWorld: Sendable {
             clock: { [time] in time.withLock(\.self) },
             notifiers: { [told] in told.withLock(\.self) }
         ) { WebStatistics() }
+    }
+
+    /// The hub follows its broker, and that accepts.
+    @discardableResult
+    func connect() async throws -> PlayedBroker.Connection {
+        try follower.begin()
+        try #require(try await eventually(within: .seconds(60)) { broker.connections.count == 1 })
+        broker.connections[0].listener(.connected(sessionPresent: false))
+        try #require(try await eventually(within: .seconds(60)) { follower.status.isConnected })
+        return broker.connections[0]
     }
 
     /// The hub's clock is set, back too.

@@ -37,7 +37,7 @@ struct Enroll: ParsableCommand {
         let installed = try enrollment.install(certificate, authority: arguments.authority, now: .now)
         StandardOutput.write(text: "\(enrollment.pairFile): \(installed.name), \(installed.life.text(at: .now))")
         StandardError.write(
-            "reachability: certificate and key are in one file: `reachability fleet agent --certificate \(enrollment.pairFile)`"
+            "reachability: certificate and key are in one file: it is what --certificate of agent or hub names, or certfile and keyfile of a broker"
         )
     }
 

@@ -55,8 +55,8 @@ extension AgentMachine {
         switch event {
         case .connected:
             guard case .connecting = link else { return }
-            (link, failures, complaints) = (.connected, 0, [])
-            act(.say("connected to \(options.broker), as \(options.place)"))
+            (link, isHeard) = (.connected, false)
+            complain("connected to \(options.broker), as \(options.place)")
             settleVersion()
             act(.subscribe([options.topic(.command)]))
             report()
@@ -122,8 +122,9 @@ extension AgentMachine {
             // What it does not take now it may take later; until then the log keeps it.
             act(.abandon)
             retreat()
-        } else if purpose == .event {
-            telling.acknowledge(token)
+        } else {
+            if !isHeard { (isHeard, failures, complaints) = (true, 0, []) }
+            if purpose == .event { telling.acknowledge(token) }
         }
     }
 

@@ -87,8 +87,10 @@ package struct AgentMachine {
     var session = ""
     /// What is spoken with the broker.
     var version = VersionChoice()
-    /// Attempts in a row that came to nothing.
+    /// Attempts in a row that came to nothing: no broker took a word.
     var failures = 0
+    /// Whether the broker has taken one on this connection.
+    var isHeard = false
     /// What was said since there was a connection last: each thing once, also where a broker that refuses is heard as one that is lost at times.
     var complaints: Set<String> = []
     var refreshAt: Duration?

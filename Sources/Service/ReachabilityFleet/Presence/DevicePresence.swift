@@ -28,7 +28,8 @@ package struct DevicePresence: Hashable, Sendable {
 
     /// The time between the last word of a machine and the next.
     package struct Absence: Hashable, Sendable {
-        package let before: DeviceState.Report
+        /// Nil where the broker had said that it is gone before it was ever heard of.
+        package let before: DeviceState.Report?
         package let after: DeviceState.Report
         /// How it was meanwhile; ``DevicePresence/Standing/online`` where nobody had noticed.
         package let standing: Standing
@@ -37,7 +38,7 @@ package struct DevicePresence: Hashable, Sendable {
         package let until: Duration
 
         package init(
-            before: DeviceState.Report,
+            before: DeviceState.Report?,
             after: DeviceState.Report,
             standing: Standing,
             since: Duration,
@@ -130,7 +131,7 @@ package struct DevicePresence: Hashable, Sendable {
         let (before, last, was) = (self.report, heard ?? listening ?? now, standing)
         let isSameSession = session == state.session
         (session, self.report, heard, standing) = (state.session, report, now, .online)
-        guard let before else { return .arrived }
+        if before == nil, was == .unknown { return .arrived }
         if isSameSession, was == .online || was == .unknown { return .none }
         return .returned(Absence(before: before, after: report, standing: was, since: last, until: now))
     }

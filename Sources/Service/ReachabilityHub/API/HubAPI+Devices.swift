@@ -20,7 +20,7 @@ extension HubAPI {
             return true
         }.map(\.place).sorted()
         if let site, places.isEmpty, !hub.devices.keys.contains(where: { $0.site == site }) {
-            throw Problem(.notFound, "there is no site \"\(site.printable)\"; /v1/sites has those there are")
+            throw Self.noSite(site)
         }
         let after = try query.after.map { text throws(Problem) in
             // By the places, for as texts they have another order: "-" comes before "/".
@@ -47,12 +47,24 @@ extension HubAPI {
         return hub.item(of: device)
     }
 
-    /// Forgets a machine, and all that befell it.
+    /// Forgets a machine, and all that befell it. One that lives is asked how it is, and begins anew at once.
     func forget(_ place: FleetPlace) throws(Problem) -> WebAnswer {
+        guard let device = keeper.hub.devices[place] else { throw Self.noDevice(place) }
+        guard follower.status.isConnected else {
+            throw Problem(
+                .serviceUnavailable,
+                "the broker is away, and what it keeps of \(place) would bring it back: try again when it is there"
+            )
+        }
         let wasKnown = try disk { () throws(HistoryFault) in try keeper.forget(place) }
         guard wasKnown else { throw Self.noDevice(place) }
-        follower.forget(place)
+        let last = DeviceReplay(after: device.log.newest.last)
+        follower.forget(place, asking: device.presence.standing == .online ? last : nil)
         return WebAnswer(.noContent)
+    }
+
+    static func noSite(_ site: String) -> Problem {
+        Problem(.notFound, "there is no site \"\(site.printable)\"; /v1/sites has those there are")
     }
 
     private static func noDevice(_ place: FleetPlace) -> Problem {

@@ -26,6 +26,9 @@ extension HubAPI {
                 "after is what next was: there is no incident \"\(query.after?.printable ?? "")\""
             )
         }
+        if let site = asked.site, found.isEmpty, !keeper.hub.devices.keys.contains(where: { $0.site == site }) {
+            throw Self.noSite(site)
+        }
         let now = clock()
         let items = found.prefix(limit).map { $0.item(at: now) }
         return Page(items, next: found.count > limit ? items.last?.key : nil)

@@ -10,12 +10,13 @@ extension HubAPI {
         let (broker, fault) = (follower.status, keeper.fault)
         var object = JSONObject()
         object.add("schema", 1)
-        object.add("ready", broker.isConnected && fault == nil)
+        let isReady = broker.isConnected && broker.problem == nil && fault == nil
+        object.add("ready", isReady)
         object.add("broker", broker.object)
         object.add("history", fault?.text)
         object.add("kind", "readiness")
         var answer = WebAnswer.one(object).unstored
-        if !broker.isConnected || fault != nil { answer.status = .serviceUnavailable }
+        if !isReady { answer.status = .serviceUnavailable }
         return answer
     }
 

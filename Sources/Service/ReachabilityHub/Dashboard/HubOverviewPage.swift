@@ -53,7 +53,7 @@ struct HubOverviewPage {
         let machines = all == 1 ? "One machine" : "\(all) machines"
         let places = view.sites.count == 1 ? "one site" : "\(view.sites.count) sites"
         let known: HTML = "\(machines) of \(places). A change shows here the moment it is heard."
-        if !broker.isConnected {
+        if !broker.isConnected || broker.problem != nil {
             return (.unknown, "The broker cannot be heard", "\(broker.problem ?? "It is being connected"). \(known)")
         }
         if all == 0 {

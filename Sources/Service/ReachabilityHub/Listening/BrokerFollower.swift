@@ -2,7 +2,7 @@ import Dispatch
 import LinuxPrimitives
 package import MessageBroker
 package import NetworkReachability
-package import ReachabilityFleet
+import ReachabilityFleet
 
 /// Hands what machines say over to a ``HubKeeper``, as long as there is a path to the broker. Thread-safe.
 ///
@@ -17,11 +17,11 @@ package final class BrokerFollower: Sendable {
         package var connections: UInt64 = 0
         /// Messages there was no room for.
         package var overruns: UInt64 = 0
-        /// What the last connection ended with; nil while there is one.
+        /// What the last connection ended with, or why one that there is is of no use; nil where all is well.
         package var problem: String?
     }
 
-    private struct State {
+    struct State {
         var link: BrokerLink
         var version = VersionChoice()
         var source: String?
@@ -42,20 +42,15 @@ package final class BrokerFollower: Sendable {
         var farewell: OneShot?
     }
 
-    /// So many are asked at a time, and when the next are.
-    private static let askLimit = 200
-    private static let askPause = Duration.milliseconds(100)
-    /// A question that was not heard by then is not worth an answer: whoever comes later is asked when it comes.
-    private static let askExpiry = Duration.seconds(60)
     /// So long the broker has to take the farewell.
     private static let patience = Duration.seconds(3)
 
     private let options: HubOptions
     private let broker: any MessageBroker
-    private let keeper: HubKeeper
+    let keeper: HubKeeper
     private let say: @Sendable (String) -> Void
-    private let queue = DispatchQueue(label: "ReachabilityHub.broker")
-    private let state: Locked<State>
+    let queue = DispatchQueue(label: "ReachabilityHub.broker")
+    let state: Locked<State>
 
     /// - Parameter say: Called with each line for whoever runs the hub.
     package init(
@@ -90,12 +85,6 @@ package final class BrokerFollower: Sendable {
             let done = OneShot { continuation.resume() }
             queue.async { [self] in leave(done) }
         }
-    }
-
-    /// Has a machine forgotten by the broker, too.
-    package func forget(_ place: FleetPlace) {
-        let topic = FleetTopic.device(place, .state).description
-        state.withLock(\.connection)?.publish(BrokerMessage(topic: topic, payload: [], isRetained: true))
     }
 
     // MARK: On the queue
@@ -163,7 +152,8 @@ package final class BrokerFollower: Sendable {
             switch event {
             case .connected: accept()
             case .ended(let error): if fallsBack(error) { perform(.connect) } else { lose(error) }
-            case .published, .subscribed, .message: break
+            case .published(_, let reason): settle(reason)
+            case .subscribed, .message: break
             }
         }
     }
@@ -177,6 +167,20 @@ package final class BrokerFollower: Sendable {
             _ = state.link.retry(at: SystemClock.monotonic)
             return true
         }
+    }
+
+    /// The broker answers for what the hub said. One that takes nothing does not say that it hands nothing on, either.
+    private func settle(_ reason: ReasonCode) {
+        guard reason.isRefusal else {
+            return state.withLock { state in if state.status.isConnected { state.status.problem = nil } }
+        }
+        let problem =
+            "\(options.broker) refuses what a hub says: \(reason): see the broker's access control list, and whose certificate this is"
+        let isNew = state.withLock { state in
+            defer { state.status.problem = problem }
+            return state.status.problem != problem
+        }
+        if isNew { say(problem) }
     }
 
     /// On the thread of the connection.
@@ -249,44 +253,5 @@ package final class BrokerFollower: Sendable {
         guard !keeper.take([delivery]) else { return }
         state.withLock { $0.status.overruns += 1 }
         if case .device(let place, _)? = FleetTopic(message.topic) { keeper.lose(place) }
-    }
-
-    // MARK: Asking
-
-    /// Asks machines that are behind to tell again.
-    private func heard(_ decisions: [Hub.Decision]) {
-        let places = decisions.compactMap { if case .behind(let place) = $0 { place } else { nil } }
-        guard !places.isEmpty else { return }
-        queue.async { [self] in
-            state.withLock { $0.owed.formUnion(places) }
-            ask()
-        }
-    }
-
-    private func ask() {
-        let hub = keeper.hub
-        let (connection, places) = state.withLock { state -> ((any BrokerConnection)?, [FleetPlace]) in
-            guard state.status.isConnected else {
-                // Who may be there is heard of again with the next connection.
-                state.owed = []
-                return (nil, [])
-            }
-            let now = SystemClock.monotonic
-            guard now >= state.nextAsk else { return (nil, []) }
-            let places = state.owed.sorted().prefix(Self.askLimit)
-            state.owed.subtract(places)
-            state.nextAsk = now + Self.askPause
-            return (state.connection, Array(places))
-        }
-        for place in places {
-            guard let replay = hub.replay(for: place) else { continue }
-            let topic = FleetTopic.device(place, .command).description
-            let payload = DeviceCommand.replay(replay).bytes
-            connection?.publish(BrokerMessage(topic: topic, payload: payload, expiry: Self.askExpiry))
-        }
-        let pause = state.withLock { $0.owed.isEmpty ? nil : $0.nextAsk - SystemClock.monotonic }
-        guard let pause else { return }
-        let timer = DispatchTimer.schedule(after: max(.zero, pause), on: queue) { [weak self] in self?.ask() }
-        state.withLock { $0.askTimer = timer }
     }
 }

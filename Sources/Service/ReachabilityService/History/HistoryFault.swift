@@ -30,6 +30,8 @@ package struct HistoryFault: Error, Hashable, Sendable {
     package init(_ error: any Error, file: String) {
         switch error {
         case let error as HistoryFault: self = error
+        case let error as SystemError where error == .tryAgain:
+            self.init(.locked, file, "another process uses it: give each its own --history")
         case let error as SystemError: self.init(Kind(error), file, error.description)
         case let error as DatabaseError: self.init(Kind(error), file, error.message ?? error.resultCode.description)
         default: self.init(.failed, file, "\(type(of: error))")
