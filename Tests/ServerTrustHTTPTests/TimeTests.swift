@@ -37,6 +37,16 @@ import Testing
         }
     }
 
+    /// The connection of that number, over which something was sent: before, what it receives may find nobody.
+    private static func channel(
+        _ connector: TestingConnector,
+        _ number: Int = 0
+    ) async throws -> NIOAsyncTestingChannel {
+        let channel = await connector.channel(number)
+        _ = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
+        return channel
+    }
+
     private static func reason(
         _ task: Task<Result<TrustedHTTPResponse, TrustedHTTPError>, Never>
     ) async -> TrustedHTTPFailure? {
@@ -64,7 +74,7 @@ import Testing
     func stages(_ url: String, _ received: String, _ stage: TrustedHTTPStage) async throws {
         let connector = TestingConnector()
         let task = try Self.start(url, connector)
-        let channel = await connector.channel()
+        let channel = try await Self.channel(connector)
         if !received.isEmpty { try await channel.writeInbound(ByteBuffer(string: received)) }
         await connector.loop.advanceTime(by: .milliseconds(2999))
         #expect(channel.isActive)
@@ -90,7 +100,7 @@ import Testing
     @Test func anAnswerInTheLastMoment() async throws {
         let connector = TestingConnector()
         let task = try Self.start("http://example.org/", connector)
-        let channel = await connector.channel()
+        let channel = try await Self.channel(connector)
         await connector.loop.advanceTime(by: .milliseconds(2999))
         try await channel.writeInbound(
             ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
@@ -106,11 +116,11 @@ import Testing
         let connector = TestingConnector()
         let settings = Self.limit.with(\.redirects, .follow(maximum: 3))
         let task = try Self.start("http://example.org/", connector, settings)
-        let first = await connector.channel()
+        let first = try await Self.channel(connector)
         await connector.loop.advanceTime(by: .seconds(2))
         let redirect = "HTTP/1.1 302 There\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"
         try await first.writeInbound(ByteBuffer(string: redirect))
-        _ = await connector.channel(1)
+        _ = try await Self.channel(connector, 1)
         await connector.loop.advanceTime(by: .seconds(1))
         guard case .failure(let error) = await task.value else {
             Issue.record("answered")
