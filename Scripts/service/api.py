@@ -22,10 +22,10 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "410"]
 """
 
 HUB = """
-# A page comes after an incident that is kept.
+# A page comes after an incident that is kept, and of a site that is known.
 [[operations]]
 include-path-regex = "incidents$"
-checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400"]
+checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "404"]
 
 [[operations]]
 include-path-regex = "events$"
