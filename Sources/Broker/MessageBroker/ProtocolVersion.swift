@@ -31,6 +31,7 @@ package struct VersionChoice: Hashable, Sendable {
     private var isSettled = false
     /// Whether the broker has said that it takes no other.
     private var isOnly = false
+    /// Whether it was said that it speaks 3.1.1.
     private var isTold = false
 
     package init() {}
