@@ -11,7 +11,12 @@ import Testing
         try await Command.run(["report"] + socket).expectRefusal("there was no outage yet")
         for _ in 0..<2 {
             try await lab.uplink.setConnected(false)
-            #expect(try await eventually(within: .seconds(60)) { try await lab.outages().first?.end == nil })
+            #expect(
+                try await eventually(within: .seconds(60)) {
+                    let outage = try await lab.get("/v1/outages/latest")
+                    return outage.contains("\"end\":null") && outage.contains("\"phase\":\"during\"")
+                }
+            )
             try await lab.uplink.setConnected(true)
             #expect(try await eventually(within: .seconds(60)) { try await lab.outages().first?.end != nil })
         }

@@ -188,6 +188,23 @@ import Testing
         #expect(try text("/v1/outages/\(id)/report?format=pdf").contains("format is one of"))
     }
 
+    @Test func `an outage that was over before anybody could ask why says so`() throws {
+        let world = try World()
+        world.start(targets: ["a"])
+        world.lose(for: .milliseconds(2))
+        let id = try #require(try world.ids("/v1/outages?limit=10").first)
+        func text(_ path: String) throws -> String { String(decoding: try world.body(path), as: UTF8.self) }
+        let said = "it was over before the kernel could be asked why"
+        let paths = ["/v1/outages/\(id)/report", "/outages/\(id)"]
+        for path in paths { #expect(try !text(path).contains(said), "\(path)") }
+        world.start(targets: ["a"])
+        try DatabaseQueue(path: world.directory + "/history").write { database in
+            try database.execute(sql: "UPDATE interval SET explained = NULL WHERE outage IS NOT NULL")
+            #expect(database.changesCount == 1)
+        }
+        for path in paths { #expect(try text(path).contains(said), "\(path)") }
+    }
+
     @Test func `pages and tables show what was before this run, too`() throws {
         let world = try World()
         world.start(targets: ["a"])

@@ -14,6 +14,12 @@ struct ExplainedOutage {
     var actors: [LedgerInstant: ActingProcess] = [:]
     /// Who began it.
     var actor: ActingProcess? { actors[outage.start] }
+    /// Why there is no evidence of the time in which it lasted, for people; nil where there is some, or may be soon.
+    var missing: String? {
+        guard outage.end != nil, !evidence.isEmpty, !evidence.contains(where: { $0.phase(of: outage) == "during" })
+        else { return nil }
+        return "it was over before the kernel could be asked why"
+    }
 
     /// One of this run.
     init(_ outage: Outage, _ account: ServiceBooks.Account?) {

@@ -77,9 +77,10 @@ extension MonitoringService.Snapshot {
     }
 
     private func evidenceLines(_ explained: ExplainedOutage) -> [String] {
-        explained.evidence.flatMap { record in
+        let told = explained.evidence.flatMap { record in
             ["\(time(record.instant).text) \(record.phase(of: explained.outage)):"] + record.steps.flatMap(\.lines)
         }
+        return told + (explained.missing.map { ["  \($0)"] } ?? [])
     }
 
     func time(_ instant: LedgerInstant) -> Timestamp { Timestamp(real: calendar.wall(at: instant)) }

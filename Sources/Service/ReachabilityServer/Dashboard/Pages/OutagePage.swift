@@ -104,7 +104,8 @@ struct OutagePage {
                 """
         }
         let heading: HTML? = chains.isEmpty ? nil : "<h2 id=\"evidence\">\(heading(explained))</h2>"
-        return "<div data-part=\"evidence\">\(heading)\(chains)</div>"
+        let missing: HTML? = explained.missing.map { "<p class=\"soft\">\($0)</p>" }
+        return "<div data-part=\"evidence\">\(heading)\(chains)\(missing)</div>"
     }
 
     private static func heading(_ explained: ExplainedOutage) -> HTML {
