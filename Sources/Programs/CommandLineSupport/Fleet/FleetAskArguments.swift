@@ -67,8 +67,8 @@ package struct FleetForgetArguments: CompanionArguments {
         discussion: """
             Examples: reachability fleet forget hq/door-7
                       reachability fleet forget door-7
-            Exit status: 0 forgotten, 64 usage or no such machine, 69 no hub or not
-            installed, 77 no permission.
+            Exit status: 0 forgotten, 64 usage or no such machine, 69 no hub, the hub has
+            no broker, or not installed, 77 no permission.
 
             Root, the hub's own user and members of the group reachability may. A machine
             that is heard again is a new one.
