@@ -520,6 +520,10 @@ struct SituationTests {
         #expect(rest == [.ipv4: 1, .ipv6: 3])
         // Ten a second, of whom six were to be expected while it was counted.
         #expect(noise.removed(from: [.ipv4: 30], in: .seconds(3)) == [.ipv4: 0])
+        // A round that is over before it is counted has none; one in which the machine did not come to count knows nothing.
+        let uncounted = PacketNoise(in: .current)
+        #expect(uncounted.removed(from: [.ipv4: 4], in: .seconds(2)) == [.ipv4: 4])
+        #expect(uncounted.removed(from: [.ipv4: 4], in: .seconds(3)) == [.ipv4: 0])
     }
 
     @Test func leavesOutWhatIsVoid() {

@@ -9,32 +9,36 @@ final class PacketNoise: Sendable {
     private static let length = Duration.milliseconds(600)
 
     private let namespace: NetworkNamespace
-    private let heard = Locked<[AddressFamily: Int]>([:])
+    /// What was dropped in what time; nil as long as nothing was counted.
+    private let heard: Locked<(dropped: [AddressFamily: Int], time: Duration)?>
 
-    init(in namespace: NetworkNamespace, heard: [AddressFamily: Int] = [:]) {
+    init(in namespace: NetworkNamespace, heard: [AddressFamily: Int]? = nil) {
         self.namespace = namespace
-        self.heard.withLock { $0 = heard }
+        self.heard = Locked(heard.map { ($0, Self.length) })
     }
 
     /// Counts, once; a task that is cancelled before has heard nothing.
     func listen() async {
         do {
             try await Task.sleep(for: Self.begin)
-            let before = PacketCounters(in: namespace)
+            let (before, begun) = (PacketCounters(in: namespace), ContinuousClock.now)
             try await Task.sleep(for: Self.length)
             let dropped = PacketCounters(in: namespace).dropped(since: before)
-            heard.withLock { $0 = dropped }
+            heard.withLock { $0 = (dropped, .now - begun) }
         } catch {
             return
         }
     }
 
     /// What is left of the packets that were dropped in a time, if noise came all the time as it came while it was counted, or by as much
-    /// more as a count so short may be off.
+    /// more as a count so short may be off. Nothing is, where there was time to count and this machine did not come to it: all may be
+    /// noise.
     func removed(from dropped: [AddressFamily: Int], in time: Duration) -> [AddressFamily: Int] {
-        let heard = heard.withLock(\.self)
+        guard let heard = heard.withLock(\.self) else {
+            return time < Self.begin + Self.length ? dropped : dropped.mapValues { _ in 0 }
+        }
         return dropped.reduce(into: [:]) { rest, entry in
-            let noise = Self.most(heard[entry.key] ?? 0) * (time / Self.length)
+            let noise = Self.most(heard.dropped[entry.key] ?? 0) * (time / heard.time)
             rest[entry.key] = max(0, entry.value - Int(noise.rounded(.up)))
         }
     }
