@@ -1,3 +1,4 @@
+import Dispatch
 import GRDB
 import LinuxPrimitives
 import ReachabilityLedger
@@ -32,6 +33,24 @@ import Testing
             ]
         )
         #expect(world.writer.status.fault == nil)
+    }
+
+    @Test func `what nobody was told of yet is pending, and written at an end in order`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        let gate = DispatchSemaphore(value: 0)
+        let slow = world.service.addListener { _ in gate.wait() }
+        world.advance(.seconds(10))
+        world.play(false)
+        world.advance(.seconds(2))
+        world.play(true)
+        #expect(world.writer.status.pending > 0)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(100)) { for _ in 0..<100 { gate.signal() } }
+        world.stop()
+        slow.cancel()
+        world.start()
+        #expect(try world.words().prefix(2) == ["up 10s", "us.link 2s"])
+        #expect(world.writer.status.pending == 0)
     }
 
     @Test func `an outage goes on as long as somebody saw it`() throws {

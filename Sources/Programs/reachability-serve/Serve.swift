@@ -86,6 +86,8 @@ struct Serve: AsyncParsableCommand {
         await signals.wait { if let reloader { supervision.reloading { Self.reload(reloader) } } }
         supervision.end()
         service.endChecks()
+        // Streams end with what happened last.
+        service.deliver()
         await front.server.stop()
         await notifying.stop()
         history?.stop(at: service.snapshot.now)

@@ -211,11 +211,17 @@ package final class MonitoringService: Sendable {
     }
 
     /// Waits until listeners have heard of all there is so far. Never call it on their queue.
+    package func deliver() { eventQueue.sync {} }
+
+    /// The same, and of what is being found out about it.
     package func flush() {
         evidenceQueue.sync {}
         actorQueue.sync {}
-        eventQueue.sync {}
+        deliver()
     }
+
+    /// The number of the last event; listeners may not have heard of it yet.
+    var lastNumber: UInt64 { state.withLock(\.books.lastNumber) }
 
     // MARK: Observing
 

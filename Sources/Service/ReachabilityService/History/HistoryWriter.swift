@@ -13,7 +13,7 @@ package final class HistoryWriter: Sendable {
     package struct Status: Sendable {
         /// Why it cannot be written now; nil where it can.
         package var fault: HistoryFault?
-        /// Events that are not on the disk yet.
+        /// Events that are not on the disk yet, those that are about to be told to the writer too.
         package var pending = 0
         /// Events that were written.
         package var written: UInt64 = 0
@@ -35,6 +35,8 @@ package final class HistoryWriter: Sendable {
         var status = Status()
         var options: Options
         var pending: [ServiceEvent] = []
+        /// The number of the last event that was heard of.
+        var lastHeard: UInt64 = 0
         var isFlushing = false
         /// Whether it will be tried again by itself.
         var isRetrying = false
@@ -72,7 +74,14 @@ package final class HistoryWriter: Sendable {
         state = Locked(State(options: options))
     }
 
-    package var status: Status { state.withLock(\.status) }
+    package var status: Status {
+        let last = service.withLock(\.service)?.lastNumber ?? 0
+        return state.withLock { state in
+            var status = state.status
+            if last > state.lastHeard { status.pending += Int(last - state.lastHeard) }
+            return status
+        }
+    }
 
     /// What this run is called in the file; nil until it has begun there.
     package var run: Int64? { state.withLock(\.run) }
@@ -98,6 +107,7 @@ package final class HistoryWriter: Sendable {
     /// Writes down what becomes of a service from now on, until ``stop(at:)``.
     package func follow(_ service: MonitoringService) {
         self.service.withLock { $0.service = service }
+        state.withLock { $0.lastHeard = service.lastNumber }
         let listener = service.addListener { [weak self] events in self?.take(events) }
         state.withLock { $0.listener = listener }
         schedule()
@@ -113,6 +123,7 @@ package final class HistoryWriter: Sendable {
 
     /// Writes what is left, and that the service ended then, if that is to be said.
     package func stop(at instant: LedgerInstant?) {
+        service.withLock(\.service)?.deliver()
         let listener = state.withLock { $0.listener.take() }
         listener?.cancel()
         timer.withLock { $0.take()?.cancel() }
@@ -133,6 +144,7 @@ package final class HistoryWriter: Sendable {
 
     /// Tries to write all there is, and waits for that.
     package func flush() {
+        service.withLock(\.service)?.deliver()
         queue.sync { flushNow() }
     }
 
@@ -152,6 +164,7 @@ package final class HistoryWriter: Sendable {
 
     private func take(_ events: [ServiceEvent]) {
         state.withLock { state in
+            state.lastHeard = max(state.lastHeard, events.last?.number ?? 0)
             state.pending += events.filter { $0.number > state.lastRetold }
             if state.pending.count > Self.pendingLimit {
                 let surplus = state.pending.count - Self.pendingLimit / 2
