@@ -1,6 +1,7 @@
 """A machine, gate-7, with one link, the service, and a browser that looks at it through a cable that can be cut."""
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -40,7 +41,7 @@ def lose_route():
     ip("route", "del", "default")
 
 
-def wait(condition, seconds=20):
+def wait(condition, seconds=60):
     """Waits until a condition holds, and returns how long that took."""
     start = time.monotonic()
     while not condition():
@@ -80,6 +81,18 @@ class Service:
 
     def get(self, path):
         return get(self.address, path)
+
+    def newest_outage(self):
+        items = json.loads(self.get("/v1/outages?limit=1"))["items"]
+        return items[0] if items else None
+
+    def lose_link(self, seconds=0.0):
+        """Loses the link for so long, and until both is known: a service that gets no processor meanwhile would miss it."""
+        lose_link()
+        time.sleep(seconds)
+        wait(lambda: (newest := self.newest_outage()) and newest["end"] is None)
+        regain_link()
+        wait(lambda: self.newest_outage()["end"] is not None)
 
     def streams(self):
         lines = self.get("/metrics").splitlines()
