@@ -113,7 +113,7 @@ final class Stage {
         in namespace: LabNamespace,
         _ condition: (String) -> Bool
     ) throws {
-        let happened = try Deadline(after: .seconds(5)).poll {
+        let happened = try Deadline(after: .seconds(30)).poll {
             condition(try namespace.run("ip", Array(command)).output)
         }
         guard happened else { throw LabError("waited in vain for \(command)") }
@@ -122,7 +122,7 @@ final class Stage {
     private func advertise(_ word: String, in namespace: LabNamespace) throws {
         guard let lifetime = Int(word) else {
             radvd?.signal(word == "KILL" ? SIGKILL : SIGTERM)
-            _ = try radvd?.wait(within: .seconds(3))
+            _ = try radvd?.wait()
             radvd = nil
             return
         }

@@ -85,8 +85,8 @@ extension Scenario {
         Scenario(
             id: "m5-renewed",
             title: "IPv6 default route about to expire is renewed",
-            setup: "\(noIPv4); C route replace default via fd01::1 expires 5",
-            change: "C route replace default via fd01::1 expires 100",
+            setup: "\(noIPv4); C route replace default via fd01::1 expires 60",
+            change: "C route replace default via fd01::1 expires 4; C route replace default via fd01::1 expires 100",
             undo: "C route replace default via fd01::1",
             before: "g6",
             after: "g6",
