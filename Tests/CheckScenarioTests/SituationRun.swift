@@ -132,8 +132,27 @@ struct SituationRun: Sendable {
         return !right.reasons.isEmpty && !right.reasons.contains(reason) && reason.hasPrefix("silent")
     }
 
+    private func isRight(_ answer: Answer, _ right: Situation.Right) -> Bool {
+        guard let line = answer.command.line else { return false }
+        return right.places.contains(line.place)
+            && (right.reasons.isEmpty || right.reasons.contains(line.reason ?? ""))
+            && (line.milliseconds ?? .max) <= longest(line)
+    }
+
+    /// Whether large packets get through is found out after the rest.
+    private func longest(_ line: CheckLine) -> Int {
+        let isLong = situation.isRepeated || line.probes.contains { $0.probe == "mtu" }
+        return (isLong ? 7000 : 3500) * Self.patience
+    }
+
     private func judge(_ test: SituationCase, late: [Step], _ right: Situation.Right) async throws {
         var answer = try await ask(late: late)
+        // The servers are of this process: beside other tests one that gets no processor for a second is silent, and that is said of it.
+        for _ in 0..<(Self.isExact ? 0 : 2) where !isRight(answer, right) {
+            Report.add(test, answer.command, sent: answer.sent["sent"] ?? 0)
+            try await Task.sleep(for: Self.routerPatience)
+            answer = try await ask(late: late)
+        }
         if isMute(answer, right) {
             try await Task.sleep(for: Self.routerPatience)
             answer = try await ask(late: [])
@@ -151,10 +170,7 @@ struct SituationRun: Sendable {
         }
         #expect(command.status == Exit.codes[line.place], said)
         #expect(line.schema == 1)
-        // Whether large packets get through is found out after the rest.
-        let isLong = situation.isRepeated || line.probes.contains { $0.probe == "mtu" }
-        let limit = (isLong ? 7000 : 3500) * Self.patience
-        #expect(line.milliseconds ?? .max <= limit, "it takes too long: \(said)")
+        #expect(line.milliseconds ?? .max <= longest(line), "it takes too long: \(said)")
         // Nobody has answered who was not asked.
         let untrue = line.steps.filter { ["dns", "portal"].contains($0.kind) && $0.state == "ok" }
         #expect(line.cost.packets > 0 || untrue.isEmpty, said)

@@ -53,7 +53,7 @@ struct Step: Sendable {
     /// The pc's link-layer address, for `noise`. What the kernel knew of neighbours is lost by that.
     static let knownStation = ip(.pc, "link set p0 address 02:00:00:00:01:02")
 
-    /// Ten datagrams in a second to the pc, where nobody wants them, for eight seconds. The router need not hear anything for that.
+    /// Ten datagrams in a second to the pc, where nobody wants them, for a minute. The router need not hear anything for that.
     static let noise: [Step] =
         Step.ip(
             .router,
@@ -62,7 +62,7 @@ struct Step: Sendable {
         )
         + [("192.168.1.2", Family.ipv4), ("3fff:1::2", .ipv6)].map { address, family in
             // No process for each pause: on a busy machine they would not come evenly.
-            let send = "exec 3<> <(:); for i in {1..80}; do echo > /dev/udp/\(address)/9; read -rt 0.1 -u 3; done"
+            let send = "exec 3<> <(:); for i in {1..600}; do echo > /dev/udp/\(address)/9; read -rt 0.1 -u 3; done"
             return Step(station: .router, command: .shell("(\(send)) > /dev/null 2>&1 < /dev/null &"), family: family)
         }
 

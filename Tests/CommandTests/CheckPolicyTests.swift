@@ -14,7 +14,7 @@ import TrustForge
     private static let right = pins(TrustWorld.leaf.pin, TrustWorld.stranger.pin)
     private static let wrong = pins(TrustWorld.stranger.pin, World.rsaRoot.pin)
     private static let check =
-        "check --json https://example.org:PORT/ --resolve example.org=127.0.0.1 --timeout 2s --policy"
+        "check --json https://example.org:PORT/ --resolve example.org=127.0.0.1 --timeout 10s --policy"
 
     /// What the command says of the server with a policy.
     private static func run(_ policy: String, root: String = "root.pem") async throws -> CommandResult {

@@ -129,8 +129,10 @@ import Testing
         let words = [
             /"(place|reason|status|confidence|text)":[^,]*/, /"(outcome|failedPhase|port|summary)":[^(,}]*/,
         ]
-        for target in ["icmp://127.0.0.1", "tcp://127.0.0.1:9", "icmp://240.0.0.1"] {
-            let script = "$R check --json --timeout 500ms"
+        for (target, limit) in [
+            ("icmp://127.0.0.1", "10s"), ("tcp://127.0.0.1:9", "10s"), ("icmp://240.0.0.1", "500ms"),
+        ] {
+            let script = "$R check --json --timeout \(limit)"
             let alone = try await Command.run(script: "\(script) \(target)", in: namespace)
             let many = "printf '\(target)\\nicmp://127.0.0.2\\n' | \(script) --file -"
             let both = try await Command.run(script: many, in: namespace)

@@ -164,7 +164,12 @@ struct FleetAgentTests {
         #expect(targets?.first?["name"] as? String == "internet")
         try await lab.outage()
         _ = try await lab.hub.event { if case .outage(let outage) = $0.kind { outage.end != nil } else { false } }
-        let epoch = try #require(AgentCursorText.position(try? String(contentsOfFile: lab.state, encoding: .utf8)))
+        // It is written when the broker has answered.
+        func cursor() -> EventPosition? {
+            AgentCursorText.position(try? String(contentsOfFile: lab.state, encoding: .utf8))
+        }
+        #expect(try await eventually(within: .seconds(60)) { cursor() != nil })
+        let epoch = try #require(cursor())
         ask(DeviceCommand.replay(.init(after: EventPosition(epoch: epoch.epoch, number: 0))).bytes)
         let again = try await lab.hub.outagesUntilCaughtUp()
         #expect(try await lab.outages() == Set(again.map(\.id)))

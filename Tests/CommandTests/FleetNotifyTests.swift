@@ -28,11 +28,11 @@ struct FleetNotifyTests {
             [[notify]]
             name = "chat"
             webhook = "\(server.url)"
-            after = "1s"
+            after = "10s"
             [[notify]]
             name = "local"
             exec = "\(directory.file("hook"))"
-            after = "1s"
+            after = "10s"
             """,
             mode: 0o644
         )

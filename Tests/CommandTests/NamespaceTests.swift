@@ -68,10 +68,10 @@ import Testing
         #expect(there.status == 0)
         #expect(there.output.contains(" own.example: \(Self.way)"), "\(there)")
         // The C library, which answers this, finds them as well.
-        #expect(try await run("wait --netns \(name.name) --dns own.example --timeout 5s").status == 0)
+        #expect(try await run("wait --netns \(name.name) --dns own.example --timeout 30s").status == 0)
         let international = try await run("status --netns \(name.name) bücher.example")
         #expect(international.status == 0 && international.output.contains(" bücher.example: \(Self.way)"))
-        #expect(try await run("wait --netns \(name.name) --dns bücher.example --timeout 5s").status == 0)
+        #expect(try await run("wait --netns \(name.name) --dns bücher.example --timeout 30s").status == 0)
         // Nobody listens there, but the name is known.
         for command in ["pin", "trust"] {
             let stranger = try await run("\(command) --netns \(name.name) strange.example:9")

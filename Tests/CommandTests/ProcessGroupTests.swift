@@ -43,7 +43,7 @@ import Testing
         let child = try #require(ProcessTable.livingMember(of: leader.identifier))
         #expect(child != leader.identifier)
         await ProcessGroup(leader.identifier).finish(by: SIGTERM, within: .milliseconds(1))
-        #expect(!ProcessTable.lives(child, in: leader.identifier))
+        #expect(try await eventually(within: .seconds(30)) { !ProcessTable.lives(child, in: leader.identifier) })
         _ = try leader.wait(within: .seconds(30))
     }
 

@@ -6,14 +6,14 @@ import Testing
 @Suite struct RetryEndTests {
     @Test func `the deadline passes offline`() async throws {
         let uplink = try await Uplink.make(isConnected: false)
-        let arguments = ["retry", "--deadline", "5s", "--", "sh", "-c", "exit 6"]
+        let arguments = ["retry", "--deadline", "15s", "--", "sh", "-c", "exit 6"]
         let result = try await Command.run(arguments, in: uplink.namespace)
         #expect(result.status == 75 && result.output.isEmpty)
         #expect(
             result.errorsWithoutDurations
                 == """
                 reachability: network: sh: exit status 6 after TIME, attempt 1 of 10, waits until reachable: no route
-                reachability: the deadline of 5s passed while the network was not reachable: no route
+                reachability: the deadline of 15s passed while the network was not reachable: no route
 
                 """
         )
@@ -32,21 +32,21 @@ import Testing
     }
 
     @Test func `the deadline ends what runs, and its children`() async throws {
-        let retry = try await start(["--deadline", "3s"], "sleep 1000 & echo $!; wait")
+        let retry = try await start(["--deadline", "10s"], "sleep 1000 & echo $!; wait")
         let child = try #require(pid_t(try await retry.line()))
         let result = try await retry.result()
         #expect(result.status == 143)
         #expect(
             result.errorsWithoutDurations
                 == "reachability: 127.0.0.1: sh: ended by signal 15 after TIME, attempt 1 of 10, told to end: the"
-                + " deadline of 3s has passed\n"
+                + " deadline of 10s has passed\n"
         )
         try await expectNobody(child)
     }
 
     @Test func `what does not obey is killed after --kill-after`() async throws {
         let retry = try await start(
-            ["--deadline", "3s", "--kill-after", "1s"],
+            ["--deadline", "10s", "--kill-after", "1s"],
             "trap '' TERM; sleep 1000 & echo $!; wait; wait"
         )
         let child = try #require(pid_t(try await retry.line()))

@@ -107,7 +107,7 @@ import Testing
 
     @Test func `--settle passes over what does not last`() async throws {
         let uplink = try await Uplink.make()
-        let run = try await start(["--settle", "3s"], in: uplink)
+        let run = try await start(["--settle", "10s"], in: uplink)
         try await uplink.ip(
             "link set u0 down",
             "link set u0 up",

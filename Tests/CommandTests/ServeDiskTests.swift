@@ -82,6 +82,7 @@ import Testing
         #expect(try await ServeLab.get("/healthz", at: socket) == "ok\n")
         try await machine.sh("rm /run/disk/filler")
         #expect(try await history { $0 == .init(state: "ok", pending: 0) })
+        try await first.untilErrors(contain: "can be written again")
         let errors = await first.errors
         #expect(errors.ranges(of: "is full").count == 1, "\(errors)")
         #expect(errors.ranges(of: "can be written again").count == 1)
@@ -130,6 +131,7 @@ import Testing
         try await machine.sh("ip link set d0 down")
         #expect(try await eventually(within: .seconds(90)) { try await open() == 1 })
         try await machine.sh("mount -o remount,rw /run/disk && \(Self.up)")
+        #expect(try await eventually(within: .seconds(90)) { try await open() == 0 })
         #expect(try await history { $0 == .init(state: "ok", pending: 0) })
         try await end(second, by: SIGKILL)
         let third = try await start()

@@ -26,19 +26,19 @@ import Testing
         let namespace = try await Self.offline()
         let arguments = [
             "wait", "203.0.113.9", "--interface", "eth0", "--route", "10.0.0.0/8", "--dns", "no.example", "--timeout",
-            "300ms",
+            "10s",
         ]
         let result = try await Command.run(arguments, in: namespace)
         #expect(result.status == 75)
         #expect(result.output.isEmpty)
         let name = result.errors.split(separator: "\n").dropFirst().first
-        #expect(name == "reachability: waited 300ms for the name no.example to resolve: no interface")
+        #expect(name == "reachability: waited 10s for the name no.example to resolve: no interface")
         let others = result.errors.split(separator: "\n").filter { $0 != name }
         #expect(
             others == [
-                "reachability: waited 300ms for 203.0.113.9 to be reachable: not reachable, no interface",
-                "reachability: waited 300ms for a route to 10.0.0.0/8: no route",
-                "reachability: waited 300ms for interface eth0: no interface",
+                "reachability: waited 10s for 203.0.113.9 to be reachable: not reachable, no interface",
+                "reachability: waited 10s for a route to 10.0.0.0/8: no route",
+                "reachability: waited 10s for interface eth0: no interface",
             ]
         )
     }

@@ -31,7 +31,7 @@ import Testing
         let status = try await world.run("status a.example")
         #expect(status.status == 1)
         #expect(status.output.contains(" a.example: not reachable, no carrier, interface u0"))
-        let wait = try await world.run("wait a.example --timeout 3s")
+        let wait = try await world.run("wait a.example --timeout 10s")
         #expect(wait.status == 75)
         #expect(wait.errors.contains("a.example to be reachable: not reachable, no carrier"), "\(wait.errors)")
     }

@@ -35,7 +35,7 @@ import Testing
         func heard(of subject: EventBurst.Subjects, after change: () throws -> Void) rethrows -> EventBurst {
             try change()
             var burst = events.drain()
-            while !burst.subjects.contains(subject), events.wait(atMost: .seconds(5)) { burst.add(events.drain()) }
+            while !burst.subjects.contains(subject), events.wait(atMost: .seconds(30)) { burst.add(events.drain()) }
             return burst
         }
     }

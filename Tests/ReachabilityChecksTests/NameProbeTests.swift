@@ -55,7 +55,8 @@ import Testing
     @Test(arguments: AddressFamily.allCases, cases)
     func `a server`(family: AddressFamily, expected: Case) async throws {
         try await AskedLine.run(family, expected.behaviour) { line in
-            let result = try await line.ask(.known, "ipv4only.arpa")
+            let limit = expected.outcome == .answered ? .seconds(20) : Prober.connectLimit
+            let result = try await line.ask(.known, "ipv4only.arpa", limit: limit)
             #expect(result.outcome == expected.outcome, "\(result)")
             let verdict = line.judge([result])
             #expect(verdict.place == expected.place && verdict.reason == expected.reason, "\(verdict)")
@@ -209,11 +210,12 @@ struct AskedLine: Sendable {
         _ purpose: NamePurpose,
         _ name: String,
         _ type: DNSRecordType = .a,
-        of address: String? = nil
+        of address: String? = nil,
+        limit: Duration = Prober.connectLimit
     ) async throws -> ProbeResult {
         let address = try #require(IPAddress(address ?? ProbedLine.world(family)))
         let question = DNSQuestion(try #require(DNSName(name)), type, identifier: 77)
-        return await prober.ask(address, purpose, question)
+        return await prober.ask(address, purpose, question, limit: limit)
     }
 
     /// What is said where an anchor proves the internet.

@@ -180,11 +180,11 @@ import Testing
     }
 
     @Test func `an attempt that hangs is over after its timeout`() async throws {
-        let (result, seen) = try await send([.hang, .answer(200)], timeout: .seconds(2))
+        let (result, seen) = try await send([.hang, .answer(200)], timeout: .seconds(5))
         let outcome = try result.get()
         #expect(outcome.value.status == .ok && seen.count == 2)
         #expect(outcome.attempts[0].error as? HTTPClientError == .deadlineExceeded)
-        let (post, posted) = try await send([.hang, .answer(200)], method: .POST, timeout: .seconds(2))
+        let (post, posted) = try await send([.hang, .answer(200)], method: .POST, timeout: .seconds(5))
         #expect(Self.ending(post) == .unsafeToRepeat && posted.count == 1)
     }
 

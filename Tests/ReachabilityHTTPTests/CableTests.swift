@@ -78,7 +78,7 @@ import Testing
                 async let outcome = withTaskExecutorPreference(executor) { [request] in
                     try await client.execute(request, retry: .standard, options: retry)
                 }
-                let isWaiting = try await eventually(within: .seconds(10), every: .milliseconds(1)) {
+                let isWaiting = try await eventually(within: .seconds(60), every: .milliseconds(1)) {
                     coordinator.waitingCount(for: "10.9.0.2") == 1
                 }
                 #expect(isWaiting)

@@ -55,7 +55,8 @@ import Testing
             #expect(lines.filter { $0.hasPrefix("attempt") }.count == 2, "\(lines)")
             #expect(lines.first { $0.hasPrefix("attempt") }?.hasPrefix("attempt: never sent: nothing was sent") == true)
             let arrival = try #require(faults.sights.last?.time)
-            #expect(arrival - back < .seconds(3))
+            // What comes without being told is the probe after a minute.
+            #expect(arrival - back < .seconds(30))
         }
         try await faults.close()
         lab.close()
@@ -82,7 +83,7 @@ import Testing
         #expect(lines.last == "status 200" && faults.sights.count == 1)
         #expect(lines.filter { $0.hasPrefix("attempt: never sent: nothing was sent") }.count == 1, "\(lines)")
         let arrival = try #require(faults.sights.last?.time)
-        #expect(arrival - back < .seconds(3))
+        #expect(arrival - back < .seconds(30))
         try await faults.close()
         lab.close()
     }

@@ -14,7 +14,7 @@ import Testing
     }
 
     /// Statuses that are retried, and a single attempt.
-    private func policy() throws -> RetryPolicy { try lab.policy(deadline: .seconds(2), attempts: 1) }
+    private func policy() throws -> RetryPolicy { try lab.policy(deadline: .seconds(8), attempts: 1) }
 
     @Test(arguments: [500, 503]) func `one whose body stalls ends at the deadline`(status: Int) async throws {
         try await withFaultServer { server in

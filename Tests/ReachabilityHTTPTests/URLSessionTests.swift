@@ -120,7 +120,7 @@ import Testing
 
     @Test func `an attempt that hangs is over after its timeout, all of them at the deadline`() async throws {
         try await withFaultServer { server in
-            let options = lab.options([.hang, .answer(200)], timeout: .seconds(1))
+            let options = lab.options([.hang, .answer(200)], timeout: .seconds(5))
             let outcome = try await session.data(for: request(server), retry: lab.policy(), options: options)
             #expect(outcome.attempts.count == 2 && (outcome.attempts[0].error as? URLError)?.code == .timedOut)
             let error = try await #require(throws: RetryError.self) {

@@ -8,7 +8,7 @@ import Testing
 @testable import ReachabilityRetry
 
 /// Redirects between places of one Unix domain socket, whose URLs only the client knows: they stay the client's.
-@Suite(.timeLimit(.minutes(1))) struct UnixRedirectTests {
+@Suite(.timeLimit(.minutes(3))) struct UnixRedirectTests {
     /// Answers `/` with a redirect, and any other path with 200.
     private final class Server: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer

@@ -138,7 +138,7 @@ import Testing
         let connection = try await Self.connected(world)
         connection.listener(Self.state(.online("d0", "a", 0)))
         world.keeper.flush()
-        #expect(connection.published.count == 1)
+        #expect(try await eventually(within: .seconds(60)) { connection.published.count == 1 })
         world.keeper.lose(try place("d0"))
         try #require(try await eventually(within: .seconds(60)) { connection.published.count == 2 })
         #expect(connection.published.last?.topic == "reach/v1/north/d0/cmd")

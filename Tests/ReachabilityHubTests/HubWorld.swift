@@ -62,8 +62,14 @@ final class HubWorld: Sendable {
         try follower.begin()
         try #require(try await eventually(within: .seconds(60)) { broker.connections.count == 1 })
         broker.connections[0].listener(.connected(sessionPresent: false))
-        try #require(try await eventually(within: .seconds(60)) { follower.status.isConnected })
-        return broker.connections[0]
+        // It listens, and has said that it is there.
+        let connection = broker.connections[0]
+        try #require(
+            try await eventually(within: .seconds(60)) {
+                connection.calls.contains { if case .subscribe = $0 { true } else { false } }
+            }
+        )
+        return connection
     }
 
     /// The hub's clock is set, back too.

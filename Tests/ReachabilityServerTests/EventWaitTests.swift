@@ -12,8 +12,14 @@ import Testing
         world.setCarrier(false)
         world.setCarrier(true)
         let last = try #require(try world.world.items("/v1/events?limit=1000").last?["id"] as? String)
+        let timers = world.world.kernel.clock.scheduledCount
         let reader = try ask(world, "after=\(last)&wait=\(wait)")
-        #expect(try await eventually(within: .seconds(60)) { world.world.api.feed.waiterCount == 1 })
+        // The timer is made after it waits.
+        #expect(
+            try await eventually(within: .seconds(60)) {
+                world.world.api.feed.waiterCount == 1 && world.world.kernel.clock.scheduledCount > timers
+            }
+        )
         return (last, reader)
     }
 

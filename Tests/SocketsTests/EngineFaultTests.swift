@@ -82,8 +82,8 @@ struct EngineFaultTests {
                 to: try SocketEndpoint(Chain.hosts[0], port: EchoServer.port),
                 .payload([1]),
                 settings: SocketSettings(interface: "p0"),
-                tries: (0..<400).map { .milliseconds(20) * $0 },
-                limit: .seconds(8),
+                tries: (0..<600).map { .milliseconds(20) * $0 },
+                limit: .seconds(12),
                 accepts: { _ in
                     answered.yield()
                     return false

@@ -123,7 +123,7 @@ struct SecureCase: Sendable, CustomTestStringConvertible {
         let world = try await WebWorld()
         defer { world.close() }
         let server = try await WebServer(in: world.namespace, .silentConnection)
-        let result = try await world.fetch(server, WebCase.anchor, isSecure: true, limit: .seconds(1))
+        let result = try await world.fetch(server, WebCase.anchor, isSecure: true, limit: .seconds(8))
         #expect(result.outcome == .silent && result.request.kind == .tls && result.failedPhase == .tls, "\(result)")
         #expect(Set(result.phases.keys) == [.connect] && result.evidence.tls == nil)
         await server.close()

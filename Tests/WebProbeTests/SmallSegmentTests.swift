@@ -62,7 +62,7 @@ private struct NarrowLine {
         let address = try #require(IPAddress(text))
         let url = try TrustedHTTPURL("\(isSecure ? "https" : "http")://\(WebWorld.host):\(server.port)/")
         let request = WebRequest(url, .target)
-        let large = await prober.fetch(.target, request, at: address, limit: .seconds(3))
+        let large = await prober.fetch(.target, request, at: address, limit: .seconds(8))
         #expect(large.phases[.connect] != nil && large.outcome == .silent, "\(large)")
         #expect(large.failedPhase == (isSecure ? .tls : .firstByte) && large.evidence.segmentSize != nil)
         let small = await prober.fetchSmall(.target, request, at: address, limit: .seconds(60))

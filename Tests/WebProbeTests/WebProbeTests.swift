@@ -234,7 +234,7 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         let result = try await world.fetch(
             server,
             expected.purpose,
-            limit: expected.isEndless ? .seconds(2) : .seconds(60)
+            limit: expected.isEndless ? .seconds(8) : .seconds(60)
         )
         #expect(result.outcome == expected.outcome, "\(result)")
         #expect(result.request.kind == (expected.purpose == .portalAPI ? .portalAPI : .http))

@@ -174,10 +174,15 @@ extension Situation {
             facts: [.echo(.gateway), .noEcho(.provider)],
             late: ["192.168.1.1", "fe80::1"].map { gateway in
                 let turn = ["02:00:00:00:01:01", "02:00:00:00:0b:ad"].map {
-                    "ip neigh replace \(gateway) lladdr \($0) dev p0 nud reachable; sleep 0.5"
+                    "echo neigh replace \(gateway) lladdr \($0) dev p0 nud reachable; read -rt 0.5 -u 3"
                 }.joined(separator: "; ")
-                let turns = "(for i in 1 2 3 4 5; do \(turn); done) > /dev/null 2>&1 < /dev/null &"
-                return Step(station: .pc, command: .shell(turns), family: gateway.contains(":") ? .ipv6 : .ipv4)
+                // One process does them all: on a busy machine a process for each would not come in time.
+                let turns = "exec 3<> <(:); for i in {1..30}; do \(turn); done | ip -batch -"
+                return Step(
+                    station: .pc,
+                    command: .shell("(\(turns)) > /dev/null 2>&1 < /dev/null &"),
+                    family: gateway.contains(":") ? .ipv6 : .ipv4
+                )
             },
             variants: Variant.both,
             right: .place("link", "addressConflict")

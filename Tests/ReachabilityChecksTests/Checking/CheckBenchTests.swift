@@ -19,7 +19,7 @@ import Testing
         options.networkNamespace = .path(line.pc.path)
         options.family = .ipv4
         options.nameServers = []
-        options.timeLimit = .milliseconds(1500)
+        options.timeLimit = .seconds(4)
         try await body(line, options)
     }
 

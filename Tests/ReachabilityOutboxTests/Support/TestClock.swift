@@ -58,7 +58,9 @@ final class TestClock: Clock {
 
     /// Waits until somebody sleeps for that long from now.
     func untilSleeping(for duration: Duration) async {
-        while !state.withLock({ state in state.sleepers.values.contains { $0.end == state.now + duration } }) {
+        while !Task.isCancelled,
+            !state.withLock({ state in state.sleepers.values.contains { $0.end == state.now + duration } })
+        {
             try? await Task.sleep(for: .milliseconds(1))
         }
     }

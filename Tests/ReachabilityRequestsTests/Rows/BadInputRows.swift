@@ -30,7 +30,7 @@ struct BadInputRows {
     ])
     func `no path adds a header field or a request`(path: String) async throws {
         try await withServer({ _ in Reply("x") }) { lab in
-            let request = try lab.session(deadline: .seconds(5)).request(lab.server.url(path))
+            let request = try lab.session().request(lab.server.url(path))
             let error = await request.response(using: StringResponseSerializer()).error
             #expect(lab.server.seen.count == (error == nil ? 1 : 0))
             for seen in lab.server.seen {
