@@ -110,7 +110,9 @@ struct FleetExampleTests {
             try await agent.untilErrors(contain: text)
             agent.signal(SIGTERM)
             let result = try await agent.result()
-            #expect(result.status == 0 && result.errors.ranges(of: text).count == 1)
+            // OpenSSL has two sentences for a refusal, by where it meets it.
+            let said = result.errors.split(separator: "\n").filter { $0.contains(text) }
+            #expect(result.status == 0 && Set(said).count == said.count, "\(said)")
         }
     }
 }

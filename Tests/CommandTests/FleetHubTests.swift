@@ -80,12 +80,12 @@ struct FleetHubTests {
     func missesWhatWasDropped() async throws {
         let lab = try await FleetLab.start(.mosquitto, ["max_inflight_messages 1", "max_queued_messages 1"])
         let hub = try await HubLab.start(lab)
-        let agent = try await lab.agent()
+        // Each word of its state says what was told before it, as each event does: also the last may be dropped.
+        let agent = try await lab.agent(["--refresh", "10s"])
         try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
         hub.command.signal(SIGSTOP)
         for _ in 0..<3 { try await lab.outage() }
         hub.command.signal(SIGCONT)
-        // The next event says what was told before it.
         try await lab.outage()
         try await hub.untilAllOutages()
         agent.signal(SIGTERM)
@@ -223,7 +223,8 @@ struct HubLab {
     /// Waits until it has each outage of the machine, once.
     func untilAllOutages() async throws {
         let all = try await lab.outages().sorted()
-        let isWhole = try await eventually(within: .seconds(60), every: .milliseconds(100)) {
+        // A machine is asked once a minute at most.
+        let isWhole = try await eventually(within: .seconds(180), every: .milliseconds(100)) {
             try await outages() == all
         }
         let found = try await outages()

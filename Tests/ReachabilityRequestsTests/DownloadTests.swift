@@ -234,7 +234,7 @@ struct DownloadTests {
                 reply.body = Array(reply.body.prefix(100_000))
                 return reply
             }) { lab in
-                let session = try lab.session(deadline: .seconds(3))
+                let session = try lab.session(deadline: .seconds(10))
                 let response = await session.download(lab.server.url(), to: "\(folder)/file").response()
                 #expect(response.error == nil)
                 #expect(bytes("\(folder)/file") == content)
