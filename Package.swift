@@ -750,7 +750,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "ReachabilityFleetAuthority", "ReachabilityFleetAuthorityTests",
         "ReachabilityFleetAgent", "ReachabilityFleetAgentTests", "MosquittoTests", "ReachabilityRetryTracingTests",
     ]
-    let names = Set(sanitizer == "address" ? programs + tls : programs)
+    let names = Set(sanitizer == "thread" ? programs : programs + tls)
     package.targets.removeAll { names.contains($0.name) }
     package.products.removeAll { names.contains($0.name) }
 }
