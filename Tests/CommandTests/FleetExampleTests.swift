@@ -110,7 +110,7 @@ struct FleetExampleTests {
             try await agent.untilErrors(contain: text)
             agent.signal(SIGTERM)
             let result = try await agent.result()
-            // OpenSSL has two sentences for a refusal, by where it meets it.
+            // A refusal has two sentences, by where in the handshake the agent meets it; each is said once.
             let said = result.errors.split(separator: "\n").filter { $0.contains(text) }
             #expect(result.status == 0 && Set(said).count == said.count, "\(said)")
         }
