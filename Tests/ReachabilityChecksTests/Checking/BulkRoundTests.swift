@@ -165,7 +165,7 @@ import Testing
         try await withLine { line, options in
             var options = options
             options.anchors = [try CheckOptions.Anchor("http://198.18.0.9/")]
-            options.timeLimit = .seconds(5)
+            options.timeLimit = .seconds(15)
             let host = ProbedLine.world(.ipv4)
             let targets = try (0..<70).map { _ in try CheckTarget("icmp://\(host)") }
             let reports = try await Self.reports(of: targets, options)

@@ -50,7 +50,7 @@ import Testing
         defer { server.stop() }
         var options = CheckOptions()
         options.networkNamespace = .path(line.pc.path)
-        (options.family, options.nameServers, options.timeLimit) = (.ipv4, [], .seconds(5))
+        (options.family, options.nameServers, options.timeLimit) = (.ipv4, [], .seconds(20))
         let host = ProbedLine.world(.ipv4)
         options.anchors = [try CheckOptions.Anchor("http://\(host):\(StreamServer.port)/later")]
         let first = try await NetworkCheck(options: options).run()
