@@ -84,7 +84,7 @@ struct FleetHubReloadTests {
 
         try certify("third")
         let socket = directory.file("hub.sock")
-        let reload = try await Command.run(["serve", "--reload", "--socket", socket])
+        let reload = try await Command.run(["fleet", "hub", "--reload", "--socket", socket])
         #expect(reload == CommandResult(status: 0, output: "\(file) is applied\n", errors: ""))
         #expect(try await status(forget) == "401")
         #expect(try await status(read) == "401")

@@ -22,6 +22,8 @@ struct HubCommand: AsyncParsableCommand {
 
     #if Fleet
     func run() async throws {
+        if let file = arguments.check { return try Self.check(file) }
+        if arguments.reload { return try ServiceClient(socket: arguments.socket, json: false, of: .hub).reload() }
         let options = try HubOptions(arguments)
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
         let signals = EndSignals(reloads: arguments.config != nil)
@@ -99,6 +101,11 @@ struct HubCommand: AsyncParsableCommand {
         do { return try Reloader.read(file, for: .hub) } catch { throw refusal(error, file) }
     }
 
+    private static func check(_ file: String) throws {
+        let configuration = try read(file)
+        do { try Access(warn: say).check(configuration) } catch { throw refusal(configuration.placed(error), file) }
+    }
+
     private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {
         tell(problems, file)
         return ExitCode(ExitMessage.Status.configuration.rawValue)
@@ -127,8 +134,11 @@ struct HubCommand: AsyncParsableCommand {
 #if Fleet
 extension HubOptions {
     fileprivate init(_ arguments: FleetHubArguments) throws(ExitMessage) {
+        guard let broker = arguments.broker else {
+            throw ExitMessage("--broker says which broker to follow, as mqtts://HOST[:PORT]", .usage)
+        }
         let (address, tls) = try BrokerArguments.read(
-            arguments.broker,
+            broker,
             authority: arguments.authority,
             certificate: arguments.certificate,
             key: arguments.key

@@ -10,14 +10,15 @@ package struct FleetHubArguments: CompanionArguments {
         discussion: """
             Examples: reachability fleet hub --broker mqtt://127.0.0.1
                       reachability fleet hub --broker mqtts://broker --config hub.toml
-            Exit status: 0 ended by a signal, 64 usage, 69 a place is taken or not
+                      reachability fleet hub --check hub.toml
+            Exit status: 0 ended by a signal, 64 usage, 69 a place is taken, no hub or not
             installed, 73 no socket, 74 no history, 75 another hub has the history, 77 no
             permission, 78 something is wrong in the configuration.
             """
     )
 
     @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
-    package var broker: String
+    package var broker: String?
 
     @Option(help: ArgumentHelp("What the hub is called by the broker.", valueName: "name"))
     package var name = "hub"
@@ -40,6 +41,12 @@ package struct FleetHubArguments: CompanionArguments {
     )
     package var config: String?
 
+    @Option(
+        help: ArgumentHelp("Tell all that is wrong in such a file, and end.", valueName: "file"),
+        completion: .file()
+    )
+    package var check: String?
+
     @Option(help: ArgumentHelp("Its address, or none (default: 127.0.0.1:9673).", valueName: "address"))
     package var listen: [String] = []
 
@@ -54,6 +61,9 @@ package struct FleetHubArguments: CompanionArguments {
         completion: .file()
     )
     package var history: String?
+
+    @Flag(help: "Let the hub read its configuration again.")
+    package var reload = false
 
     package init() {}
 }
