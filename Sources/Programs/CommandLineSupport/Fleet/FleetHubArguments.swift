@@ -10,14 +10,13 @@ package struct FleetHubArguments: CompanionArguments {
         discussion: """
             Examples: reachability fleet hub --broker mqtt://127.0.0.1
                       reachability fleet hub --broker mqtts://broker --config hub.toml
-                      reachability fleet hub --check hub.toml
             Exit status: 0 ended by a signal, 64 usage, 69 a place is taken, no hub or not
             installed, 73 no socket, 74 no history, 75 another hub has the history, 77 no
             permission, 78 something is wrong in the configuration.
             """
     )
 
-    @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
+    @Option(help: ArgumentHelp("mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
     package var broker: String?
 
     @Option(help: ArgumentHelp("What the hub is called by the broker.", valueName: "name"))
