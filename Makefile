@@ -85,6 +85,7 @@ soak: build ## Random network trouble for half an hour, a million damaged inputs
 	@SESSION_SCHEDULES=1000 Scripts/test -- --filter SessionFaultTests
 	@Scripts/test-service api 12000
 	@Scripts/sanitize thread
+	@Scripts/sanitize address
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
 	@Scripts/check-unsafe
