@@ -750,7 +750,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "ReachabilityFleetAuthority", "ReachabilityFleetAuthorityTests",
         "ReachabilityFleetAgent", "ReachabilityFleetAgentTests", "MosquittoTests", "ReachabilityRetryTracingTests",
     ]
-    // What .ci/run has no time for, under Thread Sanitizer what starts no thread, and under Address Sanitizer what has safe code alone.
+    // Left out by .ci/run, to save time: what starts no thread (Thread Sanitizer), and what has safe code alone (Address Sanitizer).
     let singleThreaded = [
         "NetlinkTests", "NetworkDiagnosticsTests", "ReachabilityLedger", "ReachabilityLedgerTests",
     ]
