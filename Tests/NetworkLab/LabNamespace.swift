@@ -23,7 +23,8 @@ package final class LabNamespace: Sendable {
     }
 
     /// Runs the body on a thread inside the namespace and waits for it. Sockets it opens stay in the namespace and
-    /// children it starts begin there.
+    /// children it starts begin there. It must wake neither tasks nor queues: a thread that is started for them would inherit
+    /// the namespace, and stay there to run whatever comes. What has to, runs in a process of its own (`processExitsWith`).
     package func perform<Value>(_ body: () throws -> Value) throws -> Value {
         try LabThread.run {
             try enter()

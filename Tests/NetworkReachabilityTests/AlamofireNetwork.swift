@@ -23,10 +23,11 @@ struct AlamofireNetwork {
 }
 
 extension LabNamespace {
-    /// Runs the body on a thread inside the namespace, and as if the process were there.
+    /// Runs the body as if the process were inside the namespace. The thread is not: managers wake Dispatch, and a thread that is
+    /// started for them would be where theirs is, and stay there to run whatever comes.
     func asProcess<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let reference = NamespaceReference(path: path)
-        return try await perform { try NetworkNamespace.$standIn.withValue(reference, operation: body) }
+        return try await LabThread.detached { try NetworkNamespace.$standIn.withValue(reference, operation: body) }
     }
 }
 

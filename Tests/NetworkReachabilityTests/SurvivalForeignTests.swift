@@ -66,9 +66,9 @@ import Testing
         }
         #expect(quiet)
         let before = manager.statistics
-        let sent = try await network.make {
+        let sent = try await network.uplink.namespace.perform {
             let sender = try Sender()
-            let sockets = try network.uplink.namespace.perform { try ListedSocket.all() }
+            let sockets = try ListedSocket.all()
             let ports = sockets.filter { $0.family == 0 && $0.port != 0 && $0.port != sender.port }.map(\.port)
             var sent = 0
             for _ in 0..<100 {

@@ -9,10 +9,10 @@ import Testing
 @testable import ReachabilityHTTP
 @testable import ReachabilityRetry
 
-/// A real cable, a veth between two network namespaces, is pulled and put back while a request is under way.
-@Suite(.timeLimit(.minutes(3))) struct CableTests {
-    private let client: LabNamespace
-    private let server: LabNamespace
+/// A veth between two network namespaces.
+private struct Cable {
+    let client: LabNamespace
+    let server: LabNamespace
 
     init() throws {
         client = try LabNamespace()
@@ -23,7 +23,7 @@ import Testing
     }
 
     /// A socket that listens at 10.9.0.2.
-    private func listen() throws -> CInt {
+    func listen() throws -> CInt {
         try server.perform {
             let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
             var address = sockaddr_in()
@@ -39,7 +39,10 @@ import Testing
             return number
         }
     }
+}
 
+/// A real cable is pulled and put back while a request is under way.
+@Suite(.timeLimit(.minutes(3))) struct CableTests {
     /// How long after its first failure Alamofire's delays make the first attempt that is after the return, with as many retries
     /// as it takes.
     private static func alamofire(_ outage: Duration) throws -> Duration {
@@ -53,13 +56,22 @@ import Testing
         return time - outage
     }
 
-    @Test func `nothing is tried while the cable is out, and at once when it is back`() async throws {
-        let faults = try await FaultServer(socket: listen())
+    /// In a process of its own: threads that Dispatch starts for those in the namespace stay there.
+    @Test func `nothing is tried while the cable is out, and at once when it is back`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            try await Self.pull(Cable())
+        }
+        let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+        print(output.split(separator: "\n").last { $0.hasPrefix("cable") } ?? "no figure")
+    }
+
+    private static func pull(_ cable: Cable) async throws {
+        let faults = try await FaultServer(socket: cable.listen())
         var options = NetworkReachabilityOptions()
-        options.networkNamespace = .path(client.path)
+        options.networkNamespace = .path(cable.client.path)
         let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts(options: options))
         // Threads are in the namespace of the thread that makes them, and sockets in that of theirs.
-        let group = try await client.perform { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
+        let group = try await cable.client.perform { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
         let executor = LoopExecutor(group.any())
         var configuration = HTTPLab.configuration
         configuration.timeout.connect = .milliseconds(200)
@@ -68,7 +80,7 @@ import Testing
         try await withClient(configuration, group: group) { client in
             for round in 0..<7 {
                 let outage = Duration.milliseconds(700 + 350 * round)
-                try server.ip("link set s0 down")
+                try cable.server.ip("link set s0 down")
                 let adapter = FaultAdapter([], id: "")
                 var request = HTTPClientRequest(url: "http://10.9.0.2:8080/")
                 // The next round is not to find a connection in the pool.
@@ -86,7 +98,7 @@ import Testing
                 try await Task.sleep(until: failed + outage)
                 // As late as can be: not before this packets flow again.
                 let back = ContinuousClock.now
-                try server.ip("link set s0 up")
+                try cable.server.ip("link set s0 up")
                 let (response, attempts) = try await (outcome.value, outcome.attempts)
                 let arrival = try #require(faults.sights.last?.time)
                 #expect(response.status == .ok)
@@ -98,7 +110,7 @@ import Testing
                 #expect(arrival >= back)
                 #expect(faults.sights.count == round + 1)
                 delays.append(arrival - back)
-                theirs.append(try Self.alamofire(back - failed))
+                theirs.append(try alamofire(back - failed))
                 _ = try await response.body.collect(upTo: 1000)
             }
         }
@@ -110,7 +122,7 @@ import Testing
             "cable back in to the request at the server, median of \(delays.count): \(median),",
             "Alamofire's arithmetic without its limit: \(theirMedian), \((theirMedian / median).rounded()) times"
         )
-        client.close()
-        server.close()
+        cable.client.close()
+        cable.server.close()
     }
 }

@@ -53,6 +53,16 @@ import X509
         #expect(server.seen.connections == 2)
     }
 
+    @Test func `where the chain cannot be fetched any more, what was given is enough`() async throws {
+        let server = try await TrustServer(chain, isForOne: true)
+        var client = TrustClient(isHTTP2: false)
+        client.enforcement.intermediates = [Forge.intermediate.certificate]
+        let outcomes = try await client.get(server.url())
+        try await server.close()
+        #expect(outcomes == [.answered("HTTP/1.1")])
+        #expect(server.seen.connections == 1)
+    }
+
     @Test(arguments: [true, false])
     func `who is not judged in time is refused`(isHTTP2: Bool) async throws {
         let server = try await TrustServer(chain)

@@ -77,7 +77,7 @@ struct EngineFaultTests {
     func `an interface that goes ends what was bound to it`() async throws {
         try await Chain.run { chain in
             let engine = try chain.engine()
-            let (answers, answered) = AsyncStream.makeStream(of: Void.self)
+            let isAnswered = Locked(false)
             let request = DatagramRequest(
                 to: try SocketEndpoint(Chain.hosts[0], port: EchoServer.port),
                 .payload([1]),
@@ -85,12 +85,12 @@ struct EngineFaultTests {
                 tries: (0..<600).map { .milliseconds(20) * $0 },
                 limit: .seconds(12),
                 accepts: { _ in
-                    answered.yield()
+                    isAnswered.withLock { $0 = true }
                     return false
                 }
             )
             async let outcome = engine.send(request)
-            for await _ in answers { break }
+            #expect(try await eventually(within: .seconds(10)) { isAnswered.withLock { $0 } })
             try chain.pc.ip("link del p0")
             let ended = await outcome
             #expect(ended.end == .silent)

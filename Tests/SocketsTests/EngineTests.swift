@@ -71,6 +71,32 @@ struct EngineTests {
         }
     }
 
+    /// Or a thread that Dispatch starts for whoever is told would be in the namespace, and stay there to do the work of others.
+    @Test
+    func `the outcome is told outside of the namespace that the engine is in`() async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine()
+            let outside = try NamespaceIdentity(path: "/proc/self/ns/net")
+            func place(_ job: (@escaping @Sendable () -> Void) -> EngineJob, isCancelled: Bool = false) async throws {
+                let place = await withCheckedContinuation { continuation in
+                    let jobs = engine.begin([
+                        job { continuation.resume(returning: try? NamespaceIdentity(path: "/proc/thread-self/ns/net")) }
+                    ])
+                    if isCancelled { engine.cancel(jobs.lowerBound) }
+                }
+                #expect(place == outside)
+            }
+            let echo = try request(Chain.hosts[0], .echo(size: 16))
+            try await place { tell in .datagram(echo) { _ in tell() } }
+            let open = ConnectRequest(to: echo.endpoint, limit: .seconds(20))
+            try await place { tell in .connect(open) { _ in tell() } }
+            try await place({ tell in .connect(open) { _ in tell() } }, isCancelled: true)
+            var refused = open
+            refused.settings.interface = "missing"
+            try await place { tell in .connect(refused) { _ in tell() } }
+        }
+    }
+
     @Test(arguments: Chain.hosts)
     func `a port is open, closed or silent`(host: String) async throws {
         try await Chain.run { chain in

@@ -161,17 +161,17 @@ struct StreamTests {
     @Test
     func `a cancelled exchange leaves nothing`() async throws {
         try await Chain.run { chain in
-            let (questions, asked) = AsyncStream.makeStream(of: Void.self)
+            let isAsked = Locked(false)
             let server = try StreamServer(in: chain.server) { stream in
                 _ = stream.receive()
-                asked.yield()
+                isAsked.withLock { $0 = true }
                 stream.waitForEnd()
             }
             defer { server.stop() }
             let engine = try chain.engine()
             let request = try request(limit: .seconds(60))
             let task = Task { await engine.exchange(request) }
-            for await _ in questions { break }
+            #expect(try await eventually(within: .seconds(60)) { isAsked.withLock { $0 } })
             task.cancel()
             let outcome = await task.value
             guard case .cancelled = outcome.end else {

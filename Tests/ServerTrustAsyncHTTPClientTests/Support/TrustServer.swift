@@ -31,11 +31,13 @@ final class TrustServer: Sendable {
     ///   - chain: What is sent; nil speaks without TLS.
     ///   - clientRoot: Who must have signed the client's certificate.
     ///   - redirect: Where it sends everybody.
+    ///   - isForOne: It has stopped to listen when its first handshake begins.
     init(
         _ chain: [Forged]?,
         clientRoot: Forged? = nil,
         redirect: String? = nil,
         isHTTP2: Bool = true,
+        isForOne: Bool = false,
         address: String = "127.0.0.1"
     ) async throws {
         let context = try chain.map { try Self.context($0, clientRoot, isHTTP2: isHTTP2) }
@@ -53,6 +55,7 @@ final class TrustServer: Sendable {
                 }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
+                    if isForOne { try pipeline.addHandler(ClosingHandler()) }
                     if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
                     try pipeline.addHandler(CountingHandler(record))
                 }.flatMap {
@@ -103,7 +106,7 @@ final class TrustServer: Sendable {
 
     /// Ends when every connection has, so that nothing more can be seen.
     func close() async throws {
-        try await channel.close()
+        if channel.isActive { try await channel.close() }
         for child in children.withLock({ $0 }) { try await child.closeFuture.get() }
     }
 
@@ -112,6 +115,22 @@ final class TrustServer: Sendable {
         for child in children.withLock({ $0 }) {
             child.close(mode: .all, promise: nil)
             try? await child.closeFuture.get()
+        }
+    }
+
+    /// Lets nothing through before the server has stopped to listen.
+    private final class ClosingHandler: ChannelInboundHandler, RemovableChannelHandler {
+        typealias InboundIn = ByteBuffer
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let bytes = unwrapInboundIn(data)
+            guard let listener = context.channel.parent else { return }
+            let context = NIOLoopBound(context, eventLoop: context.eventLoop)
+            listener.close().hop(to: context.eventLoop).whenComplete { _ in
+                context.value.fireChannelRead(NIOAny(bytes))
+                context.value.fireChannelReadComplete()
+                context.value.pipeline.syncOperations.removeHandler(context: context.value, promise: nil)
+            }
         }
     }
 

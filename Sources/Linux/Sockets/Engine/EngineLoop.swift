@@ -18,12 +18,14 @@ final class EngineLoop {
     private let limits: EngineLimits
     /// Why nothing can be done, where that is so.
     private let obstacle: SocketError?
+    /// Who notifies, where this thread may not.
+    private let herald: EngineHerald?
     private var flights: [UInt64: Entry] = [:]
     private var deadlines = DeadlineHeap()
     /// Flights that something came for.
     private var touched: [UInt64] = []
     /// Whom to notify.
-    private var finished: [() -> Void] = []
+    private var finished: [@Sendable () -> Void] = []
     /// Jobs that wait for a descriptor, and echoes that wait for their turn.
     private var sockets = EngineLine()
     private var echoes = EngineLine()
@@ -34,10 +36,11 @@ final class EngineLoop {
     /// How many sockets there may be by what the system has given lately: others take descriptors, too.
     private var room: Int
 
-    init(_ inbox: EngineInbox, _ limits: EngineLimits, obstacle: SocketError?) {
+    init(_ inbox: EngineInbox, _ limits: EngineLimits, obstacle: SocketError?, herald: EngineHerald?) {
         self.inbox = inbox
         self.limits = limits
         self.obstacle = obstacle
+        self.herald = herald
         room = limits.descriptors
     }
 
@@ -56,18 +59,23 @@ final class EngineLoop {
             flush()
             tell()
         }
-        for job in sockets.removeAll() + echoes.removeAll() { job.cancel() }
+        for job in sockets.removeAll() + echoes.removeAll() { finish(job.cancel) }
         for number in Array(flights.keys) { cancel(number) }
         tell()
     }
 
     /// Keeps for the end of the turn who is to be notified: by then the socket is closed.
-    func finish(_ tell: @escaping () -> Void) {
+    func finish(_ tell: @escaping @Sendable () -> Void) {
         finished.append(tell)
     }
 
     private func tell() {
-        for tell in finished { tell() }
+        guard !finished.isEmpty else { return }
+        if let herald {
+            herald.tell(finished)
+        } else {
+            for tell in finished { tell() }
+        }
         finished.removeAll(keepingCapacity: true)
     }
 
@@ -81,7 +89,7 @@ final class EngineLoop {
         switch command {
         case .cancel(let number): cancel(number)
         case .start(let number, let job):
-            if let obstacle { return job.refuse(obstacle) }
+            if let obstacle { return finish { job.refuse(obstacle) } }
             job.isEcho ? echoes.append(number, job) : sockets.append(number, job)
         }
     }
@@ -125,7 +133,7 @@ final class EngineLoop {
     }
 
     private func cancel(_ number: UInt64) {
-        if let job = sockets.remove(number) ?? echoes.remove(number) { job.cancel() }
+        if let job = sockets.remove(number) ?? echoes.remove(number) { finish(job.cancel) }
         guard let entry = flights[number] else { return }
         entry.flight.cancel(self)
         remove(number)
@@ -175,7 +183,7 @@ extension EngineLoop {
             room = min(limits.descriptors, room + 1)
         } catch {
             // With none of our own in the air nobody here would make room.
-            guard error.kind == .noDescriptors, socketCount > 0 else { return job.refuse(error) }
+            guard error.kind == .noDescriptors, socketCount > 0 else { return finish { job.refuse(error) } }
             room = socketCount
             job.isEcho ? echoes.putBack(number, job) : sockets.putBack(number, job)
         }

@@ -4,7 +4,7 @@ import LinuxPrimitives
 /// back and from whom. Letting go of it ends the thread and cancels what is left.
 ///
 /// A moment is one of CLOCK_MONOTONIC, which stands still while the machine sleeps. The thread keeps the network namespace alive that it
-/// entered. Thread-safe. A task that is cancelled gets its outcome at once, and leaves no descriptor behind.
+/// entered; a second one notifies then. Thread-safe. A task that is cancelled gets its outcome at once, and leaves no descriptor behind.
 package final class SocketEngine: Sendable {
     let inbox: EngineInbox
 
@@ -20,13 +20,17 @@ package final class SocketEngine: Sendable {
     ) throws(SocketError) {
         let inbox = try EngineInbox()
         self.inbox = inbox
+        var herald: EngineHerald?
         do throws(SystemError) {
-            try Thread.detach {
+            if enter != nil { herald = try EngineHerald() }
+            try Thread.detach { [herald] in
                 var obstacle: SocketError?
                 do throws(SocketError) { try enter?() } catch { obstacle = error }
-                EngineLoop(inbox, limits, obstacle: obstacle).run()
+                EngineLoop(inbox, limits, obstacle: obstacle, herald: herald).run()
+                herald?.close()
             }
         } catch {
+            herald?.close()
             throw SocketError(.watch, error)
         }
     }

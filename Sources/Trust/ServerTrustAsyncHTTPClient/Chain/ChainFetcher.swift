@@ -41,7 +41,10 @@ struct ChainFetcher: Sendable {
             local.port = 0
             bootstrap = bootstrap.bind(to: local)
         }
-        let channel = try await bootstrap.connect(to: remote).get()
+        let connection = bootstrap.connect(to: remote)
+        // A promise that nobody keeps stops a debug build.
+        connection.whenFailure { sent.complete(.failure($0)) }
+        let channel = try await connection.get()
         channel.closeFuture.whenComplete { _ in sent.complete(.failure(ChannelError.eof)) }
         return try await withTaskCancellationHandler {
             let certificates = try await sent.future.get()
