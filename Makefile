@@ -18,8 +18,8 @@ watch: dependencies ## Install what is missing, build, and watch the network at 
 
 # Optimising takes twice as long, and who looks at it for the first time does not want to wait.
 serve: dependencies ## Install what is missing, build, and account for every second; prints its address. ARGS="..." are passed on.
-	@for product in reachability reachability-serve; do \
-	    Scripts/swift-build --scratch-path .build/serve -debug-info-format none --product $$product || exit; \
+	@for product in reachability-serve reachability; do \
+	    Scripts/swift-build --scratch-path .build/serve -debug-info-format none --disable-index-store --product $$product || exit; \
 	done
 	@exec .build/serve/debug/reachability serve $(ARGS)
 
