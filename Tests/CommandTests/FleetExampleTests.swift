@@ -80,8 +80,54 @@ struct FleetExampleTests {
         #expect(try await other.result().status == 0)
     }
 
+    @Test("An agent that is stopped while it connects ends in order")
+    func endsWhileItConnects() async throws {
+        try await withStrangers { address, ours, theirs in
+            for delay in 0..<24 {
+                let agent = try await Self.agent(at: address, trusting: theirs, as: ours)
+                try await agent.untilErrors(contain: "certificate verify failed")
+                // It tries again meanwhile, each time a little later.
+                try await Task.sleep(for: .milliseconds(2 * delay))
+                agent.signal(SIGTERM)
+                let result = try await agent.result()
+                #expect(result.status == 0, "\(result)")
+            }
+        }
+    }
+
     @Test("What is wrong with certificates is said once, with what to do, and tried again")
     func saysWhatIsWrong() async throws {
+        try await withStrangers { address, ours, theirs in
+            let lines = [
+                (theirs, ours, "certificate verify failed: it is expired, or nobody in --authority has signed it"),
+                (ours, theirs, "refuses TLS: "), (ours, "/nowhere", "/nowhere/door-7.pem: No such file or directory"),
+            ]
+            for (authority, own, text) in lines {
+                let agent = try await Self.agent(at: address, trusting: authority, as: own)
+                try await agent.untilErrors(contain: text)
+                agent.signal(SIGTERM)
+                let result = try await agent.result()
+                // A refusal has two sentences, by where in the handshake the agent meets it; each is said once.
+                let said = result.errors.split(separator: "\n").filter { $0.contains(text) }
+                #expect(result.status == 0 && Set(said).count == said.count, "\(result.status) \(said)")
+            }
+        }
+    }
+
+    private static func agent(
+        at address: String,
+        trusting authority: String,
+        as own: String
+    ) async throws -> RunningCommand {
+        try await RunningCommand.start([
+            "fleet", "agent", "--broker", address, "--site", "hq", "--device", "door-7", "--state", "none",
+            "--socket", "/nowhere", "--jitter", "10ms", "--authority", "\(authority)/authority.pem",
+            "--certificate", "\(own)/door-7.pem", "--key", "\(own)/door-7.key",
+        ])
+    }
+
+    /// A broker, the folder of its authority, and that of another one.
+    private func withStrangers(_ body: (String, String, String) async throws -> Void) async throws {
         let directory = try ScratchDirectory()
         let (ours, theirs) = (directory.file("ours"), directory.file("theirs"))
         let host = LabBroker.freeHost()
@@ -96,24 +142,8 @@ struct FleetExampleTests {
             isSecured: true,
             at: host
         )
-        let lines = [
-            (theirs, ours, "certificate verify failed: it is expired, or nobody in --authority has signed it"),
-            (ours, theirs, "refuses TLS: "), (ours, "/nowhere", "/nowhere/door-7.pem: No such file or directory"),
-        ]
-        for (authority, own, text) in lines {
-            let agent = try await RunningCommand.start([
-                "fleet", "agent", "--broker", broker.address.description, "--site", "hq", "--device", "door-7",
-                "--state",
-                "none", "--socket", "/nowhere", "--jitter", "10ms", "--authority", "\(authority)/authority.pem",
-                "--certificate", "\(own)/door-7.pem", "--key", "\(own)/door-7.key",
-            ])
-            try await agent.untilErrors(contain: text)
-            agent.signal(SIGTERM)
-            let result = try await agent.result()
-            // A refusal has two sentences, by where in the handshake the agent meets it; each is said once.
-            let said = result.errors.split(separator: "\n").filter { $0.contains(text) }
-            #expect(result.status == 0 && Set(said).count == said.count, "\(said)")
-        }
+        try await body(broker.address.description, ours, theirs)
+        withExtendedLifetime((broker, directory)) {}
     }
 }
 #endif

@@ -23,7 +23,10 @@ final class MosquittoClient {
     private(set) var complaints: [String] = []
     private let client: OpaquePointer
     private let version: ProtocolVersion
-    private static let library = mosquitto_lib_init()
+    private static let library: CInt = {
+        cmosquitto_keep_openssl()
+        return mosquitto_lib_init()
+    }()
 
     /// Nil without memory, or for a name that is none.
     init?(_ name: String, keepsSession: Bool, _ version: ProtocolVersion) {
