@@ -16,7 +16,7 @@ watch: dependencies ## Install what is missing, build, and watch the network at 
 	@PRODUCTS=reachability Scripts/build-release
 	@exec $(BINARY) watch $(ARGS)
 
-# Optimising takes twice as long, and who looks at it for the first time does not want to wait.
+# Optimising takes twice as long, and who looks at it for the first time does not want to wait. Only tests need the index.
 serve: dependencies ## Install what is missing, build, and account for every second; prints its address. ARGS="..." are passed on.
 	@for product in reachability-serve reachability; do \
 	    Scripts/swift-build --scratch-path .build/serve -debug-info-format none --disable-index-store --product $$product || exit; \

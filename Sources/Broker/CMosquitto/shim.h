@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* OpenSSL, which libmosquitto brings along, frees all it has when the program ends, also what the thread of a connection works with.
-   Before anything else of it is called. OPENSSL_init_crypto(3), OPENSSL_INIT_NO_ATEXIT. */
+/* Keeps OpenSSL, which libmosquitto uses, from freeing all it has when the program ends: the thread of a connection may still work with
+   it. To be called before any other function of OpenSSL. The number is OPENSSL_INIT_NO_ATEXIT of OPENSSL_init_crypto(3). */
 static inline void cmosquitto_keep_openssl(void) {
     int (*initialize)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(NULL, "OPENSSL_init_crypto");
     if (initialize) initialize(0x00080000, NULL);

@@ -171,6 +171,7 @@ struct CheckSite: Sendable {
 
     static func engine(in namespace: NetworkNamespace) throws(CheckError) -> SocketEngine {
         do throws(SocketError) {
+            // Without anything to enter, the engine has one thread and not two.
             guard namespace != .current else { return try SocketEngine() }
             return try SocketEngine { () throws(SocketError) in
                 do throws(SystemError) {

@@ -3,8 +3,8 @@ import LinuxPrimitives
 
 /// A thread that tells callers what became of their jobs, for an engine whose own thread has moved to another network namespace. Thread-safe.
 ///
-/// Who is told wakes a task or a queue, and Dispatch may start a thread for it on the spot. That thread begins in the namespace of the one
-/// that woke it and belongs to the whole program from then on: sockets of others would be opened in the wrong network.
+/// To tell somebody wakes a task or a queue, and Dispatch may start a thread for it at once. A thread begins in the namespace of the one
+/// that starts it, and Dispatch's threads serve the whole program: sockets of others would be opened in the wrong network.
 ///
 /// Source: `clone(2)`, `network_namespaces(7)`.
 final class EngineHerald: Sendable {

@@ -18,7 +18,7 @@ final class EngineLoop {
     private let limits: EngineLimits
     /// Why nothing can be done, where that is so.
     private let obstacle: SocketError?
-    /// Who notifies, where this thread may not.
+    /// Notifies in place of this thread, where it has moved to another namespace.
     private let herald: EngineHerald?
     private var flights: [UInt64: Entry] = [:]
     private var deadlines = DeadlineHeap()

@@ -4,7 +4,8 @@ import LinuxPrimitives
 /// back and from whom. Letting go of it ends the thread and cancels what is left.
 ///
 /// A moment is one of CLOCK_MONOTONIC, which stands still while the machine sleeps. The thread keeps the network namespace alive that it
-/// entered; a second one notifies then. Thread-safe. A task that is cancelled gets its outcome at once, and leaves no descriptor behind.
+/// entered; a second thread, outside of that namespace, then tells the outcomes. Thread-safe. A task that is cancelled gets its outcome
+/// at once, and leaves no descriptor behind.
 package final class SocketEngine: Sendable {
     let inbox: EngineInbox
 
