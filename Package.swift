@@ -474,8 +474,8 @@ let package = Package(
         .support("TrustForge", uses: ["ServerTrust", "TestSupport"], certificates),
         .support(
             "WebLab",
-            uses: ["CNetworkLab", "NetworkLab", "TrustForge", "ServerTrust", "LinuxPrimitives"],
-            trustNIO + certificates
+            uses: ["NetworkLab", "TrustForge", "ServerTrust", "LinuxPrimitives"],
+            trustNIO + certificates + with("ServerTrust", ["NIOEmbedded"], of: "swift-nio")
         ),
         .support("BrokerLab", uses: ["MessageBroker", "NetworkLab", "LinuxPrimitives"]),
         .tested("EmbeddingProgram", uses: ["NetworkReachability"]),
@@ -578,7 +578,7 @@ let package = Package(
             "ServerTrustNIOTests",
             uses: [
                 "ServerTrustNIO", "ServerTrustHTTP", "ServerTrust", "TrustForge", "LinuxPrimitives", "NetworkLab",
-                "TestSupport",
+                "WebLab", "TestSupport",
             ],
             logging + trustNIO + certificates
         ),
@@ -586,13 +586,16 @@ let package = Package(
             "ServerTrustHTTPTests",
             uses: [
                 "ServerTrustHTTP", "ServerTrustNIO", "ServerTrust", "TrustForge", "LinuxPrimitives", "NetworkLab",
-                "TestSupport",
+                "WebLab", "TestSupport",
             ],
             trustNIO + trustHTTP1 + certificates + with("ServerTrust", ["NIOEmbedded"], of: "swift-nio")
         ),
         .tests(
             "ServerTrustAsyncHTTPClientTests",
-            uses: ["ServerTrustAsyncHTTPClient", "ServerTrust", "TrustForge", "LinuxPrimitives", "TestSupport"],
+            uses: [
+                "ServerTrustAsyncHTTPClient", "ServerTrust", "TrustForge", "LinuxPrimitives", "NetworkLab", "WebLab",
+                "TestSupport",
+            ],
             asyncHTTPClient + certificates
         ),
 
@@ -627,7 +630,8 @@ let package = Package(
         .tests(
             "ReachabilityRetryTracingTests",
             uses: [
-                "ReachabilityRetryTracing", "ReachabilityHTTP", "ReachabilityRetry", "LinuxPrimitives", "TestSupport",
+                "ReachabilityRetryTracing", "ReachabilityHTTP", "ReachabilityRetry", "LinuxPrimitives", "NetworkLab",
+                "TestSupport",
             ],
             asyncHTTPClient + tracing + with("Tracing", ["InMemoryTracing"], of: "swift-distributed-tracing")
         ),
@@ -636,14 +640,13 @@ let package = Package(
             uses: [
                 "ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityOutbox", "ReachabilityRetry",
                 "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives", "NetworkLab",
-                "TestSupport",
-                "ReadmeClient",
+                "WebLab", "TestSupport", "ReadmeClient",
             ],
             asyncHTTPClient
         ),
         .tests(
             "ReachabilityRequestsTests",
-            uses: ["ReachabilityRequests", "ReachabilityRetry", "LinuxPrimitives", "TestSupport"],
+            uses: ["ReachabilityRequests", "ReachabilityRetry", "LinuxPrimitives", "NetworkLab", "TestSupport"],
             asyncHTTPClient
         ),
         .tests(

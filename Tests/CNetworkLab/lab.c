@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 int lab_unshare_network(void) { return unshare(CLONE_NEWNET); }
@@ -140,10 +141,20 @@ int lab_listening_socket(uint16_t port) {
     return fd;
 }
 
+static int unix_socket_at(const char *path, int type) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) return errno = ENAMETOOLONG, -1;
+    memcpy(address.sun_path, path, strlen(path));
+    int fd = socket(AF_UNIX, type, 0);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) < 0) return close_keeping_errno(fd);
+    return fd;
+}
+
 int lab_socket_at(const char *address, uint16_t port, int stream) {
     struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = stream ? SOCK_STREAM : SOCK_DGRAM};
     struct addrinfo *found;
     char service[8];
+    if (*address == '/') return unix_socket_at(address, hints.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC);
     snprintf(service, sizeof service, "%u", port);
     if (getaddrinfo(address, service, &hints, &found) != 0) return errno = EINVAL, -1;
     int on = 1;
@@ -151,7 +162,7 @@ int lab_socket_at(const char *address, uint16_t port, int stream) {
     if (fd >= 0 && (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
                     setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof on) < 0 ||
                     (found->ai_family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) < 0) ||
-                    bind(fd, found->ai_addr, found->ai_addrlen) < 0 || (stream && listen(fd, 512) < 0)))
+                    bind(fd, found->ai_addr, found->ai_addrlen) < 0))
         fd = close_keeping_errno(fd);
     freeaddrinfo(found);
     return fd;

@@ -9,7 +9,7 @@ final class CheckedLine: Sendable {
     let gateway: LabNamespace
     let provider: LabNamespace
     private let row: LabRow
-    private let names: NetworkLab.NameServer
+    private let names: NameServer
     /// With the root of the lab's web servers.
     private let directory: TrustForge.ScratchDirectory
     private let roots: String
@@ -32,7 +32,7 @@ final class CheckedLine: Sendable {
             "route add default dev d0",
             "-6 route add default dev d0"
         )
-        names = try NetworkLab.NameServer(in: provider, at: [Self.world], zone: ["anchor.example": [Self.world]])
+        names = try NameServer(in: provider, at: [Self.world], zone: ["anchor.example": [Self.world]])
         directory = try TrustForge.ScratchDirectory()
         roots = try WebAuthority.write(to: directory)
     }

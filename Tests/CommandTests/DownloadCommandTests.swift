@@ -190,7 +190,7 @@ import Testing
 
     @Test func `through a proxy that the environment names`() async throws {
         let lab = try await lab()
-        let proxy = "http_proxy=http://name:pass@192.0.2.1:\(StreamServer.port)"
+        let proxy = "http_proxy=http://name:pass@192.0.2.1:\(ScriptedServer.labPort)"
         let script = "cd \(lab.directory.path); export \(proxy); $R download http://files.example/file"
         #expect(try await Command.run(script: script, in: lab.client) == Self.done)
         #expect(lab.content() == Self.content)

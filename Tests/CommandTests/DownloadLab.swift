@@ -9,7 +9,7 @@ final class DownloadLab: Sendable {
     let client: LabNamespace
     private let far: LabNamespace
 
-    let url = "http://192.0.2.1:\(StreamServer.port)/file"
+    let url = "http://192.0.2.1:\(ScriptedServer.labPort)/file"
     var file: String { directory.file("file") }
     var part: String { directory.file("file.part") }
 

@@ -19,8 +19,6 @@ final class FileServer: Sendable {
     private final class State: @unchecked Sendable {
         let condition = NSCondition()
         var behaviour: Behaviour
-        var requests: [String] = []
-        var streams: [LabStream] = []
 
         init(_ behaviour: Behaviour) { self.behaviour = behaviour }
 
@@ -32,22 +30,28 @@ final class FileServer: Sendable {
     }
 
     private let state: State
-    private let server: StreamServer
+    private let server: ScriptedServer
 
     init(in namespace: LabNamespace, _ behaviour: Behaviour) throws {
         let state = State(behaviour)
         self.state = state
-        server = try StreamServer(in: namespace) { stream in
-            state.with { $0.streams.append(stream) }
-            Self.serve(stream, state)
-            state.with { $0.streams.removeAll { $0 === stream } }
+        let (addresses, port) = (ScriptedServer.anyAddress, ScriptedServer.labPort)
+        server = try .perConnection(in: namespace, at: addresses, port: port) { connection in
+            while let request = connection.nextRequest() {
+                // A tunnel of a proxy: what is asked through it is asked of this server.
+                if request.method == "CONNECT" {
+                    guard connection.send("HTTP/1.1 200 OK\r\n\r\n") else { return }
+                } else if !Self.answer(request.head, on: connection, state) {
+                    return
+                }
+            }
         }
     }
 
     deinit { stop() }
 
     /// What was asked: heads, in order.
-    var requests: [String] { state.with { $0.requests } }
+    var requests: [String] { server.requests }
 
     /// Changes what it does, also where it waits.
     func behave(_ change: (inout Behaviour) -> Void) {
@@ -59,44 +63,16 @@ final class FileServer: Sendable {
 
     /// Ends all connections with a reset, as one that is started again does.
     func resetConnections() {
-        let streams = state.with { state in
-            defer { state.streams = [] }
-            return state.streams
-        }
-        for stream in streams { stream.reset() }
+        server.closeConnections(withReset: true)
     }
 
     func stop() {
         server.stop()
         behave { ($0.limit, $0.closes) = (0, true) }
-        resetConnections()
     }
 
-    private static func serve(_ stream: LabStream, _ state: State) {
-        var received = ""
-        while true {
-            while !received.contains("\r\n\r\n") {
-                let bytes = stream.receive()
-                guard !bytes.isEmpty else { return }
-                received += String(decoding: bytes, as: UTF8.self)
-            }
-            let request = received
-            received = ""
-            let behaviour = state.with { state in
-                state.requests.append(request)
-                return state.behaviour
-            }
-            // A tunnel of a proxy: what is asked through it is asked of this server.
-            if request.hasPrefix("CONNECT ") {
-                guard stream.send(Array("HTTP/1.1 200 OK\r\n\r\n".utf8)) else { return }
-            } else if !answer(request, behaviour, on: stream, state) {
-                return
-            }
-        }
-    }
-
-    private static func answer(_ request: String, _ behaviour: Behaviour, on stream: LabStream, _ state: State) -> Bool
-    {
+    private static func answer(_ request: String, on connection: ScriptedConnection, _ state: State) -> Bool {
+        let behaviour = state.with { $0.behaviour }
         let content = behaviour.content
         var (start, status, fields) = (0, behaviour.status, behaviour.fields)
         if let tag = behaviour.tag {
@@ -108,14 +84,14 @@ final class FileServer: Sendable {
             }
         }
         let head = "HTTP/1.1 \(status) \u{1b}[31mLab\r\nContent-Length: \(content.count - start)\r\n\(fields)\r\n"
-        guard stream.send(Array(head.utf8)) else { return false }
+        guard connection.send(head) else { return false }
         while start < content.count {
             let (limit, closes) = state.with { state in
                 while state.behaviour.limit <= start, !state.behaviour.closes { state.condition.wait() }
                 return (state.behaviour.limit, state.behaviour.closes)
             }
             let end = min(content.count, start + (32 << 10), max(start, limit))
-            guard stream.send(Array(content[start..<end])) else { return false }
+            guard connection.send(Array(content[start..<end])) else { return false }
             start = end
             if closes, start >= limit { return false }
         }

@@ -31,8 +31,8 @@ final class NameWorld: Sendable {
     }
 
     /// Adds a name server.
-    func serve(_ answer: NameServer.Answer) async throws -> NameServer {
-        try await LabThread.detached { try NameServer(answer, in: self.neighbour) }
+    func serve(_ behaviour: NameServer.Behaviour) async throws -> NameServer {
+        try await LabThread.detached { try NameServer(in: self.neighbour, at: ["0.0.0.0"], behaviour) }
     }
 
     /// Puts files of its own in place of the machine's, then does `script`.

@@ -217,7 +217,7 @@ import X509
     }
 
     @Test func `a server that is silent`() async throws {
-        let listener = try SilentServer()
+        let listener = try ScriptedServer { _ in .silence }
         try await Command.run(["pin", "127.0.0.1:\(listener.port)", "--time-limit", "300ms"]).expectRefusal(
             "waited 300ms for the certificates of 127.0.0.1:\(listener.port): give more time with --time-limit",
             status: 75
@@ -229,13 +229,16 @@ import X509
         ("\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{28}", "handshake failure on client hello"),
     ])
     func `a server that speaks something else`(answer: String, cause: String) async throws {
-        let listener = try SilentServer()
-        async let answered: Void = LabThread.detached { listener.answerOne(Array(answer.utf8)) }
+        let listener = try ScriptedServer.perConnection { connection in
+            _ = connection.receive()
+            connection.send(answer)
+            connection.stream.halfClose()
+            connection.waitForEnd()
+        }
         try await Command.run(["pin", "127.0.0.1:\(listener.port)"]).expectRefusal(
             "127.0.0.1:\(listener.port) shows no certificate: \(cause): does it speak TLS 1.2 or later on this port?",
             status: 69
         )
-        try await answered
     }
 
     @Test(arguments: ["pin 127.0.0.1:PORT", "pin --json 127.0.0.1:PORT", "trust 127.0.0.1:PORT"])
@@ -249,9 +252,9 @@ import X509
 
     @Test(arguments: [SIGINT, SIGTERM])
     func `signals end it as they end others`(signal: CInt) async throws {
-        let listener = try SilentServer()
+        let listener = try ScriptedServer { _ in .silence }
         let command = try await RunningCommand.start(["pin", "127.0.0.1:\(listener.port)"])
-        try await LabThread.detached { listener.accept() }
+        #expect(try await eventually(within: .seconds(60)) { listener.connections == 1 })
         command.signal(signal)
         #expect(try await command.result() == CommandResult(status: -signal, output: "", errors: ""))
     }

@@ -5,11 +5,11 @@ import Testing
 /// What `reachability serve` tells the service manager that has started it.
 @Suite struct ServeSupervisionTests {
     private let directory: ScratchDirectory
-    private let receiver: NotifyReceiver
+    private let receiver: DatagramReceiver
 
     init() throws {
         directory = try ScratchDirectory()
-        receiver = try NotifyReceiver(at: directory.file("notify"))
+        receiver = try DatagramReceiver(at: directory.file("notify"))
     }
 
     private func texts(to beginning: String) async throws -> [String] {

@@ -1,15 +1,14 @@
 import NetworkLab
 import TrustForge
-import X509
+import WebLab
 
-/// `openssl s_server` on loopback with forged certificates, until nobody holds it any more; and the command, asked about it.
+/// `openssl s_server` on loopback with forged certificates, and the command, asked about it.
 ///
-/// In its directory are `root.pem` and `stranger.pem`, roots, and what a test writes.
+/// In its directory are the roots `root.pem` and `stranger.pem`, `leaf.pem` with its key `key.pem`, and the files that a test writes.
 final class TLSServer: Sendable {
     let directory: ScratchDirectory
-    let port: Int
     private let address: String
-    private let process: RunningCommand
+    private let server: OpenSSLServer
 
     /// - Parameters:
     ///   - leaf: Its own certificate; the intermediate is sent too.
@@ -22,32 +21,20 @@ final class TLSServer: Sendable {
         options: [String] = []
     ) async throws -> TLSServer {
         let directory = try ScratchDirectory()
-        try directory.write("leaf.pem", PEM.text([leaf.der]))
-        try directory.write("chain.pem", PEM.text([TrustWorld.intermediate.der]))
         try directory.write("root.pem", PEM.text([TrustWorld.root.der]))
         try directory.write("stranger.pem", PEM.text([TrustWorld.stranger.der]))
-        let key = isKeyless ? try leaf.key.keylessPEM() : try leaf.key.key.serializeAsPEM().pemString
-        try directory.write("key.pem", key, mode: 0o600)
-        let arguments = [
-            "s_server", "-www", "-accept", "\(address):0", "-cert", directory.file("leaf.pem"), "-key",
-            directory.file("key.pem"), "-cert_chain", directory.file("chain.pem"),
-        ]
-        let process = try await RunningCommand.start(in: nil) { try LabProcess("openssl", arguments + options) }
-        while true {
-            let line = try await process.line()
-            guard line.hasPrefix("ACCEPT "), let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
-                continue
-            }
-            return TLSServer(directory, address, port, process)
-        }
+        try directory.write("leaf.pem", PEM.text([leaf.der]))
+        try directory.write("key.pem", try leaf.key.key.serializeAsPEM().pemString, mode: 0o600)
+        let chain = [leaf, TrustWorld.intermediate]
+        let server = try await OpenSSLServer(chain, options, address: address, isKeyless: isKeyless)
+        return TLSServer(directory, address, server)
     }
 
-    private init(_ directory: ScratchDirectory, _ address: String, _ port: Int, _ process: RunningCommand) {
-        self.directory = directory
-        self.address = address
-        self.port = port
-        self.process = process
+    private init(_ directory: ScratchDirectory, _ address: String, _ server: OpenSSLServer) {
+        (self.directory, self.address, self.server) = (directory, address, server)
     }
+
+    var port: Int { server.port }
 
     /// Runs `reachability` in its directory with `root.pem` as the system's roots; PORT in the arguments and in what comes of it is the
     /// server's.

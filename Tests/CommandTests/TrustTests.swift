@@ -295,7 +295,7 @@ import TrustForge
     }
 
     @Test func `a server that is silent`() async throws {
-        let listener = try SilentServer()
+        let listener = try ScriptedServer { _ in .silence }
         let destination = "127.0.0.1:\(listener.port)"
         try await Command.run(["trust", "example.org", "--connect-to", destination, "--time-limit", "300ms"])
             .expectRefusal(

@@ -49,7 +49,7 @@ import Testing
         let place = "\(place)-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         defer { unlink(place) }
         let texts = try await LabThread.detached {
-            let receiver = try NotifyReceiver(at: place)
+            let receiver = try DatagramReceiver(at: place)
             let socket = try #require(NotifySocket(place))
             try socket.send("RELOADING=1\nMONOTONIC_USEC=5")
             try socket.send("READY=1")
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `a manager that does not read is not waited for`() throws {
-        let receiver = try NotifyReceiver(at: "@notify-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+        let receiver = try DatagramReceiver(at: "@notify-\(getpid())-\(UInt64.random(in: 0 ... .max))")
         let socket = try #require(NotifySocket(receiver.place))
         #expect(throws: SystemError.tryAgain) {
             for _ in 0..<100_000 { try socket.send("WATCHDOG=1", patience: 0) }

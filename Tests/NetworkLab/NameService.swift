@@ -57,7 +57,10 @@ final class NameService {
             sockets = []
         } else if sockets.isEmpty {
             sockets = try addresses.map {
-                LabDescriptor(try check("name server at \($0)", lab_socket_at($0, NameServer.port, stream)))
+                let number = try check("name server at \($0)", lab_socket_at($0, NameServer.port, stream))
+                let socket = LabDescriptor(number)
+                if stream == 1 { try check("listen", listen(socket.number, 512)) }
+                return socket
             }
         }
     }

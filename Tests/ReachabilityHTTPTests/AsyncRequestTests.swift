@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import NetworkLab
 import Testing
 
 @testable import ReachabilityHTTP
@@ -22,7 +23,7 @@ import Testing
         body: HTTPClientRequest.Body? = nil,
         policy: RetryPolicy? = nil,
         timeout: Duration? = nil
-    ) async throws -> (result: Result<RetryOutcome<HTTPClientResponse>, RetryError>, seen: [FaultServer.Sight]) {
+    ) async throws -> (result: Result<RetryOutcome<HTTPClientResponse>, RetryError>, seen: [ReceivedRequest]) {
         let policy = try policy ?? lab.policy()
         return try await withFaultServer { server in
             try await withClient { client in
@@ -33,9 +34,9 @@ import Testing
                 let options = lab.options(faults, id: "1", timeout: timeout)
                 do throws(RetryError) {
                     let outcome = try await client.execute(request, retry: policy, options: options)
-                    return (.success(outcome), server.sights)
+                    return (.success(outcome), server.received)
                 } catch {
-                    return (.failure(error), server.sights)
+                    return (.failure(error), server.received)
                 }
             }
         }
@@ -70,7 +71,7 @@ import Testing
         let body = HTTPClientRequest.Body.bytes(ByteBuffer(string: "all of it"))
         let (result, seen) = try await send([fault, .answer(201)], method: .POST, key: "k", body: body)
         #expect(try result.get().value.status == .created)
-        #expect(seen.last?.body == "all of it" && seen.last?.headers["idempotency-key"] == "k")
+        #expect(seen.last?.bodyText == "all of it" && seen.last?.fields["idempotency-key"] == "k")
     }
 
     @Test(arguments: [408, 425, 429])
@@ -114,7 +115,7 @@ import Testing
                 #expect(outcome.value.status == .serviceUnavailable && outcome.attempts.count == 3)
                 #expect(try await outcome.value.body.collect(upTo: 4000).readableBytes == 3000)
                 // What was let go of before was read to its end: one connection was enough.
-                #expect(server.connections.made == 1 && server.sights.count == 3)
+                #expect(server.connections == 1 && server.received.count == 3)
             }
         }
     }
@@ -126,8 +127,8 @@ import Testing
                 let options = lab.options([.body(4_000_000, status: 503), .answer(200)])
                 let outcome = try await client.execute(request, retry: lab.policy(), options: options)
                 #expect(outcome.value.status == .ok)
-                #expect(server.connections.made == 2)
-                while server.connections.closed == 0 { try await Task.sleep(for: .milliseconds(1)) }
+                #expect(server.connections == 2)
+                while server.closed == 0 { try await Task.sleep(for: .milliseconds(1)) }
             }
         }
     }
@@ -211,7 +212,7 @@ import Testing
                     let request = HTTPClientRequest(url: server.url())
                     return try await client.execute(request, retry: policy, options: lab.options([.hang]))
                 }
-                while server.sights.isEmpty { await Task.yield() }
+                while server.received.isEmpty { await Task.yield() }
                 task.cancel()
                 guard case .failure(let error as RetryError) = await task.result else {
                     Issue.record("not cancelled")
@@ -219,7 +220,7 @@ import Testing
                 }
                 #expect(error.ending == .cancelled && error.attempts.count == 1)
                 // Its connection is let go of.
-                while server.connections.closed == 0 { try await Task.sleep(for: .milliseconds(1)) }
+                while server.closed == 0 { try await Task.sleep(for: .milliseconds(1)) }
             }
         }
     }
@@ -237,7 +238,7 @@ import Testing
 
     @Test func `adapters are asked before each attempt, with the request as it was made`() async throws {
         let (_, seen) = try await send([.answer(503), .answer(503), .answer(200)])
-        #expect(seen.map { $0.headers["x-attempt"] } == ["1", "2", "3"])
+        #expect(seen.map { $0.fields["x-attempt"] } == ["1", "2", "3"])
     }
 
     @Test func `an adapter that fails ends it`() async throws {
@@ -255,7 +256,7 @@ import Testing
                 }
                 #expect(error.ending == .notRetryable && error.attempts.count == 1)
                 #expect((error.lastError as? AdapterFailure)?.cause is Refusal)
-                #expect(server.sights.isEmpty)
+                #expect(server.received.isEmpty)
             }
         }
     }

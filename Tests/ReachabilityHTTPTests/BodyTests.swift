@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import NetworkLab
 import Testing
 
 @testable import ReachabilityHTTP
@@ -36,7 +37,7 @@ import Testing
         _ body: HTTPClientRequest.Body?,
         _ faults: [Fault],
         make: (@Sendable () throws -> HTTPClientRequest.Body)? = nil
-    ) async throws -> (result: Result<RetryOutcome<HTTPClientResponse>, RetryError>, seen: [FaultServer.Sight]) {
+    ) async throws -> (result: Result<RetryOutcome<HTTPClientResponse>, RetryError>, seen: [ReceivedRequest]) {
         try await withFaultServer { server in
             try await withClient { client in
                 var request = HTTPClientRequest(url: server.url())
@@ -46,9 +47,9 @@ import Testing
                 do throws(RetryError) {
                     let policy = (try? lab.policy()) ?? .standard
                     let outcome = try await client.execute(request, retry: policy, options: options, body: make)
-                    return (.success(outcome), server.sights)
+                    return (.success(outcome), server.received)
                 } catch {
-                    return (.failure(error), server.sights)
+                    return (.failure(error), server.received)
                 }
             }
         }
@@ -62,7 +63,7 @@ import Testing
         }
         #expect(error.ending == .notRetryable && error.attempts.count == 1)
         #expect(error.lastError is BodyNotReplayable)
-        #expect(seen.map(\.body) == ["onetwo"])
+        #expect(seen.map(\.bodyText) == ["onetwo"])
     }
 
     @Test func `the answer to a stream that was begun is the caller's`() async throws {
@@ -75,7 +76,7 @@ import Testing
     @Test func `a stream that was not begun is sent later`() async throws {
         let (result, seen) = try await put(Self.stream(["one", "two"]), [.refuse, .noName, .answer(200)])
         #expect(try result.get().attempts.count == 3)
-        #expect(seen.map(\.body) == ["onetwo"])
+        #expect(seen.map(\.bodyText) == ["onetwo"])
     }
 
     @Test func `a body that is made anew is sent again`() async throws {
@@ -83,7 +84,7 @@ import Testing
             Self.stream(["one", "two"])
         }
         #expect(try result.get().attempts.count == 3)
-        #expect(seen.map(\.body) == ["onetwo", "onetwo", "onetwo"])
+        #expect(seen.map(\.bodyText) == ["onetwo", "onetwo", "onetwo"])
     }
 
     @Test func `a body that cannot be made ends it`() async throws {
@@ -100,6 +101,6 @@ import Testing
         let faults = [Fault.resetAfterBody, .resetBeforeHead, .answer(200)]
         let (result, seen) = try await put(.bytes(Array("bytes".utf8)), faults)
         #expect(try result.get().attempts.count == 3)
-        #expect(seen.filter(\.isComplete).map(\.body) == ["bytes", "bytes"])
+        #expect(seen.filter(\.isComplete).map(\.bodyText) == ["bytes", "bytes"])
     }
 }

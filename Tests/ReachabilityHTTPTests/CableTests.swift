@@ -9,38 +9,6 @@ import Testing
 @testable import ReachabilityHTTP
 @testable import ReachabilityRetry
 
-/// A veth between two network namespaces.
-private struct Cable {
-    let client: LabNamespace
-    let server: LabNamespace
-
-    init() throws {
-        client = try LabNamespace()
-        server = try LabNamespace()
-        try client.ip("link set lo up", "link add c0 type veth peer name s0 netns \(server.path)", "link set c0 up")
-        try client.ip("addr add 10.9.0.1/24 dev c0")
-        try server.ip("link set lo up", "link set s0 up", "addr add 10.9.0.2/24 dev s0")
-    }
-
-    /// A socket that listens at 10.9.0.2.
-    func listen() throws -> CInt {
-        try server.perform {
-            let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = UInt16(8080).bigEndian
-            inet_pton(AF_INET, "10.9.0.2", &address.sin_addr)
-            let result = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-            guard result == 0, Glibc.listen(number, 128) == 0 else { throw LabError.system("bind") }
-            return number
-        }
-    }
-}
-
 /// A real cable is pulled and put back while a request is under way.
 @Suite(.timeLimit(.minutes(3))) struct CableTests {
     /// How long after its first failure Alamofire's delays make the first attempt that is after the return, with as many retries
@@ -59,14 +27,14 @@ private struct Cable {
     /// In a process of its own: threads that Dispatch starts for those in the namespace stay there.
     @Test func `nothing is tried while the cable is out, and at once when it is back`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            try await Self.pull(Cable())
+            try await Self.pull(LossyCable())
         }
         let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
         print(output.split(separator: "\n").last { $0.hasPrefix("cable") } ?? "no figure")
     }
 
-    private static func pull(_ cable: Cable) async throws {
-        let faults = try await FaultServer(socket: cable.listen())
+    private static func pull(_ cable: LossyCable) async throws {
+        let faults = try ScriptedServer.faults(in: cable.server, at: "10.9.0.2", port: 8080)
         var options = NetworkReachabilityOptions()
         options.networkNamespace = .path(cable.client.path)
         let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts(options: options))
@@ -100,7 +68,7 @@ private struct Cable {
                 let back = ContinuousClock.now
                 try cable.server.ip("link set s0 up")
                 let (response, attempts) = try await (outcome.value, outcome.attempts)
-                let arrival = try #require(faults.sights.last?.time)
+                let arrival = try #require(faults.received.last?.time)
                 #expect(response.status == .ok)
                 // A connection that is made too early may need a second attempt; none may be made while the cable is out.
                 let times = adapter.times
@@ -108,21 +76,20 @@ private struct Cable {
                 #expect(attempts.first?.stage == .neverSent && attempts.first?.reason == .unreachable)
                 #expect(attempts.first?.verdict?.reason?.rawValue == "noCarrier")
                 #expect(arrival >= back)
-                #expect(faults.sights.count == round + 1)
+                #expect(faults.received.count == round + 1)
                 delays.append(arrival - back)
                 theirs.append(try alamofire(back - failed))
                 _ = try await response.body.collect(upTo: 1000)
             }
         }
         try await group.shutdownGracefully()
-        try await faults.close()
+        faults.stop()
         let median = delays.sorted()[delays.count / 2]
         let theirMedian = theirs.sorted()[theirs.count / 2]
         print(
             "cable back in to the request at the server, median of \(delays.count): \(median),",
             "Alamofire's arithmetic without its limit: \(theirMedian), \((theirMedian / median).rounded()) times"
         )
-        cable.client.close()
-        cable.server.close()
+        cable.close()
     }
 }

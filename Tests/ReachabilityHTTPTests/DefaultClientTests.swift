@@ -42,7 +42,7 @@ import Testing
         client: String,
         loss: LossyCable.Loss
     ) async throws {
-        let faults = try await FaultServer(socket: lab.listen())
+        let faults = try lab.faults()
         for round in 0..<3 {
             try lab.lose(loss)
             let process = try start(client, "POST")
@@ -51,14 +51,14 @@ import Testing
             try lab.restore(loss)
             let back = ContinuousClock.now
             let lines = try await Self.end(process)
-            #expect(lines.last == "status 200" && faults.sights.count == round + 1)
+            #expect(lines.last == "status 200" && faults.received.count == round + 1)
             #expect(lines.filter { $0.hasPrefix("attempt") }.count == 2, "\(lines)")
             #expect(lines.first { $0.hasPrefix("attempt") }?.hasPrefix("attempt: never sent: nothing was sent") == true)
-            let arrival = try #require(faults.sights.last?.time)
+            let arrival = try #require(faults.received.last?.time)
             // What comes without being told is the probe after a minute.
             #expect(arrival - back < .seconds(30))
         }
-        try await faults.close()
+        faults.stop()
         lab.close()
     }
 
@@ -66,7 +66,7 @@ import Testing
     func `an attempt that is still connecting is cut with the cable, and begun anew when it is back`(
         client: String
     ) async throws {
-        let faults = try await FaultServer(socket: lab.listen())
+        let faults = try lab.faults()
         // The server does not answer, which the kernel does not know.
         try lab.server.ip("addr del 10.8.0.2/32 dev lo")
         let process = try start(client, "POST")
@@ -80,11 +80,11 @@ import Testing
         try lab.restore(.carrier)
         let back = ContinuousClock.now
         let lines = try await Self.end(process)
-        #expect(lines.last == "status 200" && faults.sights.count == 1)
+        #expect(lines.last == "status 200" && faults.received.count == 1)
         #expect(lines.filter { $0.hasPrefix("attempt: never sent: nothing was sent") }.count == 1, "\(lines)")
-        let arrival = try #require(faults.sights.last?.time)
+        let arrival = try #require(faults.received.last?.time)
         #expect(arrival - back < .seconds(30))
-        try await faults.close()
+        faults.stop()
         lab.close()
     }
 }

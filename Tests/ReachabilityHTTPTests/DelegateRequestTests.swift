@@ -3,6 +3,7 @@ import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
 import Netlink
+import NetworkLab
 import Testing
 
 @testable import ReachabilityHTTP
@@ -23,7 +24,7 @@ import Testing
         body: HTTPClient.Body? = nil,
         timeout: Duration? = nil,
         policy: RetryPolicy? = nil
-    ) async throws -> (result: Result<RetryOutcome<HTTPClient.Response>, RetryError>, seen: [FaultServer.Sight]) {
+    ) async throws -> (result: Result<RetryOutcome<HTTPClient.Response>, RetryError>, seen: [ReceivedRequest]) {
         let policy = try policy ?? lab.policy()
         return try await withFaultServer { server in
             try await withClient { client in
@@ -31,9 +32,9 @@ import Testing
                 let options = lab.options(faults, id: "1", timeout: timeout)
                 do throws(RetryError) {
                     let outcome = try await client.execute(request: request, retry: policy, options: options)
-                    return (.success(outcome), server.sights)
+                    return (.success(outcome), server.received)
                 } catch {
-                    return (.failure(error), server.sights)
+                    return (.failure(error), server.received)
                 }
             }
         }
@@ -68,10 +69,10 @@ import Testing
                 let request = try HTTPClient.Request(url: server.url())
                 let short = lab.options([.body(3000, status: 503), .answer(200)])
                 _ = try await client.execute(request: request, retry: lab.policy(), options: short)
-                #expect(server.connections.made == 1)
+                #expect(server.connections == 1)
                 let long = lab.options([.body(4_000_000, status: 503), .answer(200)])
                 let outcome = try await client.execute(request: request, retry: lab.policy(), options: long)
-                #expect(outcome.value.status == .ok && server.connections.made == 2)
+                #expect(outcome.value.status == .ok && server.connections == 2)
             }
         }
     }
@@ -85,7 +86,7 @@ import Testing
                 let hanging = try HTTPClient.Request(url: server.url())
                 let hang = lab.options([.hang], id: "blocker")
                 let blocker = client.start(request: hanging, retry: policy, options: hang)
-                while server.sights.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                while server.received.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
                 let request = try HTTPClient.Request(url: server.url(), method: .POST, body: .string("one"))
                 let options = lab.options([], id: "waiting", timeout: .milliseconds(50))
                 let error = try await #require(throws: RetryError.self) {
@@ -93,7 +94,7 @@ import Testing
                 }
                 #expect(error.ending == .attemptsExhausted && error.attempts.count == 3)
                 #expect(error.attempts.allSatisfy { $0.stage == .neverSent && $0.error is UnsentRequest })
-                #expect(server.sights.count == 1)
+                #expect(server.received.count == 1)
                 blocker.cancel()
                 let end = await #expect(throws: RetryError.self) { try await blocker.futureResult.get() }
                 #expect(end?.ending == .cancelled)
@@ -120,7 +121,7 @@ import Testing
         let known = HTTPClient.Body.stream(contentLength: 4, write)
         let (result, seen) = try await send([.refuse, .resetAfterBody, .answer(200)], method: .PUT, body: known)
         #expect(try result.get().attempts.count == 3 && written.withLock { $0 } == 2)
-        #expect(seen.map(\.body) == ["four", "four"])
+        #expect(seen.map(\.bodyText) == ["four", "four"])
 
         let unknown = HTTPClient.Body.stream(contentLength: nil, write)
         let (other, once) = try await send([.refuse, .resetAfterBody, .answer(200)], method: .PUT, body: unknown)

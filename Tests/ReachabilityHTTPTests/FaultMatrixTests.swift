@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `a thousand schedules`() async throws {
-        let server = try await FaultServer()
+        let server = try ScriptedServer.faults()
         var configuration = HTTPLab.configuration
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         let ends = try await withClient(configuration) { client in
@@ -71,18 +71,18 @@ import Testing
         }
         #expect(ends.count == Self.schedules)
         var quorum: [String: Int] = [:]
-        let effects = Dictionary(grouping: server.sights.filter(\.isComplete), by: \.id)
+        let effects = Dictionary(grouping: server.received.filter(\.isComplete), by: \.id)
         for (seed, end) in ends {
             let schedule = Schedule(seed: seed)
             check(end, of: schedule, effects[schedule.id] ?? [])
             quorum[end.ending?.rawValue ?? "answered", default: 0] += 1
         }
         print("endings of a thousand schedules:", quorum.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
-        #expect(try await eventually(within: .seconds(60)) { server.connections.made == server.connections.closed })
-        try await server.close()
+        #expect(try await eventually(within: .seconds(60)) { server.connections == server.closed })
+        server.stop()
     }
 
-    private static func play(_ schedule: Schedule, _ client: HTTPClient, _ server: FaultServer) async throws -> End {
+    private static func play(_ schedule: Schedule, _ client: HTTPClient, _ server: ScriptedServer) async throws -> End {
         let verdicts = PlayedVerdicts()
         let lab = try HTTPLab(verdicts: verdicts, seed: schedule.seed)
         let options = lab.options(schedule.faults, id: schedule.id, timeout: .milliseconds(400))
@@ -144,12 +144,12 @@ import Testing
         return (outcome.value, outcome.attempts)
     }
 
-    private func check(_ end: End, of schedule: Schedule, _ processed: [FaultServer.Sight]) {
+    private func check(_ end: End, of schedule: Schedule, _ processed: [ReceivedRequest]) {
         let comment = Comment("seed \(schedule.seed): \(end.ending?.rawValue ?? "answered")")
         // What the server itself says that it has not done does not count.
         let untouched: Set = [408, 425, 429]
         let effects = processed.filter { sight in
-            switch Fault(sight.headers["x-fault"] ?? "") {
+            switch Fault(sight["X-Fault"] ?? "") {
             case .answer(503, retryAfter: _?): false
             case .answer(let status, _), .body(_, let status): !untouched.contains(status)
             default: true

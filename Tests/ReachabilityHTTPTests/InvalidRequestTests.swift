@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import FoundationNetworking
 import NIOCore
+import NetworkLab
 import Testing
 
 @testable import ReachabilityHTTP
@@ -61,7 +62,7 @@ import Testing
                 await expect(invalid) {
                     _ = try await URLSession.shared.data(for: stream, retry: policy, options: options)
                 }
-                #expect(server.sights.isEmpty && server.connections.made == 0)
+                #expect(server.received.isEmpty && server.connections == 0)
             }
         }
     }
@@ -101,7 +102,7 @@ import Testing
                     retry: lab.policy(),
                     options: options
                 )
-                #expect(server.sights.map { $0.headers["name"] } == ["grüße"])
+                #expect(server.received.map { $0.fields["name"] } == ["grüße"])
             }
         }
     }

@@ -3,6 +3,7 @@ import Foundation
 import FoundationNetworking
 import NIOCore
 import NIOHTTP1
+import NetworkLab
 import Testing
 
 @testable import ReachabilityHTTP
@@ -17,12 +18,12 @@ import Testing
         (.closeAfterBody, 3, 1), (.resetBeforeHead, 3, 1), (.answer(200), 1, 1),
     ]
 
-    private static func url(_ fault: Fault, _ server: FaultServer) -> String {
+    private static func url(_ fault: Fault, _ server: ScriptedServer) -> String {
         fault == .refuse ? "http://127.0.0.1:1/" : server.url("/fault/\(fault.text)")
     }
 
     /// Leads from one server over as many others as wanted to the end.
-    private static func redirect(_ status: Int, _ end: Fault, hops: Int, _ server: FaultServer) -> Fault {
+    private static func redirect(_ status: Int, _ end: Fault, hops: Int, _ server: ScriptedServer) -> Fault {
         (0..<hops).reduce(Fault.redirect(status, to: url(end, server))) { next, _ in
             .redirect(status, to: url(next, server))
         }
@@ -42,12 +43,12 @@ import Testing
                         let id = "\(end.text) \(hops) \(form)"
                         let fault = Self.redirect(status, end, hops: hops, second)
                         let ending = try await post(first.url(), fault, id: id, form)
-                        #expect(first.sights.filter { $0.id == id }.count == 1, "\(id)")
-                        let seen = second.sights.filter { $0.id == id }
+                        #expect(first.received.filter { $0.id == id }.count == 1, "\(id)")
+                        let seen = second.received.filter { $0.id == id }
                         #expect(seen.count == hops + (status < 307 ? gets : posts), "\(id)")
                         let body =
                             status < 307 || form == .asyncWithoutBody || form == .delegateWithoutBody ? "" : "one"
-                        #expect(seen.filter(\.isComplete).allSatisfy { $0.body == body }, "\(id)")
+                        #expect(seen.filter(\.isComplete).allSatisfy { $0.bodyText == body }, "\(id)")
                         #expect(seen.allSatisfy { $0.method == (status < 307 ? "GET" : "POST") }, "\(id)")
                         #expect((ending == nil) == (end == .answer(200)), "\(id) \(String(describing: ending))")
                     }
@@ -104,7 +105,7 @@ import Testing
                     #expect(outcome.value.url?.port == second.port && outcome.attempts.count == 2)
                     #expect(String(buffer: try await outcome.value.body.collect(upTo: 10)) == "xxxxx")
                 }
-                #expect(first.sights.count == 1 && second.sights.count == 1)
+                #expect(first.received.count == 1 && second.received.count == 1)
             }
         }
     }
@@ -150,14 +151,14 @@ import Testing
                             _ = try await client.execute(request, retry: policy, options: options)
                         }
                     }
-                    let here = first.sights.filter { $0.id == id }
-                    #expect(here.count == 2 && here.allSatisfy { $0.headers["authorization"] == "Bearer hush" })
+                    let here = first.received.filter { $0.id == id }
+                    #expect(here.count == 2 && here.allSatisfy { $0.fields["authorization"] == "Bearer hush" })
                     #expect(
-                        here.allSatisfy { $0.headers["cookie"] == "hush.example" && $0.headers["x-adapted"] == "yes" }
+                        here.allSatisfy { $0.fields["cookie"] == "hush.example" && $0.fields["x-adapted"] == "yes" }
                     )
-                    let there = try #require(second.sights.first { $0.id == id })
-                    #expect(there.body == "one" && there.headers["accept"] == "text/plain")
-                    #expect(!there.headers.values.contains { $0.contains("hush") } && there.headers["x-adapted"] == nil)
+                    let there = try #require(second.received.first { $0.id == id })
+                    #expect(there.bodyText == "one" && there.fields["accept"] == "text/plain")
+                    #expect(!there.fields.values.contains { $0.contains("hush") } && there.fields["x-adapted"] == nil)
                 }
             }
         }
@@ -174,7 +175,7 @@ import Testing
                 let circle = try await #require(throws: RetryError.self) {
                     try await client.execute(request, retry: policy, options: options)
                 }
-                #expect(circle.lastError as? RedirectFailure == .cycle && server.sights.count == 1)
+                #expect(circle.lastError as? RedirectFailure == .cycle && server.received.count == 1)
 
                 var hops = RequestRetryOptions(redirects: .follow(2), coordinator: lab.coordinator)
                 request.headers.replaceOrAdd(
@@ -227,13 +228,13 @@ extension RedirectTests {
                         ending = try await URLSession.shared.data(for: request, retry: policy, options: options).ending
                     } catch { ending = error.ending }
                     #expect((ending == nil) == (end == .answer(200)), "\(end) \(String(describing: ending))")
-                    #expect(first.sights.filter { $0.id == end.text }.count == 1, "\(end)")
-                    let seen = second.sights.filter { $0.id == end.text }
+                    #expect(first.received.filter { $0.id == end.text }.count == 1, "\(end)")
+                    let seen = second.received.filter { $0.id == end.text }
                     // libcurl sends a GET again by itself where a connection that was used before breaks.
                     #expect(status < 307 ? seen.count >= gets : seen.count == posts, "\(end)")
-                    #expect(seen.allSatisfy { $0.headers["authorization"] == nil }, "\(end)")
+                    #expect(seen.allSatisfy { $0.fields["authorization"] == nil }, "\(end)")
                     let body = status < 307 ? "" : "one"
-                    #expect(seen.filter(\.isComplete).allSatisfy { $0.body == body }, "\(end)")
+                    #expect(seen.filter(\.isComplete).allSatisfy { $0.bodyText == body }, "\(end)")
                 }
             }
         }

@@ -3,6 +3,7 @@ import Foundation
 import FoundationNetworking
 import LinuxPrimitives
 import NIOCore
+import NetworkLab
 import Testing
 
 @testable import ReachabilityHTTP
@@ -43,7 +44,7 @@ import Testing
                 let earlier = try HTTPClient.Request(url: server.url())
                 #expect(try await retrying.execute(request: earlier).attempts.count == 2)
                 #expect(try await retrying.start(request: earlier).futureResult.get().attempts.count == 2)
-                #expect(server.sights.count == 8 && observed.withLock { $0 } == 4)
+                #expect(server.received.count == 8 && observed.withLock { $0 } == 4)
             }
         }
     }
@@ -82,7 +83,7 @@ import Testing
                 var plain = URLRequest(url: try #require(URL(string: server.url())))
                 plain.httpMethod = "POST"
                 #expect(try await URLSession.shared.retrying(settings).data(for: plain).attempts.count == 2)
-                let keys = server.sights.map { $0.headers[header.lowercased()] ?? "" }
+                let keys = server.received.map { $0.fields[header.lowercased()] ?? "" }
                 #expect(keys.count == 4 && keys[0] == keys[1] && keys[2] == keys[3] && keys[0] != keys[2])
                 #expect(keys.allSatisfy { $0.count == 32 && $0.allSatisfy(\.isHexDigit) })
             }
@@ -99,7 +100,7 @@ import Testing
                 #expect(try await client.retrying(settings).execute(post).attempts.count == 2)
                 settings.options.adapter = FaultAdapter([.answer(200)], id: "b")
                 _ = try await client.retrying(settings).execute(HTTPClientRequest(url: server.url()))
-                #expect(server.sights.map { $0.headers["request-id"] } == ["mine", "mine", nil])
+                #expect(server.received.map { $0.fields["request-id"] } == ["mine", "mine", nil])
             }
         }
     }
@@ -115,7 +116,7 @@ import Testing
                     _ = try await client.retrying(settings).execute(post)
                     Issue.record("it was sent again")
                 } catch {
-                    #expect(error.ending == .unsafeToRepeat && server.sights.count == 1)
+                    #expect(error.ending == .unsafeToRepeat && server.received.count == 1)
                 }
             }
         }

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import NetworkLab
 import Testing
 
 @testable import ReachabilityRetry
@@ -17,7 +18,7 @@ import Testing
         session = URLSession(configuration: configuration)
     }
 
-    private func request(_ server: FaultServer, _ method: String = "GET", body: String? = nil) throws -> URLRequest {
+    private func request(_ server: ScriptedServer, _ method: String = "GET", body: String? = nil) throws -> URLRequest {
         var request = URLRequest(url: try #require(URL(string: server.url())))
         request.httpMethod = method
         request.httpBody = body.map { Data($0.utf8) }
@@ -37,7 +38,7 @@ import Testing
             let error = try await #require(throws: RetryError.self) {
                 try await session.data(for: post, retry: lab.policy(), options: lab.options([fault, .answer(200)]))
             }
-            #expect(error.ending == .unsafeToRepeat && server.sights.filter { $0.method == "POST" }.count == 1)
+            #expect(error.ending == .unsafeToRepeat && server.received.filter { $0.method == "POST" }.count == 1)
         }
     }
 
@@ -62,8 +63,8 @@ import Testing
             #expect(Self.status(outcome.value.1) == 201 && outcome.attempts.count == 3)
             #expect(outcome.attempts[0].stage == .answered(status: 429, retryAfter: .seconds(7)))
             #expect(outcome.attempts[0].reason == .retryAfter)
-            #expect(server.sights.map(\.body) == ["one", "one", "one"])
-            #expect(server.sights.map { $0.headers["x-attempt"] } == ["1", "2", "3"])
+            #expect(server.received.map(\.bodyText) == ["one", "one", "one"])
+            #expect(server.received.map { $0.fields["x-attempt"] } == ["1", "2", "3"])
             let last = try await session.data(for: post, retry: lab.policy(), options: lab.options([.answer(500)]))
             #expect(Self.status(last.value.1) == 500 && String(decoding: last.value.0, as: UTF8.self) == "status 500")
         }
@@ -74,7 +75,7 @@ import Testing
             let options = lab.options([.refuse, .noName, .answer(200)])
             let outcome = try await session.data(for: request(server, "POST"), retry: lab.policy(), options: options)
             #expect(outcome.attempts.map(\.stage) == [.neverSent, .neverSent, nil])
-            #expect(server.sights.count == 1)
+            #expect(server.received.count == 1)
         }
     }
 
@@ -91,7 +92,7 @@ import Testing
             let again = lab.options([.resetAfterBody, .answer(503), .answer(200)])
             let outcome = try await session.upload(for: put, fromFile: file, retry: lab.policy(), options: again)
             #expect(Self.status(outcome.value.1) == 200)
-            #expect(server.sights.count == 6 && server.sights.allSatisfy { $0.body == text })
+            #expect(server.received.count == 6 && server.received.allSatisfy { $0.bodyText == text })
         }
     }
 
@@ -103,7 +104,7 @@ import Testing
                 let options = lab.options([.resetAfterBody, .answer(200)])
                 return try await session.data(for: put, retry: lab.policy(), options: options)
             }
-            #expect(error.lastError is BodyNotReplayable && server.sights.count == 1)
+            #expect(error.lastError is BodyNotReplayable && server.received.count == 1)
         }
     }
 
@@ -135,7 +136,7 @@ import Testing
         try await withFaultServer { server in
             let (request, policy, options) = (try request(server), try lab.policy(), lab.options([.hang]))
             let task = Task { [session] in try await session.data(for: request, retry: policy, options: options) }
-            while server.sights.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            while server.received.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
             task.cancel()
             let error = await #expect(throws: RetryError.self) { try await task.value }
             #expect(error?.ending == .cancelled)

@@ -109,11 +109,11 @@ import Testing
 
     @Test func `the journal has fields, those with lines in binary`() async throws {
         let world = try NotifyingWorld()
-        let socket = try DatagramReceiver(world.journal)
+        let socket = try DatagramReceiver(at: world.journal)
         try world.start("[[notify]]\nname = \"log\"\njournal = true\nafter = \"0s\"\n")
         world.setCarrier(false)
         #expect(try await eventually(within: .seconds(30)) { try world.status().delivered == 1 })
-        let entry = String(decoding: socket.receive(), as: UTF8.self)
+        let entry = socket.next() ?? ""
         #expect(entry.hasPrefix("MESSAGE=box: internet cannot be reached, us.link ("))
         #expect(entry.contains("\nMESSAGE_ID=\(Notification.Event.began.messageID)\n"))
         #expect(entry.contains("\nPRIORITY=4\nSYSLOG_IDENTIFIER=reachability\n"))
@@ -250,28 +250,5 @@ extension AnswerServer {
             let end = try #require(request.firstRange(of: "\r\n\r\n"))
             return try JSONDecoder().decode([ServedAlert].self, from: Data(request[end.upperBound...].utf8))
         }
-    }
-}
-
-/// A socket that receives datagrams at a path.
-private final class DatagramReceiver: Sendable {
-    private let socket: LabDescriptor
-
-    init(_ path: String) throws {
-        socket = LabDescriptor(Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0))
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let code = withUnsafePointer(to: address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket.number, $0, length) }
-        }
-        guard code == 0 else { throw LabError.system("bind \(path)") }
-    }
-
-    func receive() -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: 1 << 16)
-        let count = recv(socket.number, &bytes, bytes.count, 0)
-        return Array(bytes.prefix(max(0, count)))
     }
 }

@@ -4,6 +4,7 @@ import Instrumentation
 import LinuxPrimitives
 import NIOCore
 import NIOHTTP1
+import NetworkLab
 import ReachabilityHTTP
 import ReachabilityRetry
 import ReachabilityRetryTracing
@@ -45,11 +46,11 @@ import Tracing
 
     /// Sends with a client, and returns the span of the request, those of its attempts, and what the server was told.
     private func send(
-        _ answers: [TracedServer.Answer],
+        _ answers: [ScriptedReply],
         _ change: (inout HTTPClientRequest, inout RetrySettings) -> Void = { _, _ in },
         traces: Bool = false
-    ) async throws -> (request: FinishedInMemorySpan, attempts: [FinishedInMemorySpan], seen: [TracedServer.Seen]) {
-        let server = try await TracedServer(answers)
+    ) async throws -> (request: FinishedInMemorySpan, attempts: [FinishedInMemorySpan], seen: [ReceivedRequest]) {
+        let server = try ScriptedServer(replies: answers)
         var configuration = HTTPClient.Configuration()
         configuration.httpVersion = .http1Only
         configuration.tracing.tracer = traces ? tracer : nil
@@ -59,15 +60,15 @@ import Tracing
         change(&request, &settings)
         _ = try? await client.retrying(settings).execute(request)
         try await client.shutdown()
-        try await server.close()
+        server.stop()
         #expect(tracer.activeSpans.isEmpty)
         let spans = tracer.finishedSpans
         let whole = try #require(spans.first { $0.operationName.hasPrefix("request") })
-        return (whole, spans.filter { $0.parentSpanID == whole.spanID }, server.seen)
+        return (whole, spans.filter { $0.parentSpanID == whole.spanID }, server.received)
     }
 
     @Test func `a request is a span, each attempt its child, and each wait an event`() async throws {
-        let (request, attempts, seen) = try await send([.status(503), .close, .status(200)])
+        let (request, attempts, seen) = try await send([.status(503), .disconnect, .status(200)])
         #expect(request.operationName == "request GET" && request.parentSpanID == nil && request.status == nil)
         #expect(strings(request)["http.response.status_code"] == "200" && strings(request)["error.type"] == nil)
         #expect(request.events.map(\.name) == ["wait", "wait"])
@@ -81,11 +82,13 @@ import Tracing
             #expect(strings(span)["http.request.method"] == "GET" && strings(span)["server.address"] == "127.0.0.1")
             #expect(span.traceID == request.traceID)
         }
-        #expect(seen.map { $0.fields[InMemoryTracer.spanIDKey] } == attempts.map { [$0.spanID] })
+        #expect(seen.map { $0.fields[InMemoryTracer.spanIDKey] } == attempts.map(\.spanID))
     }
 
     @Test func `nothing of a URL is told that may be a secret`() async throws {
-        let (request, attempts, _) = try await send([.redirect("/b?code=secret"), .status(404)]) { request, _ in
+        let (request, attempts, _) = try await send([.redirect(302, to: "/b?code=secret"), .status(404)]) {
+            request,
+            _ in
             request.url = request.url.replacing("://", with: "://user:secret@")
             request.headers.add(name: "Authorization", value: "secret")
         }
@@ -124,7 +127,7 @@ import Tracing
     }
 
     @Test func `one that fails says how, and not in the words of others`() async throws {
-        let (request, attempts, _) = try await send([.close]) { request, _ in
+        let (request, attempts, _) = try await send([.disconnect]) { request, _ in
             request.method = .POST
             request.body = .bytes(ByteBuffer(string: "x"))
         }
@@ -148,8 +151,8 @@ import Tracing
         )
         #expect(attempts.count == 1 && seen.count == 1)
         let told = try #require(seen.first?.fields[InMemoryTracer.spanIDKey])
-        let span = try #require(tracer.finishedSpans.first { $0.spanID == told.first })
-        #expect(told.count == 1 && span.parentSpanID == attempts[0].spanID && span.traceID == request.traceID)
+        let span = try #require(tracer.finishedSpans.first { $0.spanID == told })
+        #expect(span.parentSpanID == attempts[0].spanID && span.traceID == request.traceID)
     }
 
     /// The field of a caller's own trace gives way.
@@ -157,6 +160,6 @@ import Tracing
         let (_, attempts, seen) = try await send([.status(200)]) { request, _ in
             request.headers.add(name: InMemoryTracer.spanIDKey, value: "other")
         }
-        #expect(seen.map { $0.fields[InMemoryTracer.spanIDKey] } == attempts.map { [$0.spanID] })
+        #expect(seen.map { $0.fields[InMemoryTracer.spanIDKey] } == attempts.map(\.spanID))
     }
 }

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import LinuxPrimitives
 import NIOCore
 import NIOSSL
+import NetworkLab
 import ServerTrust
 import ServerTrustAsyncHTTPClient
 import SwiftASN1
@@ -186,7 +187,7 @@ import X509
     @Test(arguments: [true, false])
     func `behind a proxy the intermediates must be given`(isHTTP2: Bool) async throws {
         let server = try await TrustServer(chain)
-        let proxy = try await ConnectProxy(to: server.port)
+        let proxy = try ScriptedServer.proxy(to: server.port)
         var client = TrustClient(isHTTP2: isHTTP2)
         client.configuration.dnsOverride = [:]
         client.configuration.proxy = .server(host: "127.0.0.1", port: proxy.port)
@@ -195,24 +196,24 @@ import X509
         let trusted = try await client.get("https://example.org/")
         client.evaluate(PublicKeysTrustEvaluator(keys: []))
         let refused = try await client.get("https://example.org/")
-        try await proxy.close()
+        proxy.stop()
         try await server.close()
         #expect(unseen == [.refused(Forge.host, "custom")])
         #expect(trusted == [.answered(isHTTP2 ? "HTTP/2.0" : "HTTP/1.1")])
         #expect(refused == [.refused(Forge.host, "noPins")])
-        #expect(proxy.targets == Array(repeating: "example.org:443", count: 3))
+        #expect(proxy.received.map(\.target) == Array(repeating: "example.org:443", count: 3))
         #expect(server.seen.requests.count == 1)
     }
 
     @Test func `behind a proxy an address is refused`() async throws {
         let leaf = Forge.server { $0.names = [.ipAddress(.init(contentBytes: [127, 0, 0, 1]))] }
         let server = try await TrustServer([leaf, Forge.intermediate])
-        let proxy = try await ConnectProxy(to: server.port)
+        let proxy = try ScriptedServer.proxy(to: server.port)
         var client = TrustClient(isHTTP2: false)
         client.evaluate(DisabledTrustEvaluator(), for: "127.0.0.1")
         client.configuration.proxy = .server(host: "127.0.0.1", port: proxy.port)
         let outcomes = try await client.get("https://127.0.0.1/")
-        try await proxy.close()
+        proxy.stop()
         try await server.close()
         #expect(outcomes == [.refused("an unknown host", "custom")])
         #expect(server.seen.bytes == 0)
@@ -293,5 +294,12 @@ import X509
         #expect(final.tlsConfiguration?.maximumTLSVersion == .tlsv12)
         #expect(final.tlsConfiguration?.certificateVerification == .fullVerification)
         #expect(!final.connectionPool.retryConnectionEstablishment)
+    }
+}
+
+extension ScriptedServer {
+    /// A proxy that connects each client to the same port, whichever host the client requests.
+    fileprivate static func proxy(to port: Int) throws -> ScriptedServer {
+        try ScriptedServer { _ in ScriptedReply("HTTP/1.1 200 OK\r\n\r\n", then: .tunnel(port: port)) }
     }
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import NetworkLab
 import ServerTrustHTTP
 import Testing
 
@@ -40,13 +41,13 @@ import Testing
     }
 
     @Test func inTheHandshake() async throws {
-        let server = try await GreetingServer("")
+        let server = try ScriptedServer.greeting("")
         let task = try Self.start("https://127.0.0.1:\(server.port)/")
         await server.waitForConnections(1)
         task.cancel()
         #expect(try await task.value == .cancelled)
         await server.waitUntilClosed(1)
-        try await server.close()
+        server.stop()
     }
 
     @Test func inTheTunnel() async throws {
@@ -65,7 +66,7 @@ import Testing
     }
 
     @Test func whileConnecting() async throws {
-        let listener = try FullListener()
+        let listener = try ScriptedServer.unreachable(.full)
         let task = try Self.start("http://127.0.0.1:\(listener.port)/")
         for _ in 0..<100 { await Task.yield() }
         task.cancel()

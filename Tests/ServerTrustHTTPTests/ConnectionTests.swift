@@ -1,6 +1,7 @@
 import Glibc
 import NIOCore
 import NIOPosix
+import NetworkLab
 import Testing
 
 @testable import ServerTrustHTTP
@@ -10,7 +11,7 @@ import Testing
     private static let hasIPv6 = access("/proc/net/if_inet6", R_OK) == 0
 
     @Test func nobodyListens() async throws {
-        let taken = try FullListener(listens: false)
+        let taken = try ScriptedServer.unreachable(.closed)
         let port = taken.port
         let failure = try await HTTPWorld.failure(of: "http://127.0.0.1:\(port)/")
         guard case .unreachable("127.0.0.1", port, let cause) = failure else {
@@ -30,7 +31,7 @@ import Testing
     }
 
     @Test func nobodyAnswers() async throws {
-        let listener = try FullListener()
+        let listener = try ScriptedServer.unreachable(.full)
         let settings = TrustedHTTPSettings().with(\.connectTimeLimit, .milliseconds(50))
         let failure = try await HTTPWorld.failure(
             of: "http://127.0.0.1:\(listener.port)/",
@@ -43,7 +44,7 @@ import Testing
 
     @Test(.enabled(if: Self.hasIPv6, "there is no ::1"))
     func anIPv6Address() async throws {
-        try await withServer(try await RawServer(address: "::1", .ok())) { server in
+        try await withServer(try ScriptedServer(at: ["::1"]) { _ in .ok() }) { server in
             let url = server.url(host: "[::1]")
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(url))
             #expect(response.text == "hello")

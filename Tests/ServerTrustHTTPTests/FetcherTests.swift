@@ -1,3 +1,4 @@
+import NetworkLab
 import ServerTrust
 import ServerTrustHTTP
 import ServerTrustNIO
@@ -168,7 +169,7 @@ import TrustForge
     }
 
     @Test func nobodyIsThere() async throws {
-        let taken = try FullListener(listens: false)
+        let taken = try ScriptedServer.unreachable(.closed)
         let url = "http://127.0.0.1:\(taken.port)/"
         guard case .revocationUnknown(_, let doubt)? = try await Self.verdict(.responder, at: url),
             case .unreachable(let cause)? = doubt.obstacles.first?.problem

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import NetworkLab
 import ServerTrust
 import ServerTrustHTTP
 import Testing
@@ -8,7 +9,7 @@ import Testing
 /// Through a proxy, and what proxies say instead.
 @Suite struct ProxyTests {
     private static func settings(
-        _ proxy: RawServer,
+        _ proxy: ScriptedServer,
         authorization: String? = nil
     )
         -> TrustedHTTPSettings
@@ -18,22 +19,17 @@ import Testing
     }
 
     /// Makes a tunnel to any port of this machine.
-    private static func openProxy() async throws -> RawServer {
-        try await RawServer { request, _, context in
-            Tunnel.open(to: port(in: request), from: context)
-            return nil
+    private static func openProxy() throws -> ScriptedServer {
+        try ScriptedServer { request in
+            let port = request.target.split(separator: ":").last.flatMap { Int($0) } ?? 0
+            return Reply("HTTP/1.1 200 Connected\r\nX: y\r\n\r\n", then: .tunnel(port: port))
         }
-    }
-
-    private static func port(in request: String) -> Int {
-        let target = request.split(separator: " ").dropFirst().first ?? ""
-        return target.split(separator: ":").last.flatMap { Int($0) } ?? 0
     }
 
     @Test func aTunnel() async throws {
         let tls = try HTTPWorld.serverContext()
         try await withServer(.ok(), tls: tls) { server in
-            try await withServer(try await Self.openProxy()) { proxy in
+            try await withServer(try Self.openProxy()) { proxy in
                 let authorization = HTTPProxy.basic(user: "Aladdin", password: "open sesame")
                 let settings = Self.settings(proxy, authorization: authorization)
                 let request = try TrustedHTTPRequest(server.url("/a"))
@@ -57,7 +53,7 @@ import Testing
     @Test func theServerIsJudgedWithinTheTunnel() async throws {
         let tls = try HTTPWorld.serverContext([HTTPWorld.leaf])
         try await withServer(.ok(), tls: tls) { server in
-            try await withServer(try await Self.openProxy()) { proxy in
+            try await withServer(try Self.openProxy()) { proxy in
                 let failure = try await HTTPWorld.failure(of: server.url(), settings: Self.settings(proxy))
                 guard case .untrusted(let error) = failure, case .unknownIssuer = error.reason else {
                     Issue.record("\(failure)")
@@ -148,7 +144,7 @@ import Testing
 
     @Test func nobodyIsThere() async throws {
         // Not a port that a server has left: another test's may take it.
-        let taken = try FullListener(listens: false)
+        let taken = try ScriptedServer.unreachable(.closed)
         let port = taken.port
         let settings = TrustedHTTPSettings().with(\.proxy, HTTPProxy(host: "127.0.0.1", port: port))
         let failure = try await HTTPWorld.failure(of: "https://example.org/", settings: settings)

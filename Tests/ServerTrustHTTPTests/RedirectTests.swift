@@ -1,4 +1,5 @@
 import NIOHTTP1
+import NetworkLab
 import ServerTrustHTTP
 import Testing
 
@@ -13,8 +14,8 @@ import Testing
     ) async throws -> (
         String, TrustedHTTPResponse
     ) {
-        let server = try await RawServer { _, number, _ in
-            number == 1 ? .redirect(status, to: "/b") : .ok()
+        let server = try ScriptedServer { request in
+            request.target == "/a" ? .redirect(status, to: "/b") : .ok()
         }
         return try await withServer(server) { server in
             var request = try TrustedHTTPRequest(
@@ -42,8 +43,8 @@ import Testing
     }
 
     @Test func headStaysHead() async throws {
-        let server = try await RawServer { _, number, _ in
-            number == 1 ? .redirect(303, to: "?c") : Reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+        let server = try ScriptedServer { request in
+            request.target == "/a?b" ? .redirect(303, to: "?c") : .status(200, length: 5)
         }
         try await withServer(server) { server in
             let request = try TrustedHTTPRequest(server.url("/a?b"), method: .HEAD)
@@ -89,9 +90,9 @@ import Testing
     }
 
     @Test func credentialsStayAtTheirOrigin() async throws {
-        let last = try await RawServer(.ok())
+        let last = try ScriptedServer { _ in .ok() }
         let there = last.url("/back", host: "localhost")
-        let first = try await RawServer { _, _, _ in .redirect(307, to: there) }
+        let first = try ScriptedServer { _ in .redirect(307, to: there) }
         var request = try TrustedHTTPRequest(first.url(), method: .POST, body: Array("abc".utf8))
         request.headers = [
             "Authorization": "Basic YQ==", "authorization": "b", "Cookie": "c",
@@ -115,15 +116,10 @@ import Testing
 
     @Test func credentialsDoNotComeBack() async throws {
         // From one to the other, and back.
-        let other = try await RawServer { request, _, _ in
-            let place = request.split(separator: "\r\n").first { $0.hasPrefix("X-Place: ") }.map {
-                $0.dropFirst(9)
-            }
-            return .redirect(307, to: String(place ?? ""))
-        }
+        let other = try ScriptedServer { .redirect(307, to: $0["X-Place"] ?? "") }
         let there = other.url(host: "localhost")
-        let server = try await RawServer { _, number, _ in
-            number == 1 ? .redirect(307, to: there) : .ok()
+        let server = try ScriptedServer { request in
+            request.target == "/home" ? .ok() : .redirect(307, to: there)
         }
         try await withServer(other) { _ in
             try await withServer(server) { server in

@@ -1,5 +1,3 @@
-import Foundation
-import NIOCore
 import NIOHTTP1
 import NIOSSL
 import NetworkLab
@@ -8,6 +6,7 @@ import ServerTrustHTTP
 import ServerTrustNIO
 import Testing
 import TrustForge
+import WebLab
 
 /// Servers with TLS: who is trusted gets the request, and nobody else.
 @Suite struct SecureTests {
@@ -102,30 +101,19 @@ import TrustForge
 
     @Test(arguments: ["HTTP/1.1 400 Bad\r\n\r\n", "\u{16}\u{3}\u{1}", "garbage garbage garbage"])
     func noTLS(_ text: String) async throws {
-        let server = try await GreetingServer(text)
+        let server = try ScriptedServer.greeting(text)
         switch try await HTTPWorld.failure(of: "https://127.0.0.1:\(server.port)/") {
         case .handshakeFailed(let cause): #expect(!cause.isEmpty)
         case .connectionClosed(.handshake): break
         case let other: Issue.record("\(other)")
         }
-        try await server.close()
+        server.stop()
     }
 
     @Test func anAnswerThatIsCutOffIsNone() async throws {
         // Until the end of the connection: without the farewell of TLS nobody knows whether it is the end.
-        let tls = try HTTPWorld.serverContext()
-        let server = try await RawServer(tls: tls) { _, _, context in
-            let bytes = ByteBuffer(string: "HTTP/1.1 200 OK\r\n\r\nhalf")
-            let channel = context.channel
-            context.writeAndFlush(NIOAny(bytes)).whenComplete { _ in
-                // Beside the handler of TLS.
-                channel.pipeline.context(handlerType: NIOSSLServerHandler.self).whenSuccess {
-                    $0.close(promise: nil)
-                }
-            }
-            return nil
-        }
-        try await withServer(server) { server in
+        let reply = Reply("HTTP/1.1 200 OK\r\n\r\nhalf", then: .cut)
+        try await withServer(reply, tls: try HTTPWorld.serverContext()) { server in
             let failure = try await HTTPWorld.failure(of: server.url())
             #expect(failure == .connectionClosed(.body))
         }
@@ -139,14 +127,9 @@ import TrustForge
         }
     }
 
-    @Test(
-        .enabled(
-            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"),
-            "openssl is not installed"
-        )
-    )
+    @Test(.enabled(if: Program.hasOpenSSL, "openssl is not installed"))
     func opensslServer() async throws {
-        let server = try await OpenSSLServer(chain: [HTTPWorld.leaf, World.intermediate])
+        let server = try await OpenSSLServer([HTTPWorld.leaf, World.intermediate])
         let client = try HTTPWorld.client()
         let response = try await client.execute(TrustedHTTPRequest("https://127.0.0.1:\(server.port)/"))
         #expect(response.status == .ok)
@@ -159,6 +142,5 @@ import TrustForge
             Issue.record("\(failure)")
             return
         }
-        try await server.stop()
     }
 }

@@ -1,7 +1,9 @@
+import NetworkLab
 import ServerTrust
 import ServerTrustNIO
 import Testing
 import TrustForge
+import WebLab
 
 /// Every case of `docs/server-trust.md` as a real handshake, but for those that no server here can play.
 @Suite struct DocumentedCaseTests {
@@ -33,9 +35,9 @@ import TrustForge
     @Test(arguments: TrustCase.all)
     func verdictAndReason(_ trust: TrustCase) async throws {
         let obstacle = Self.obstacles[trust.name]
-        let server: LoopbackServer
+        let server: ScriptedServer
         do {
-            server = try await LoopbackServer(sent: trust.sent, key: trust.key)
+            server = try .greeting(with: .server(sent: trust.sent, key: trust.key.forTLS()))
         } catch {
             #expect(obstacle == .notLoaded, "\(error)")
             return
@@ -51,12 +53,12 @@ import TrustForge
                 }
             #expect(outcome.verdict == expected, "\(outcome)")
             #expect((outcome.greeting == "hello") == (expected == .trusted))
-            if expected != .trusted { #expect(server.seen.map(\.received) == [""]) }
+            if expected != .trusted { #expect(server.visits.map(\.received) == [""]) }
         } catch let error as ServerTrustError {
             // What is no host needs no handshake.
             #expect(.refused(error.reason) == trust.expected)
         }
-        try await server.close()
+        server.stop()
     }
 
     @Test func obstaclesAreCases() {

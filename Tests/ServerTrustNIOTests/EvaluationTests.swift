@@ -1,6 +1,7 @@
 import LinuxPrimitives
 import NIOCore
 import NIOSSL
+import NetworkLab
 import ServerTrust
 import ServerTrustNIO
 import Testing
@@ -20,7 +21,7 @@ import TrustForge
     }
 
     @Test func anEvaluatorThatNeverAnswersIsOverInTime() async throws {
-        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let evaluator = WaitingEvaluator()
         let outcome = try await TrustClient.connect(
             try Self.factory(evaluator, limit: .milliseconds(1)),
@@ -28,13 +29,13 @@ import TrustForge
             port: server.port
         )
         #expect(outcome.verdict == .refused(.timedOut(.milliseconds(1))))
-        #expect(server.seen.map(\.isDone) == [false])
+        #expect(server.visits.map(\.isSecure) == [false])
         await evaluator.cancelled.wait()
-        try await server.close()
+        server.stop()
     }
 
     @Test func aClosedChannelCancels() async throws {
-        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let evaluator = WaitingEvaluator()
         let channel = Locked<(any Channel)?>(nil)
         async let connection = TrustClient.connect(
@@ -49,24 +50,24 @@ import TrustForge
         #expect(outcome.otherError != nil, "\(outcome.handshake)")
         #expect(outcome.greeting == nil)
         await evaluator.cancelled.wait()
-        try await server.close()
+        server.stop()
     }
 
     @Test func aServerThatGoesAwayCancels() async throws {
         let evaluator = WaitingEvaluator()
-        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         async let connection = TrustClient.connect(try Self.factory(evaluator), host: World.host, port: server.port)
         await evaluator.asked.wait()
-        await server.closeVisits()
+        server.closeConnections()
         let outcome = try await connection
         #expect(outcome.otherError is NIOSSLError, "\(outcome.handshake)")
         await evaluator.cancelled.wait()
-        try await server.close()
+        server.stop()
     }
 
     /// Of which there are as few as processors.
     @Test func `evaluators that block leave the threads of Swift's tasks to others`() async throws {
-        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let count = 2 * System.coreCount
         let evaluator = BlockingEvaluator(count: count)
         let factory = try Self.factory(evaluator)
@@ -80,11 +81,11 @@ import TrustForge
         }
         #expect(outcomes.allSatisfy { $0.verdict == .trusted } && outcomes.count == count)
         #expect(evaluator.givenUp == 0)
-        try await server.close()
+        server.stop()
     }
 
     @Test func aLateAnswerIsDropped() async throws {
-        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let evaluator = WaitingEvaluator(ignoresCancellation: true)
         let outcome = try await TrustClient.connect(
             try Self.factory(evaluator, limit: .milliseconds(1)),
@@ -94,27 +95,27 @@ import TrustForge
         #expect(outcome.verdict == .refused(.timedOut(.milliseconds(1))))
         evaluator.goOn.open()
         await evaluator.answered.wait()
-        #expect(server.seen.map(\.isDone) == [false])
-        try await server.close()
+        #expect(server.visits.map(\.isSecure) == [false])
+        server.stop()
     }
 
     @Test func nothingIsSentBeforeTheVerdict() async throws {
-        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let evaluator = WaitingEvaluator(ignoresCancellation: true)
         async let connection = TrustClient.connect(try Self.factory(evaluator), host: World.host, port: server.port)
         await evaluator.asked.wait()
-        #expect(server.seen.map(\.isDone) == [false])
-        #expect(server.seen.map(\.received) == [""])
+        #expect(server.visits.map(\.isSecure) == [false])
+        #expect(server.visits.map(\.received) == [""])
         evaluator.goOn.open()
         let outcome = try await connection
         #expect(outcome.verdict == .trusted)
         #expect(outcome.greeting == "hello")
         try outcome.written.get()
-        try await server.close()
+        server.stop()
     }
 
     @Test func aRefusalReachesPipelineFutureAndWriters() async throws {
-        let server = try await LoopbackServer(World.strangeLeaf)
+        let server = try ScriptedServer.greeting(World.strangeLeaf)
         let outcome = try await TrustClient.connect(
             try Self.factory(DefaultTrustEvaluator()),
             host: World.host,
@@ -129,12 +130,12 @@ import TrustForge
         #expect(outcome.errors.compactMap { $0 as? ServerTrustError } == [error])
         #expect(outcome.errors.count == 1)
         #expect(throws: error) { try outcome.written.get() }
-        try await server.close()
+        server.stop()
     }
 
     @Test func oneFactoryForManyAtOnce() async throws {
-        let good = try await LoopbackServer(World.leaf, World.intermediate)
-        let bad = try await LoopbackServer(World.strangeLeaf)
+        let good = try ScriptedServer.greeting(World.leaf, World.intermediate)
+        let bad = try ScriptedServer.greeting(World.strangeLeaf)
         let factory = try Self.factory(DefaultTrustEvaluator())
         let verdicts = try await withThrowingTaskGroup(of: (Bool, TrustCase.Verdict?).self) { group in
             for number in 0..<20 {
@@ -148,12 +149,12 @@ import TrustForge
         }
         #expect(verdicts.count == 20)
         #expect(verdicts.allSatisfy { ($0.1 == .trusted) == $0.0 })
-        try await good.close()
-        try await bad.close()
+        good.stop()
+        bad.stop()
     }
 
     @Test func aHostWithoutEvaluatorIsRefused() async throws {
-        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let manager = ServerTrustManager(evaluators: ["example.com": DisabledTrustEvaluator()])
         let factory = try ServerTrustHandlerFactory(manager: manager)
         let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
@@ -164,11 +165,11 @@ import TrustForge
         configuration.now = { World.now }
         let open = try ServerTrustHandlerFactory(manager: lenient, configuration: configuration)
         #expect(try await TrustClient.connect(open, host: World.host, port: server.port).verdict == .trusted)
-        try await server.close()
+        server.stop()
     }
 
     @Test func anotherHandshakeIsJudgedAnew() async throws {
-        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let time = Locked(World.now)
         let factory = try TrustClient.factory(TrustCase("") { _ in }) { _, configuration in
             configuration.now = { time.withLock { $0 } }
@@ -181,6 +182,6 @@ import TrustForge
         time.withLock { $0 = World.ends.advanced(by: .seconds(1)) }
         let late = try await TrustClient.connect(factory, host: World.host, port: server.port).verdict
         #expect(late != nil && late != .trusted)
-        try await server.close()
+        server.stop()
     }
 }

@@ -1,4 +1,5 @@
 import NIOSSL
+import NetworkLab
 import ServerTrust
 import ServerTrustNIO
 import SwiftASN1
@@ -14,35 +15,35 @@ import X509
         ("xn--BCHER-kva.example", "xn--bcher-kva.example"), ("my_host.example.org", "my_host.example.org"),
     ])
     func names(host: String, serverName: String) async throws {
-        let server = try await LoopbackServer(World.leaf(names: [.dnsName(serverName)]), World.intermediate)
+        let server = try ScriptedServer.greeting(World.leaf(names: [.dnsName(serverName)]), World.intermediate)
         let factory = try TrustClient.factory(TrustCase("") { _ in })
         #expect(try await TrustClient.connect(factory, host: host, port: server.port).verdict == .trusted)
-        #expect(server.seen.map(\.serverName) == [serverName])
-        try await server.close()
+        #expect(server.visits.map(\.serverName) == [serverName])
+        server.stop()
     }
 
     @Test(arguments: ["127.0.0.1", "::1", "[::1]", "::1%lo"])
     func addressesAreNotSent(host: String) async throws {
         let bytes: [UInt8] = host.contains(":") ? Array(repeating: 0, count: 15) + [1] : [127, 0, 0, 1]
         let address = GeneralName.ipAddress(ASN1OctetString(contentBytes: bytes[...]))
-        let server = try await LoopbackServer(World.leaf(names: [address]), World.intermediate)
+        let server = try ScriptedServer.greeting(World.leaf(names: [address]), World.intermediate)
         let factory = try TrustClient.factory(TrustCase("") { _ in })
         let outcome = try await TrustClient.connect(factory, host: host, port: server.port)
         #expect(outcome.verdict == .trusted)
         #expect(try outcome.handshake.get().host == host)
-        #expect(server.seen.map(\.serverName) == [nil])
-        try await server.close()
+        #expect(server.visits.map(\.serverName) == [nil])
+        server.stop()
     }
 
     @Test(arguments: ["", "exa mple.org", "127.1", "example.org:443", "a\0b"])
     func whatIsNoHostIsRefusedAtOnce(host: String) async throws {
         let factory = try TrustClient.factory(TrustCase("") { _ in })
-        let server = try await LoopbackServer(World.leaf, World.intermediate)
+        let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         await #expect(throws: ServerTrustError(reason: .invalidHost(host), host: host)) {
             _ = try await TrustClient.connect(factory, host: host, port: server.port)
         }
-        #expect(server.seen.allSatisfy { $0.serverName == nil && !$0.isDone })
-        try await server.close()
+        #expect(server.visits.allSatisfy { $0.serverName == nil && !$0.isSecure })
+        server.stop()
     }
 
     @Test(
@@ -52,13 +53,13 @@ import X509
         ] as [([String], [String], String?)]
     )
     func applicationProtocols(offered: [String], known: [String], agreed: String?) async throws {
-        let server = try await LoopbackServer(World.leaf, World.intermediate, protocols: known)
+        let server = try ScriptedServer.greeting(World.leaf, World.intermediate, protocols: known)
         let factory = try TrustClient.factory(TrustCase("") { _ in }) { settings, _ in
             settings.applicationProtocols = offered
         }
         let handshake = try await TrustClient.connect(factory, host: World.host, port: server.port).handshake.get()
         #expect(handshake.applicationProtocol == agreed)
         #expect(handshake.trust.certificates.map(\.derRepresentation) == [World.leaf.der, World.intermediate.der])
-        try await server.close()
+        server.stop()
     }
 }

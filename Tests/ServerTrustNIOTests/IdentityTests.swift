@@ -4,6 +4,7 @@ import ServerTrust
 import ServerTrustNIO
 import Testing
 import TrustForge
+import WebLab
 
 /// Identities of clients: what is read, what is refused, and what servers make of it.
 @Suite struct IdentityTests {
@@ -20,8 +21,8 @@ import TrustForge
     private func connect(
         _ identity: TLSClientIdentity?,
         versions: ClosedRange<Int> = 2...3
-    ) async throws -> (TrustClient.Outcome, LoopbackServer.Visit?) {
-        let server = try await LoopbackServer(
+    ) async throws -> (TrustClient.Outcome, ScriptedServer.Visit?) {
+        let server = try ScriptedServer.greeting(
             World.leaf,
             World.intermediate,
             versions: versions,
@@ -29,8 +30,8 @@ import TrustForge
         )
         let factory = try TrustClient.factory(TrustCase("") { _ in }) { settings, _ in settings.identity = identity }
         let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
-        try await server.close()
-        return (outcome, server.seen.first)
+        server.stop()
+        return (outcome, server.visits.first)
     }
 
     @Test(arguments: [2...2, 3...3])
@@ -40,7 +41,7 @@ import TrustForge
         let (outcome, visit) = try await connect(identity, versions: versions)
         #expect(outcome.verdict == .trusted)
         #expect(outcome.greeting == "hello")
-        #expect(visit?.isDone == true)
+        #expect(visit?.isSecure == true)
     }
 
     /// With TLS 1.3 the client's handshake is done before the server looks at its certificate.
@@ -49,20 +50,20 @@ import TrustForge
         let identity = hasIdentity ? try ClientWorld.identity(ClientWorld.stranger) : nil
         let (outcome, visit) = try await connect(identity, versions: versions)
         #expect(outcome.greeting == nil)
-        #expect(visit?.isDone == false)
+        #expect(visit?.isSecure == false)
         #expect((outcome.verdict == .trusted) == (versions == 3...3), "\(outcome)")
         #expect(!outcome.errors.isEmpty)
     }
 
     @Test func aServerThatIsNotTrustedGetsNoCertificate() async throws {
-        let server = try await LoopbackServer(World.strangeLeaf, clientAnchors: [ClientWorld.root])
+        let server = try ScriptedServer.greeting(World.strangeLeaf, clientAnchors: [ClientWorld.root])
         let factory = try TrustClient.factory(TrustCase("") { _ in }) { settings, _ in
             settings.identity = try? ClientWorld.identity(ClientWorld.client, ClientWorld.intermediate)
         }
         let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
         guard case .refused = outcome.verdict else { Issue.record("\(outcome)"); return }
-        #expect(server.seen.map(\.isDone) == [false])
-        try await server.close()
+        #expect(server.visits.map(\.isSecure) == [false])
+        server.stop()
     }
 
     @Test func bothInOneFile() throws {

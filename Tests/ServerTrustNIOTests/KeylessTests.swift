@@ -1,9 +1,11 @@
 import LinuxPrimitives
 import NIOSSL
+import NetworkLab
 import ServerTrust
 import ServerTrustNIO
 import Testing
 import TrustForge
+import WebLab
 
 /// Certificates are public: a server that shows somebody else's and has not the key gets no handshake, and nothing is said of it.
 @Suite struct KeylessTests {
@@ -14,11 +16,12 @@ import TrustForge
     ) async throws {
         let leaf = isRSA ? Blueprint.leaf().with(\.key, .rsa2048[2]).signed(by: World.intermediate) : World.leaf
         let signer = KeylessSigner(signatureAlgorithms: isRSA ? [.rsaPssRsaeSha256] : [.ecdsaSecp256R1Sha256])
-        let server = try await LoopbackServer(
-            sent: [leaf.der, World.intermediate.der],
-            key: leaf.key,
-            versions: version...version,
-            customKey: NIOSSLPrivateKey(customPrivateKey: signer)
+        let server = try ScriptedServer.greeting(
+            with: .server(
+                sent: [leaf.der, World.intermediate.der],
+                key: NIOSSLPrivateKey(customPrivateKey: signer),
+                versions: version...version
+            )
         )
         let evaluator = WatchedEvaluator()
         let factory = try TrustClient.factory(TrustCase("") { $0.evaluator = evaluator })
@@ -27,8 +30,8 @@ import TrustForge
         #expect(throws: (any Error).self) { try outcome.handshake.get() }
         #expect(throws: (any Error).self) { try outcome.written.get() }
         #expect(outcome.greeting == nil)
-        #expect(server.seen.allSatisfy { !$0.isDone && $0.received.isEmpty })
-        try await server.close()
+        #expect(server.visits.allSatisfy { !$0.isSecure && $0.received.isEmpty })
+        server.stop()
     }
 
     @Test(.enabled(if: Program.hasOpenSSL, "openssl is not installed"), arguments: ["AES128-GCM-SHA256", "AES256-SHA"])

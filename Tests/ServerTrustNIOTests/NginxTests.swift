@@ -3,6 +3,7 @@ import ServerTrust
 import ServerTrustNIO
 import Testing
 import TrustForge
+import WebLab
 
 /// The same verdicts where the server is nginx.
 @Suite(.enabled(if: Program.hasNginx, "nginx is not installed; Scripts/fetch-nginx gets it"))

@@ -3,6 +3,7 @@ import ServerTrust
 import ServerTrustNIO
 import Testing
 import TrustForge
+import WebLab
 import X509
 
 /// The same verdicts where the server is `openssl s_server`.

@@ -1,8 +1,10 @@
+import NetworkLab
 import ServerTrust
 import ServerTrustHTTP
 import ServerTrustNIO
 import Testing
 import TrustForge
+import WebLab
 
 /// Handshakes that end only when a real responder, `openssl ocsp`, has been asked about the server's certificate.
 @Suite(.enabled(if: Program.hasOpenSSL, "openssl is not installed"))
@@ -12,7 +14,7 @@ struct RevocationTests {
         _ flags: RevocationFlags
     ) async throws -> TrustCase.Verdict? {
         let responder = try await ResponderProgram(saying: statement)
-        let server = try await LoopbackServer(responder.leaf)
+        let server = try ScriptedServer.greeting(responder.leaf)
         let fetcher = try HTTPRevocationFetcher(allowsLocalAddresses: true)
         let factory = try TrustClient.factory(
             TrustCase("") {
@@ -25,7 +27,7 @@ struct RevocationTests {
         }
         let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
         #expect((outcome.greeting == "hello") == (outcome.verdict == .trusted))
-        try await server.close()
+        server.stop()
         return outcome.verdict
     }
 

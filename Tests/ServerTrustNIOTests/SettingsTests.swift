@@ -1,4 +1,5 @@
 import NIOSSL
+import NetworkLab
 import ServerTrust
 import ServerTrustNIO
 import Testing
@@ -10,12 +11,12 @@ import TrustForge
         minimum: TLSMinimumVersion,
         server versions: ClosedRange<Int>
     ) async throws -> TrustClient.Outcome {
-        let server = try await LoopbackServer(World.leaf, World.intermediate, versions: versions)
+        let server = try ScriptedServer.greeting(World.leaf, World.intermediate, versions: versions)
         let factory = try TrustClient.factory(TrustCase("") { _ in }) { settings, _ in
             settings.minimumVersion = minimum
         }
         let outcome = try await TrustClient.connect(factory, host: World.host, port: server.port)
-        try await server.close()
+        server.stop()
         return outcome
     }
 

@@ -12,11 +12,16 @@ struct StreamTests {
 
     private func request(_ host: String = Chain.hosts[0], limit: Duration = .seconds(20)) throws -> StreamRequest {
         StreamRequest(
-            to: try SocketEndpoint(host, port: StreamServer.port),
+            to: try SocketEndpoint(host, port: UInt16(ScriptedServer.labPort)),
             Self.question,
             limit: limit,
             isComplete: { $0.last == UInt8(ascii: "!") }
         )
+    }
+
+    private static func server(in chain: Chain, _ script: @escaping ScriptedServer.Script) throws -> ScriptedServer {
+        let (addresses, port) = (ScriptedServer.anyAddress, ScriptedServer.labPort)
+        return try .perConnection(in: chain.server, at: addresses, port: port, script: script)
     }
 
     /// The outcome of an exchange with a server that does this with it.
@@ -26,7 +31,7 @@ struct StreamTests {
     ) async throws -> StreamOutcome {
         let result = Locked<StreamOutcome?>(nil)
         try await Chain.run { chain in
-            let server = try StreamServer(in: chain.server, serve)
+            let server = try Self.server(in: chain) { serve($0.stream) }
             defer { server.stop() }
             let outcome = await (try chain.engine()).exchange(request)
             result.withLock { $0 = outcome }
@@ -162,10 +167,10 @@ struct StreamTests {
     func `a cancelled exchange leaves nothing`() async throws {
         try await Chain.run { chain in
             let isAsked = Locked(false)
-            let server = try StreamServer(in: chain.server) { stream in
-                _ = stream.receive()
+            let server = try Self.server(in: chain) { connection in
+                _ = connection.receive()
                 isAsked.withLock { $0 = true }
-                stream.waitForEnd()
+                connection.waitForEnd()
             }
             defer { server.stop() }
             let engine = try chain.engine()

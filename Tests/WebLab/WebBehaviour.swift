@@ -1,3 +1,5 @@
+import NetworkLab
+
 /// What a web server of the lab does with its clients.
 package enum WebBehaviour: Sendable {
     /// Head and body as they are given; `Date`, `Content-Length` and `Connection: close` are added.
@@ -30,21 +32,17 @@ package enum WebBehaviour: Sendable {
     /// Reads the request, and closes.
     case closedRequest
 
-    /// What is sent, in pieces, and whether the connection is closed then.
-    func reply(to request: String, date: String) -> (pieces: [[UInt8]], isClosed: Bool) {
-        func head(_ status: Int, _ headers: [(name: String, value: String)], length: Int?) -> String {
-            var lines = ["HTTP/1.1 \(status) Lab", "Date: \(date)", "Connection: close"]
-            if let length { lines.append("Content-Length: \(length)") }
-            lines += headers.map { "\($0.name): \($0.value)" }
-            return lines.joined(separator: "\r\n") + "\r\n\r\n"
-        }
+    /// The reply to the head of a request.
+    func reply(to request: String, date: String) -> ScriptedReply {
         func answer(
             _ status: Int,
             _ headers: [(name: String, value: String)] = [],
-            _ body: String = ""
-        ) -> (pieces: [[UInt8]], isClosed: Bool) {
-            let length = status == 204 ? nil : body.utf8.count
-            return ([Array((head(status, headers, length: length) + body).utf8)], true)
+            _ body: String = "",
+            length: Int? = nil
+        ) -> ScriptedReply {
+            let headers = [("Date", date), ("Connection", "close")] + headers
+            let body = Array(body.utf8)
+            return .status(status, headers: headers, body: body, length: length, then: length == nil ? .close : .stay)
         }
         switch self {
         case .answer(let status, let headers, let body): return answer(status, headers, body)
@@ -56,19 +54,15 @@ package enum WebBehaviour: Sendable {
         case .authenticationRequired: return answer(511, [("Content-Type", "text/html")], "<p>Log in</p>")
         case .portalAPI(let text): return answer(200, [("Content-Type", "application/captive+json")], text)
         case .body(let count): return answer(200, [], String(repeating: "w", count: count))
-        case .stalledBody(let count):
-            return ([Array((head(200, [], length: count) + String(repeating: "w", count: count / 2)).utf8)], false)
+        case .stalledBody(let count): return answer(200, [], String(repeating: "w", count: count / 2), length: count)
         case .byteByByte(let other):
-            let (pieces, isClosed) = other.reply(to: request, date: date)
-            return (pieces.joined().map { [$0] }, isClosed)
-        case .bytes(let bytes, let isClosed): return ([bytes], isClosed)
-        case .silentConnection, .silentRequest: return ([], false)
-        case .closedConnection, .closedRequest: return ([], true)
+            let reply = other.reply(to: request, date: date)
+            return ScriptedReply(pieces: reply.pieces.joined().map { [$0] }, then: reply.ending)
+        case .bytes(let bytes, let isClosed): return ScriptedReply(pieces: [bytes], then: isClosed ? .close : .stay)
+        case .silentConnection, .silentRequest: return .silence
+        case .closedConnection, .closedRequest: return .disconnect
         }
     }
-
-    /// Whether it waits for a whole request.
-    var readsRequests: Bool { if case .bytes = self { false } else { true } }
 
     private static func challenge(in request: String) -> String? {
         let name = "reachability-challenge:"

@@ -1,5 +1,5 @@
 import LinuxPrimitives
-import NIOSSL
+package import NIOSSL
 import ServerTrust
 import SwiftASN1
 package import TrustForge
@@ -77,20 +77,13 @@ package struct WebIdentity: Sendable {
         value: [UInt8](repeating: 0x2e, count: 2500)[...]
     )
 
-    func context() throws -> NIOSSLContext {
-        let key = try NIOSSLPrivateKey(bytes: Array(chain[0].key.key.serializeAsPEM().pemString.utf8), format: .pem)
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try chain.map { .certificate(try NIOSSLCertificate(bytes: $0.der, format: .der)) },
-            privateKey: .privateKey(key)
+    /// - Parameter protocols: The application protocols (ALPN) of the server.
+    package func context(protocols: [String] = []) throws -> NIOSSLContext {
+        try .server(
+            chain,
+            versions: isOld ? 0...1 : isLimitedTo12 ? 0...2 : 0...3,
+            protocols: protocols,
+            clientAnchors: demandsCertificate ? [WebAuthority.root] : []
         )
-        if demandsCertificate {
-            configuration.certificateVerification = .noHostnameVerification
-            configuration.trustRoots = .certificates([
-                try NIOSSLCertificate(bytes: WebAuthority.root.der, format: .der)
-            ])
-        }
-        if isLimitedTo12 { configuration.maximumTLSVersion = .tlsv12 }
-        if isOld { (configuration.minimumTLSVersion, configuration.maximumTLSVersion) = (.tlsv1, .tlsv11) }
-        return try NIOSSLContext(configuration: configuration)
     }
 }

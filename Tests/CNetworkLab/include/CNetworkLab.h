@@ -74,8 +74,8 @@ int lab_bound_port(int descriptor);
 /// Accepts and closes one waiting connection. Returns 0 when none waits.
 int lab_accept_once(int descriptor);
 
-/// A UDP socket, or a listening one of TCP (stream), at one numeric address, which may have a zone (`fe80::1%r0`), see getaddrinfo(3), and
-/// need not be there yet, see IP_FREEBIND of ip(7). `::` is for IPv6 alone.
+/// Binds a UDP socket, or one of TCP (stream), to a numeric address, which may have a zone (`fe80::1%r0`), see getaddrinfo(3), and need not
+/// exist yet, see IP_FREEBIND of ip(7). `::` is for IPv6 only. An absolute path is that of a Unix socket, see unix(7).
 int lab_socket_at(const char *address, uint16_t port, int stream);
 
 /// Begins a TCP (stream) or UDP connection to a numeric address, without waiting. It is bound to the device of a zone (`fe80::1%c0`,

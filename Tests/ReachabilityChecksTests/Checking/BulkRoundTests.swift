@@ -16,7 +16,7 @@ import Testing
         for station in [line.gateway, line.provider] { try station.sysctl("net.ipv4.icmp_ratelimit", "0") }
         try line.provider.ip("route add blackhole 198.18.0.0/15")
         let servers = try await LabThread.detached {
-            (try EchoServer(in: [line.provider]), try StreamServer(in: line.provider, Self.answer))
+            (try EchoServer(in: [line.provider]), try Self.server(in: line.provider))
         }
         defer {
             servers.0.stop()
@@ -31,24 +31,23 @@ import Testing
         try await body(line, options)
     }
 
-    @Sendable private static func answer(_ stream: LabStream) {
-        let question = String(decoding: stream.receive(), as: UTF8.self)
-        let path = question.split(separator: " ").dropFirst().first ?? "/"
-        let answers: [Substring: String] = [
+    private static func server(in namespace: LabNamespace) throws -> ScriptedServer {
+        let answers = [
             "/": "302 Found\r\nLocation: http://portal.example/\r\nContent-Length: 0\r\n\r\n",
             "/plain": "204 No Content\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n",
             "/moved": "301 Moved\r\nLocation: /there\r\nContent-Length: 2\r\n\r\nhi",
             "/chunked": "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
             "/ill": "503 Not Now\r\nContent-Length: 0\r\n\r\n",
         ]
-        if let answer = answers[path] { stream.send(Array("HTTP/1.1 \(answer)".utf8)) }
-        if path == "/strange" { stream.send(Array("SSH-2.0-strange\r\n".utf8)) }
-        // Whoever is asked for anything else says nothing.
-        stream.waitForEnd()
+        let (addresses, port) = (ScriptedServer.anyAddress, ScriptedServer.labPort)
+        return try ScriptedServer(in: namespace, at: addresses, port: port) { request in
+            if request.target == "/strange" { return ScriptedReply("SSH-2.0-strange\r\n") }
+            return answers[request.target].map { ScriptedReply("HTTP/1.1 \($0)") } ?? .silence
+        }
     }
 
     private static func targets() throws -> [CheckTarget] {
-        let (host, web) = (ProbedLine.world(.ipv4), "http://\(ProbedLine.world(.ipv4)):\(StreamServer.port)")
+        let (host, web) = (ProbedLine.world(.ipv4), "http://\(ProbedLine.world(.ipv4)):\(ScriptedServer.labPort)")
         return try [
             "icmp://\(host)", "tcp://\(host):\(EchoServer.port)", "tcp://\(host):9", "\(host):\(EchoServer.port)", host,
             "\(web)/plain", "\(web)/moved", "\(web)/chunked", "\(web)/ill", "\(web)/strange", "\(web)/silent",
@@ -146,7 +145,7 @@ import Testing
         try await withLine { line, options in
             let rules = """
                 table ip t { chain c { type nat hook prerouting priority -100;
-                tcp dport 80 redirect to :\(StreamServer.port); }; }
+                tcp dport 80 redirect to :\(ScriptedServer.labPort); }; }
                 """
             guard (try? LabProcess("nft", ["--version"]).wait().status) == 0 else { return }
             let result = try line.provider.run("nft", ["-f", "-"], input: rules)

@@ -14,27 +14,15 @@ import Testing
     /// Somebody's program: a TCP connection from the machine to a listener.
     private final class Traffic: Sendable {
         private let engine: SocketEngine
-        private let listener: LabDescriptor
+        private let listener: ScriptedServer
         private let connection: Locked<[LabDescriptor]> = Locked([])
 
         init(_ line: ProbedLine, to namespace: LabNamespace) throws {
             engine = try SocketEngine { () throws(SocketError) in
                 do { try line.pc.enter() } catch { throw SocketError(.enterNamespace("pc"), .notPermitted) }
             }
-            listener = try namespace.perform {
-                let listener = LabDescriptor(try check("socket", socket(AF_INET6, CInt(SOCK_STREAM.rawValue), 0)))
-                var address = sockaddr_in6()
-                address.sin6_family = sa_family_t(AF_INET6)
-                address.sin6_port = port.bigEndian
-                let number = listener.number
-                try withUnsafePointer(to: &address) { pointer in
-                    try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                        _ = try check("bind", bind(number, address, socklen_t(MemoryLayout<sockaddr_in6>.size)))
-                    }
-                }
-                _ = try check("listen", listen(number, 8))
-                return listener
-            }
+            let addresses = ScriptedServer.anyAddress
+            listener = try ScriptedServer(in: namespace, at: addresses, port: Int(port)) { _ in .silence }
         }
 
         func connect(to address: String) async throws {

@@ -38,13 +38,10 @@ import Testing
         let line = try await LabThread.detached { try ProbedLine() }
         defer { line.close() }
         #expect(try await line.carriesPackets(.ipv4, expecting: true))
-        let asked = Locked(0)
         let server = try await LabThread.detached {
-            try StreamServer(in: line.provider) { stream in
-                _ = stream.receive()
-                asked.withLock { $0 += 1 }
-                stream.send(Array("HTTP/1.1 503 Later\r\nRetry-After: 3000\r\nContent-Length: 0\r\n\r\n".utf8))
-                stream.waitForEnd()
+            let (addresses, port) = (ScriptedServer.anyAddress, ScriptedServer.labPort)
+            return try ScriptedServer(in: line.provider, at: addresses, port: port) { _ in
+                .status(503, headers: [("Retry-After", "3000")])
             }
         }
         defer { server.stop() }
@@ -52,12 +49,12 @@ import Testing
         options.networkNamespace = .path(line.pc.path)
         (options.family, options.nameServers, options.timeLimit) = (.ipv4, [], .seconds(20))
         let host = ProbedLine.world(.ipv4)
-        options.anchors = [try CheckOptions.Anchor("http://\(host):\(StreamServer.port)/later")]
+        options.anchors = [try CheckOptions.Anchor("http://\(host):\(ScriptedServer.labPort)/later")]
         let first = try await NetworkCheck(options: options).run()
-        #expect(asked.withLock { $0 } == 1 && first.probes.contains(where: \.isAnchor))
+        #expect(server.received.count == 1 && first.probes.contains(where: \.isAnchor))
         #expect(!first.verdict.notes.contains("retryAfter"))
         let second = try await NetworkCheck(options: options).run()
-        #expect(asked.withLock { $0 } == 1 && !second.probes.contains(where: \.isAnchor))
+        #expect(server.received.count == 1 && !second.probes.contains(where: \.isAnchor))
         #expect(second.verdict.notes.contains("retryAfter"))
     }
 

@@ -1,4 +1,6 @@
-/// What the server does with a request, as told by its field `X-Fault`.
+import NetworkLab
+
+/// The behaviour of a server for a request, which the request demands in its field `X-Fault`.
 enum Fault: Hashable, Sendable {
     /// Answers with a status, and with a Retry-After if there is one.
     case answer(Int, retryAfter: String? = nil)
@@ -63,4 +65,67 @@ extension Fault {
             default: .answer(200)
             }
     }
+}
+
+extension Fault {
+    /// The reply to a request. The server does not read the body of one for `resetBeforeHead`.
+    var reply: ScriptedReply {
+        func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+        switch self {
+        case .answer(let status, let retryAfter):
+            let headers = retryAfter.map { [(name: "Retry-After", value: $0)] } ?? []
+            return .status(status, headers: headers, body: text("status \(status)"))
+        case .redirect(let status, let url): return .redirect(status, to: url)
+        case .body(let count, let status): return .status(status, body: text(String(repeating: "x", count: count)))
+        case .resetBeforeHead, .resetAfterBody: return ScriptedReply(pieces: [], then: .reset)
+        case .closeAfterBody: return .disconnect
+        case .resetMidBody: return .status(200, body: text("half"), length: 1000, then: .reset)
+        case .stall(let status): return .status(status, body: text("half"), length: 1000)
+        case .hang, .refuse, .noName: return .silence
+        case .slow(let milliseconds):
+            var reply = ScriptedReply.status(200, body: text("late"))
+            reply.delay = .milliseconds(milliseconds)
+            return reply
+        case .garbage: return ScriptedReply("This is no answer.\r\n\r\n", then: .close)
+        }
+    }
+}
+
+extension ReceivedRequest {
+    var id: String { self["X-ID"] ?? "" }
+
+    /// The target of a redirect names its fault, because the field `X-Fault` is copied from hop to hop.
+    var fault: Fault {
+        Fault(target.hasPrefix("/fault/") ? String(target.dropFirst(7)) : self["X-Fault"] ?? "")
+    }
+}
+
+extension ScriptedServer {
+    /// A server that does with each request what the request demands.
+    static func faults(
+        in namespace: LabNamespace? = nil,
+        at address: String = "127.0.0.1",
+        port: Int = 0
+    ) throws -> ScriptedServer {
+        try .perConnection(in: namespace, at: [address], port: port) { connection in
+            while var request = connection.nextHead() {
+                if request.fault == .resetBeforeHead {
+                    connection.note(&request)
+                } else if !connection.readBody(&request) {
+                    return
+                }
+                guard connection.perform(request.fault.reply) else { return }
+            }
+        }
+    }
+
+    /// The number of whole requests with an id.
+    func effects(of id: String) -> Int { received.filter { $0.id == id && $0.isComplete }.count }
+}
+
+/// Runs `body` with a server, and stops it.
+func withFaultServer<Value>(_ body: (ScriptedServer) async throws -> Value) async throws -> Value {
+    let server = try ScriptedServer.faults()
+    defer { server.stop() }
+    return try await body(server)
 }

@@ -1,4 +1,3 @@
-import Glibc
 import LinuxPrimitives
 import NetworkLab
 
@@ -37,23 +36,8 @@ struct LossyCable {
         }
     }
 
-    /// A socket that listens where `url` leads.
-    func listen() throws -> CInt {
-        try server.perform {
-            let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = UInt16(8080).bigEndian
-            inet_pton(AF_INET, "10.8.0.2", &address.sin_addr)
-            let result = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-            guard result == 0, Glibc.listen(number, 128) == 0 else { throw LabError.system("bind") }
-            return number
-        }
-    }
+    /// A server at `url`.
+    func faults() throws -> ScriptedServer { try .faults(in: server, at: "10.8.0.2", port: 8080) }
 
     /// Whether a connection of the client is being made (SYN_SENT, `proc_pid_net(5)`).
     func isConnecting() throws -> Bool {

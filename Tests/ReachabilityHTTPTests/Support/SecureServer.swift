@@ -5,9 +5,10 @@ import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
-import Netlink
+import WebLab
 
-/// A server of HTTP/2 over TLS that does with each stream the next of what it is told to, and then answers with 200.
+/// A server of HTTP/2 over TLS, which does the next deed with each stream, and answers with 200 afterwards. It is not a `ScriptedServer`,
+/// because its deeds are frames, which SwiftNIO's HTTP/2 library writes.
 final class SecureServer: Sendable {
     enum Deed: Hashable, Sendable {
         /// RST_STREAM.
@@ -30,10 +31,10 @@ final class SecureServer: Sendable {
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let channel: any Channel
 
-    init(_ deeds: [Deed], certificate: Certificate) async throws {
+    init(_ deeds: [Deed]) async throws {
         let state = Locked(State(deeds: deeds))
         self.state = state
-        let context = try certificate.serverContext(protocols: ["h2"])
+        let context = try WebIdentity.selfSigned(for: "127.0.0.1").context(protocols: ["h2"])
         channel = try await ServerBootstrap(group: group)
             .childChannelInitializer { channel in
                 let isCut = state.withLock { state in

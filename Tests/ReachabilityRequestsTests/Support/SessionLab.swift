@@ -42,14 +42,9 @@ func withServer(
     _ answer: @escaping @Sendable (Seen) -> Reply,
     _ body: (SessionLab) async throws -> Void
 ) async throws {
-    let server = try await SmallServer(answer)
-    do {
-        try await body(SessionLab(server))
-        try await server.close()
-    } catch {
-        try await server.close()
-        throw error
-    }
+    let server = try SmallServer(answer)
+    defer { server.stop() }
+    try await body(SessionLab(server))
 }
 
 /// Answers in turn; the last again and again.

@@ -1,7 +1,5 @@
 import LinuxPrimitives
-import NIOCore
-import NIOHTTP1
-import NIOPosix
+import NetworkLab
 
 /// A request as a server has seen it.
 struct Seen: Sendable {
@@ -42,83 +40,42 @@ struct Reply: Sendable {
     }
 }
 
-/// A server on the loopback address, which answers as a closure says.
+/// A server whose replies a closure makes.
 final class SmallServer: Sendable {
-    private let channel: any Channel
-    private let group: MultiThreadedEventLoopGroup
-    private let seenRequests = Locked<[Seen]>([])
-    private let arrival: AsyncStream<Void>.Continuation
-    /// Has an element for each request that came.
+    private let server: ScriptedServer
+    private let requests = Locked<[Seen]>([])
+    /// Has an element for each request.
     let arrivals: AsyncStream<Void>
 
-    init(_ answer: @escaping @Sendable (Seen) -> Reply) async throws {
-        (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
-        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let (seenRequests, arrival) = (seenRequests, arrival)
-        channel = try await ServerBootstrap(group: group)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                    let handler = SmallHandler { request in
-                        seenRequests.withLock { $0.append(request) }
-                        arrival.yield()
-                        return answer(request)
-                    }
-                    try channel.pipeline.syncOperations.addHandler(handler)
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
+    init(_ answer: @escaping @Sendable (Seen) -> Reply) throws {
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+        self.arrivals = arrivals
+        server = try ScriptedServer { [requests] request in
+            let seen = Seen(method: request.method, path: request.target, fields: request.fields, body: request.body)
+            requests.withLock { $0.append(seen) }
+            arrival.yield()
+            return answer(seen).scripted(isHead: request.method == "HEAD")
+        }
     }
 
-    var seen: [Seen] { seenRequests.withLock { $0 } }
+    var seen: [Seen] { requests.withLock { $0 } }
 
-    func url(_ path: String = "/") -> String { "http://127.0.0.1:\(channel.localAddress?.port ?? 0)\(path)" }
+    func url(_ path: String = "/") -> String { server.url(path) }
 
-    func close() async throws {
-        try await channel.close()
-        try await group.shutdownGracefully()
+    func stop() {
+        server.stop()
     }
 }
 
-private final class SmallHandler: ChannelInboundHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundOut = HTTPServerResponsePart
-
-    private let answer: (Seen) -> Reply
-    private var head: HTTPRequestHead?
-    private var body: [UInt8] = []
-
-    init(_ answer: @escaping (Seen) -> Reply) { self.answer = answer }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head): (self.head, body) = (head, [])
-        case .body(let part): body += part.readableBytesView
-        case .end:
-            guard let head else { return }
-            let fields = Dictionary(head.headers.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
-            let seen = Seen(method: head.method.rawValue, path: head.uri, fields: fields, body: body)
-            reply(answer(seen), to: head, context)
-        }
-    }
-
-    private func reply(_ reply: Reply, to request: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        guard !reply.isSilent else { return }
-        var headers = HTTPHeaders(reply.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-        headers.add(name: "Content-Length", value: "\(reply.length ?? reply.body.count)")
-        let head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: reply.status), headers: headers)
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if request.method != .HEAD, !reply.body.isEmpty {
-            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: reply.body)))), promise: nil)
-        }
-        if reply.stalls {
-            context.flush()
-        } else if reply.closes {
-            let channel = context.channel
-            context.flush()
-            channel.close(promise: nil)
-        } else {
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        }
+extension Reply {
+    fileprivate func scripted(isHead: Bool) -> ScriptedReply {
+        if isSilent { return .silence }
+        return .status(
+            status,
+            headers: fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+            body: isHead ? [] : body,
+            length: length ?? body.count,
+            then: closes ? .close : .stay
+        )
     }
 }

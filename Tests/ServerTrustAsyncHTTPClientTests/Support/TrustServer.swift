@@ -5,8 +5,10 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import TrustForge
+import WebLab
 
-/// A server of HTTP/1.1 and HTTP/2 on the loopback, which remembers all it was told.
+/// A server of HTTP/1.1 and HTTP/2 on the loopback, which records requests and connections. It is not a `ScriptedServer`, because that has
+/// no HTTP/2.
 final class TrustServer: Sendable {
     struct Record: Sendable {
         /// The `Host` of each request.
@@ -40,7 +42,9 @@ final class TrustServer: Sendable {
         isForOne: Bool = false,
         address: String = "127.0.0.1"
     ) async throws {
-        let context = try chain.map { try Self.context($0, clientRoot, isHTTP2: isHTTP2) }
+        let protocols = isHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
+        let anchors = clientRoot.map { [$0] } ?? []
+        let context = try chain.map { try NIOSSLContext.server($0, protocols: protocols, clientAnchors: anchors) }
         let (record, children) = (record, children)
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -89,19 +93,6 @@ final class TrustServer: Sendable {
                 return child.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload))
             }.get()
         }
-    }
-
-    private static func context(_ chain: [Forged], _ clientRoot: Forged?, isHTTP2: Bool) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try chain.map { .certificate(try $0.nioCertificate()) },
-            privateKey: .privateKey(try chain[0].nioKey())
-        )
-        configuration.applicationProtocols = isHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
-        if let clientRoot {
-            configuration.certificateVerification = .noHostnameVerification
-            configuration.trustRoots = .certificates([try clientRoot.nioCertificate()])
-        }
-        return try NIOSSLContext(configuration: configuration)
     }
 
     /// Ends when every connection has, so that nothing more can be seen.

@@ -5,6 +5,7 @@ import ServerTrustNIO
 import SwiftASN1
 import Testing
 import TrustForge
+import WebLab
 import X509
 
 /// The client, and what servers it meets.
@@ -31,12 +32,7 @@ enum HTTPWorld {
     }
 
     static func serverContext(_ chain: [Forged] = [leaf, World.intermediate]) throws -> NIOSSLContext {
-        let key = try chain[0].key.key.serializeAsPEM().pemString
-        let configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try chain.map { .certificate(try NIOSSLCertificate(bytes: $0.der, format: .der)) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem))
-        )
-        return try NIOSSLContext(configuration: configuration)
+        try .server(chain)
     }
 
     /// Why a request fails.

@@ -1,4 +1,5 @@
 import TrustForge
+import WebLab
 
 /// nginx, which answers each request with 200, or with 400 if it misses a client's certificate.
 struct NginxServer {

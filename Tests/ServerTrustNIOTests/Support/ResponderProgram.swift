@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import ServerTrust
 import TrustForge
+import WebLab
 import X509
 
 /// `openssl ocsp` as a responder, and a certificate that names it.

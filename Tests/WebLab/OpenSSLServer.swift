@@ -1,24 +1,25 @@
-import TrustForge
+package import TrustForge
 
-/// `openssl s_server`, which answers each request of HTTP.
-struct OpenSSLServer {
-    let port: Int
+/// `openssl s_server`, which answers each HTTP request. It is an independent peer: the other servers use the TLS library of our clients.
+package final class OpenSSLServer: Sendable {
+    package let port: Int
     private let program: Program
 
     /// - Parameters:
-    ///   - chain: What it shows, its own certificate first.
-    ///   - options: More of its options.
-    ///   - isKeyless: Whether it has the certificate of somebody else, and not the key.
-    ///   - clientAnchors: Whose clients it takes, and none else; nobody is asked if nil.
-    init(
+    ///   - chain: The certificate of the server, then the intermediates.
+    ///   - options: More options of `openssl s_server`.
+    ///   - isKeyless: Whether the server lacks the key of its certificate.
+    ///   - clientAnchors: The authorities of clients; if nil, no client certificate is requested.
+    package init(
         _ chain: [Forged],
         _ options: [String] = [],
+        address: String = "127.0.0.1",
         isKeyless: Bool = false,
         clientAnchors: [Forged]? = nil
     ) async throws {
         let directory = try ScratchDirectory()
         var arguments = [
-            "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", try directory.write("leaf.pem", [chain[0]]),
+            "s_server", "-accept", "\(address):0", "-www", "-cert", try directory.write("leaf.pem", [chain[0]]),
             "-key", try directory.write("key.pem", chain[0].key, isKeyless: isKeyless),
         ]
         if chain.count > 1 {

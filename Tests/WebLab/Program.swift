@@ -1,32 +1,36 @@
 import LinuxPrimitives
 import NetworkLab
-import TrustForge
+package import TrustForge
 
-/// A server that is a program of others; it is ended when nobody holds it any more.
-final class Program: Sendable {
-    /// It did not become ready; the text is what it said.
-    struct Failure: Error {
-        let said: String
+/// A server that is another program, as a peer that shares no code with ours. It is killed with its last owner.
+package final class Program: Sendable {
+    /// The program did not become ready; `said` is its output.
+    package struct Failure: Error {
+        package let said: String
+
+        package init(said: String) {
+            self.said = said
+        }
     }
 
     private let process: Locked<LabProcess>
     private let directory: ScratchDirectory
 
-    /// Whether it can be started; tests that need it are skipped otherwise.
-    static func isInstalled(_ name: String, _ arguments: String...) -> Bool {
+    /// Whether the program can be started; tests that need it are skipped otherwise.
+    package static func isInstalled(_ name: String, _ arguments: String...) -> Bool {
         (try? LabProcess(name, arguments).wait().status) == 0
     }
 
-    static let hasOpenSSL = isInstalled("openssl", "version")
-    static let hasNginx = isInstalled("nginx", "-v")
+    package static let hasOpenSSL = isInstalled("openssl", "version")
+    package static let hasNginx = isInstalled("nginx", "-v")
 
     private init(_ process: consuming sending LabProcess, _ directory: ScratchDirectory) {
         self.process = Locked(process)
         self.directory = directory
     }
 
-    /// Starts it and waits, on a thread of its own, until it is ready.
-    static func start<Value: Sendable>(
+    /// Starts the program and waits, on a separate thread, until `ready` returns a value for its output.
+    package static func start<Value: Sendable>(
         _ name: String,
         _ arguments: [String],
         in directory: ScratchDirectory,
@@ -44,16 +48,16 @@ final class Program: Sendable {
         }
     }
 
-    /// What it has said on standard output and standard error.
-    var said: String {
+    /// The text of standard output and standard error so far.
+    package var said: String {
         process.withLock { process in
             let output = process.drain()
             return String(decoding: output + process.errors, as: UTF8.self)
         }
     }
 
-    /// The port of what `openssl` says when it is ready: `ACCEPT 127.0.0.1:4433`, and more.
-    @Sendable static func acceptedPort(_ said: String) -> Int? {
+    /// The port in the line that `openssl` prints when it is ready: `ACCEPT 127.0.0.1:4433`, and more.
+    @Sendable package static func acceptedPort(_ said: String) -> Int? {
         let line = said.split(separator: "\n").first { $0.hasPrefix("ACCEPT ") }
         guard let line, said.contains("\n"), let place = line.split(separator: " ").dropFirst().first else {
             return nil

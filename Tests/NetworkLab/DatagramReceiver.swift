@@ -1,13 +1,13 @@
 import Glibc
 import LinuxPrimitives
 
-/// What a service manager hears of a service it has started: datagrams at a Unix socket.
-public final class NotifyReceiver: Sendable {
-    /// For NOTIFY_SOCKET.
+/// A Unix socket that receives datagrams, as a service manager, the journal or the system log does.
+public final class DatagramReceiver: Sendable {
+    /// The path of the socket, or `@` and its abstract name.
     public let place: String
     private let file: Descriptor
 
-    /// - Parameter place: A path, or `@` and a name.
+    /// Binds a socket to a path, or to `@` and an abstract name.
     public init(at place: String) throws {
         let number = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw LabError("no socket") }
@@ -25,17 +25,17 @@ public final class NotifyReceiver: Sendable {
         guard result == 0 else { throw LabError("cannot bind to \(place)") }
     }
 
-    /// The next text, if one comes in time. Blocks the thread.
+    /// Returns the next datagram as text; nil if none arrives in time. Blocks the thread.
     public func next(within limit: Duration = .seconds(60)) -> String? {
         var poll = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)
         let milliseconds = CInt(limit.components.seconds * 1000 + limit.components.attoseconds / 1_000_000_000_000_000)
         guard Glibc.poll(&poll, 1, milliseconds) > 0 else { return nil }
-        var buffer = [UInt8](repeating: 0, count: 8192)
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let count = recv(file.number, &buffer, buffer.count, 0)
         return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
     }
 
-    /// Texts up to one that begins so, with it; all that came in time where none does. Blocks the thread.
+    /// Returns the datagrams up to and including the first with this prefix. Blocks the thread.
     public func texts(to beginning: String) -> [String] {
         var texts: [String] = []
         while let text = next() {
