@@ -76,8 +76,8 @@ package final class WebServer: Sendable {
     /// The number of open connections.
     package var openConnections: Int { server.openConnections }
 
-    /// The heads of the requests, without TLS.
-    package var requests: [String] { server.requests }
+    /// The text from each client that has sent any, without TLS: one request, or the beginning of one.
+    package var requests: [String] { server.visits.map(\.received).filter { !$0.isEmpty } }
 
     /// Closes the port and all connections.
     package func close() async {
