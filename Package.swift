@@ -549,7 +549,7 @@ let package = Package(
             "NetworkDiagnosticsTests",
             uses: [
                 "NetworkDiagnostics", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
-                "TestSupport",
+                "NetworkLab", "TestSupport",
             ]
         ),
         .tests(
@@ -717,6 +717,16 @@ let package = Package(
             server + serverTLS + history
         ),
         .tests(
+            "ProgramTests",
+            uses: [
+                "CommandLineSupport", "NetworkDiagnostics", "NetworkReachability", "NetworkReachabilityTesting",
+                "LinuxPrimitives", "NetworkLab", "TestSupport", "TrustForge", "ServerTrust", "ReachabilityChecks",
+                "ReachabilityRequests", "ReachabilityFleetAgent", "reachability", "reachability-check",
+                "reachability-download", "reachability-fleet", "reachability-outbox", "reachability-trust",
+            ],
+            commandLine + certificates
+        ),
+        .tests(
             "CommandTests",
             uses: [
                 "CommandLineSupport", "NetworkReachability", "LinuxPrimitives", "NetworkLab", "TestSupport",
@@ -738,7 +748,7 @@ if let sanitizer = Context.environment["SANITIZER"] {
         "reachability", "reachability-check", "reachability-download", "reachability-outbox", "reachability-serve",
         "reachability-fleet", "reachability-trust", "CommandLineSupport",
         "EmbeddingProgram", "TrustFuzzer", "TrustBenchmark", "RequestBenchmark",
-        "CommandTests", "ScenarioTests", "CheckScenarioTests",
+        "ProgramTests", "CommandTests", "ScenarioTests", "CheckScenarioTests",
     ]
     let tls = [
         "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP", "ServerTrustAsyncHTTPClient", "ReachabilityHTTP",

@@ -115,23 +115,8 @@ import WebLab
         "watch --check --netns nowhere", "wait --works --netns nowhere", "why --active --netns nowhere",
     ])
     func `a namespace that is not there ends it at once`(arguments: String) async throws {
-        let result = try await RunningCommand.start(script: "exec $R \(arguments)").result(within: .seconds(20))
+        let result = try await Command.run(script: "exec $R \(arguments)")
         #expect(result.status == 64 && result.output.isEmpty, "\(result)")
         #expect(result.errors.contains("cannot enter the network namespace /run/netns/nowhere"))
-    }
-
-    @Test(arguments: [
-        ("watch --anchor http://192.0.2.1/", "are for --check"), ("watch --dns 192.0.2.1", "are for --check"),
-        ("wait --resolve a.example=192.0.2.1", "are for --works"),
-        ("watch --check --anchor x", "\"x\" cannot be checked"),
-        ("wait --works --dns x", "\"x\" is no address for --dns"),
-        ("watch --check --paths", "--check goes with"),
-        ("check --dns 192.168.1.99%nope", "only link-local ones of IPv6 name an interface"),
-        ("check --dns fe80::1", "needs its interface: write fe80::1%eth0"),
-        ("check --resolve a.example=fe80::1", "needs its interface"),
-    ])
-    func `what does not go together is refused`(arguments: String, words: String) async throws {
-        let result = try await Command.run(script: "exec $R \(arguments)")
-        #expect(result.status == 64 && result.output.isEmpty && result.errors.contains(words), "\(result)")
     }
 }

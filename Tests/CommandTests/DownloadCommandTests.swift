@@ -2,8 +2,6 @@ import Foundation
 import NetworkLab
 import Testing
 
-@testable import reachability_download
-
 /// `reachability download` from a server at the other end of a cable.
 @Suite struct DownloadCommandTests {
     private static let content = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 9) }
@@ -20,13 +18,29 @@ import Testing
         return try await .make(behaviour)
     }
 
-    @Test func `a file comes, with the mode of any new one, and nothing is said on a pipe`() async throws {
+    @Test func `a file comes without a word on a pipe, and replaces another only with --force`() async throws {
         let lab = try await lab()
         #expect(try await lab.run(environment: "umask 027") == Self.done)
         #expect(lab.content() == Self.content)
         #expect(try lab.names() == ["file"])
         let attributes = try FileManager.default.attributesOfItem(atPath: lab.file)
         #expect(attributes[.posixPermissions] as? Int == 0o640)
+        try lab.directory.write("file", "old")
+        #expect(try await lab.run() == Self.failure(73, "file is there already: --force replaces it"))
+        #expect(lab.server.requests.count == 1)
+        let wrong = String(repeating: "0", count: 64)
+        let sentence = "this is another file: its SHA-256 is \(Self.digest): it was deleted"
+        #expect(try await lab.run("--force --sha256 \(wrong)") == Self.failure(65, sentence))
+        #expect(lab.content() == Array("old".utf8))
+        #expect(try lab.names() == ["file"])
+        #expect(try await lab.run("--force --sha256 \(Self.digest.uppercased())") == Self.done)
+        #expect(lab.content() == Self.content)
+        try lab.directory.makeFolder("folder")
+        #expect(
+            try await lab.run("--force --output folder") == Self.failure(73, "folder is there already, and is no file")
+        )
+        try await Command.run(["download", "http://127.0.0.1:1/"])
+            .expectRefusal("the last part of \"http://127.0.0.1:1/\" is no name for a file: give one with --output")
     }
 
     @Test func `the cable pulled three times in one download`() async throws {
@@ -78,17 +92,33 @@ import Testing
         #expect(lab.content() == Self.content)
     }
 
-    @Test func `killed in the middle, the next one goes on`() async throws {
+    @Test func `the next download continues the part of a killed one`() async throws {
         let lab = try await lab { $0.limit = Self.half }
         let first = try await lab.start()
         try await lab.untilPart(has: Self.half)
+        #expect(try await lab.run() == Self.failure(75, "another download to file is under way"))
         first.signal(SIGKILL)
         _ = try await first.result()
-        lab.server.behave { $0.limit = .max }
-        #expect(try await lab.run("--sha256 \(Self.digest.uppercased())") == Self.done)
+        lab.server.behave { ($0.content, $0.tag, $0.status) = ([1], nil, 404) }
+        #expect(try await lab.run() == Self.failure(69, "the answer was not accepted: its status is 404"))
+        #expect(try lab.names() == ["file.part", "file.part.json"])
+        lab.server.behave { ($0.content, $0.tag, $0.status, $0.limit) = (Self.content, #""v1""#, 200, .max) }
+        #expect(try await lab.run("--sha256 \(Self.digest)") == Self.done)
         #expect(lab.content() == Self.content)
         #expect(lab.server.requests.last?.contains("Range: bytes=\(Self.half)-\r\n") == true)
         #expect(try lab.names() == ["file"])
+    }
+
+    @Test func `a file that has changed meanwhile is fetched from its start, and the command says so`() async throws {
+        let lab = try await lab { ($0.limit, $0.closes) = (Self.half, true) }
+        let command = try await lab.start()
+        try await lab.untilRequests(are: 2)
+        let other = Array(Self.content.reversed())
+        lab.server.behave { ($0.content, $0.tag, $0.limit, $0.closes) = (other, #""v2""#, .max, false) }
+        let result = try await command.result()
+        let sentence = "starts over: the server sends all of it: it has changed, or no parts of it are sent"
+        #expect(result == Self.failure(0, sentence))
+        #expect(lab.content() == other)
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
@@ -106,75 +136,6 @@ import Testing
         #expect(lab.content() == Self.content)
     }
 
-    @Test func `a file that has changed meanwhile is fetched anew, and it is said`() async throws {
-        let lab = try await lab { $0.limit = Self.half }
-        let first = try await lab.start()
-        try await lab.untilPart(has: Self.half)
-        first.signal(SIGKILL)
-        _ = try await first.result()
-        let other = Array(Self.content.reversed())
-        lab.server.behave { ($0.content, $0.tag, $0.limit) = (other, #""v2""#, .max) }
-        let sentence = "starts over: the server sends all of it: it has changed, or no parts of it are sent"
-        #expect(try await lab.run() == Self.failure(0, sentence))
-        #expect(lab.content() == other)
-    }
-
-    @Test(arguments: [#"W/"v1""#, nil])
-    func `without a strong validator it starts over, and says so`(tag: String?) async throws {
-        let lab = try await lab { ($0.tag, $0.limit, $0.closes) = (tag, Self.half, true) }
-        let command = try await lab.start()
-        try await lab.untilRequests(are: 2)
-        lab.server.behave { ($0.limit, $0.closes) = (.max, false) }
-        let result = try await command.result()
-        #expect(result.status == 0)
-        #expect(result.errors.hasPrefix("reachability: starts over: the server does not tell its versions apart\n"))
-        #expect(lab.content() == Self.content)
-    }
-
-    @Test func `a file of another digest is deleted`() async throws {
-        let lab = try await lab()
-        let wrong = String(repeating: "0", count: 64)
-        let sentence = "this is another file: its SHA-256 is \(Self.digest): it was deleted"
-        #expect(try await lab.run("--sha256 \(wrong)") == Self.failure(65, sentence))
-        #expect(try lab.names().isEmpty)
-        try lab.directory.write("file", "old")
-        #expect(try await lab.run("--force --sha256 \(wrong)") == Self.failure(65, sentence))
-        #expect(lab.content() == Array("old".utf8))
-    }
-
-    @Test func `a file that is there stays, unless it is to be replaced`() async throws {
-        let lab = try await lab()
-        try lab.directory.write("file", "old")
-        #expect(try await lab.run() == Self.failure(73, "file is there already: --force replaces it"))
-        #expect(lab.server.requests.isEmpty)
-        #expect(try await lab.run("--force") == Self.done)
-        #expect(lab.content() == Self.content)
-        try lab.directory.makeFolder("folder")
-        #expect(
-            try await lab.run("--force --output folder") == Self.failure(73, "folder is there already, and is no file")
-        )
-    }
-
-    @Test func `of two downloads to one place the second is refused`() async throws {
-        let lab = try await lab { $0.limit = Self.half }
-        let first = try await lab.start()
-        try await lab.untilPart(has: Self.half)
-        #expect(try await lab.run() == Self.failure(75, "another download to file is under way"))
-        lab.server.behave { $0.limit = .max }
-        #expect(try await first.result() == Self.done)
-    }
-
-    @Test func `a status is no file, and what is here stays`() async throws {
-        let lab = try await lab { $0.limit = Self.half }
-        let first = try await lab.start()
-        try await lab.untilPart(has: Self.half)
-        first.signal(SIGKILL)
-        _ = try await first.result()
-        lab.server.behave { ($0.content, $0.tag, $0.status, $0.limit) = ([1], nil, 404, .max) }
-        #expect(try await lab.run() == Self.failure(69, "the answer was not accepted: its status is 404"))
-        #expect(try lab.names() == ["file.part", "file.part.json"])
-    }
-
     @Test(arguments: [
         ("size=1m", CInt(74), "disk/file.part cannot be written: No space left on device"),
         ("ro", 73, "disk/file.part cannot be written: Read-only file system"),
@@ -188,7 +149,9 @@ import Testing
         #expect(try await Command.run(script: script, in: lab.client) == Self.failure(status, sentence))
     }
 
-    @Test func `through a proxy that the environment names`() async throws {
+    @Test func `the proxy of the environment is used, and an unusable one is reported without its password`()
+        async throws
+    {
         let lab = try await lab()
         let proxy = "http_proxy=http://name:pass@192.0.2.1:\(ScriptedServer.labPort)"
         let script = "cd \(lab.directory.path); export \(proxy); $R download http://files.example/file"
@@ -196,14 +159,10 @@ import Testing
         #expect(lab.content() == Self.content)
         #expect(lab.server.requests.first?.hasPrefix("CONNECT files.example:80 HTTP/1.1\r\n") == true)
         #expect(lab.server.requests.first?.contains("\r\nproxy-authorization: Basic bmFtZTpwYXNz\r\n") == true)
-    }
-
-    @Test func `a proxy that cannot be used is told, without its password`() async throws {
-        let result = try await Command.run(
-            script: "http_proxy=https://name:pass@proxy.example $R download http://127.0.0.1:1/a"
+        let refused = "http_proxy=https://name:pass@proxy.example $R download http://127.0.0.1:1/a"
+        try await Command.run(script: refused).expectRefusal(
+            "http_proxy names a proxy that is neither http:// nor socks5://: name such a one"
         )
-        let sentence = "http_proxy names a proxy that is neither http:// nor socks5://: name such a one"
-        #expect(result == Self.failure(64, sentence))
     }
 
     @Test func `a server that is not trusted is given up at once`() async throws {
@@ -227,40 +186,6 @@ import Testing
         lab.server.behave { ($0.limit, $0.closes) = (.max, false) }
         #expect(try await command.result() == Self.done)
         #expect(lab.server.requests.allSatisfy { $0.contains("\r\nAuthorization: Basic bmEgbWU6cGFzcw==\r\n") })
-    }
-
-    @Test(arguments: [
-        "", "/", "/a/", "/.hidden", "/..", "/%2e%2e", "/a%2fb", "/%00", "/a%1b", "/%ff", "/%", "/?a=b", "/\(long)",
-    ])
-    func `no name is taken from such a URL`(path: String) async throws {
-        let url = "http://127.0.0.1:1\(path)"
-        try await Command.run(["download", url])
-            .expectRefusal("the last part of \"\(url)\" is no name for a file: give one with --output")
-    }
-
-    private static let long = String(repeating: "a", count: 246)
-
-    @Test(arguments: [
-        ("http://h/a/image.iso?x=/y#z", "image.iso"), ("https://h/a%20b", "a b"), ("http://h/%e2%82%ac.txt", "€.txt"),
-    ])
-    func `the name is the last part of the URL`(url: String, name: String) throws {
-        #expect(try DownloadURL(url).fileName() == name)
-    }
-
-    @Test(arguments: ["ftp://h/a", "h/a", "/a", "http:///a", "file:///etc/passwd", ""])
-    func `what is no URL of HTTP is refused`(text: String) async throws {
-        try await Command.run(["download", "--", text])
-            .expectRefusal("\"\(text)\" is no URL of http or https: write https://example.org/image.iso")
-    }
-
-    @Test(arguments: [
-        (["--sha256", "abc"], "--sha256 wants 64 hexadecimal digits, as sha256sum prints them"),
-        (["--output", ""], "--output names no file"),
-        (["--output", "-"], "a download becomes a file: --output ./- is one of that name"),
-        (["--deadline", "0s"], "--deadline must be more than nothing"),
-    ])
-    func `what makes no sense is refused`(options: [String], sentence: String) async throws {
-        try await Command.run(["download"] + options + ["http://127.0.0.1:1/a"]).expectRefusal(sentence)
     }
 
     private static let digest = "362da23f293891e0aa41f9ba9470427edd5a3c962b9574affcba6a27bfea8207"

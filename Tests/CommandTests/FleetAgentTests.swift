@@ -204,37 +204,6 @@ struct FleetAgentTests {
         _ = try await again.end()
     }
 
-    @Test(
-        "What is wrong in the line is said, with what to do",
-        arguments: [
-            (
-                ["--broker", "http://a", "--site", "s", "--device", "d"],
-                "\"http://a\" is no address of a broker: write mqtts://"
-            ),
-            (
-                ["--broker", "mqtts://a", "--site", "s/t", "--device", "d"],
-                "--site and --device are names of 1 to 64 letters"
-            ),
-            (
-                ["--broker", "mqtts://a", "--site", "s", "--device", "d", "--key", "k"],
-                "--key goes with --certificate"
-            ),
-            (["--broker", "mqtt://a", "--site", "s", "--device", "d", "--authority", "k"], "for a broker with TLS"),
-            (
-                ["--broker", "mqtts://a", "--site", "s", "--device", "d", "--allow", "exec"],
-                "--allow knows check and report"
-            ),
-            (
-                ["--broker", "mqtts://a", "--site", "s", "--device", "d", "--refresh", "0s"],
-                "--refresh is from 1s to 24h"
-            ),
-        ]
-    )
-    func refuses(_ words: [String], _ text: String) async throws {
-        let result = try await Command.run(["fleet", "agent"] + words)
-        #expect(result.status == 64 && result.errors.contains(text))
-    }
-
     @Test("All of it may stand in the service's file, which the service takes, too")
     func readsConfiguration() async throws {
         let lab = try await FleetLab.start()

@@ -87,15 +87,9 @@ import Testing
         let lab = try await FleetAuthorityLab.start()
         let cases: [(subject: String, key: [String], more: [String], sentence: String?)] = [
             ("/CN=door-7", ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], [], nil),
-            ("/CN=door-7", ["rsa:2048"], [], nil),
             ("/CN=door-7", ["ed25519"], ["-addext", "subjectAltName=DNS:broker"], nil),
             ("/O=Acme/CN=door-7", ["ed25519"], ["-addext", "basicConstraints=CA:TRUE"], nil),
-            ("/CN=door-7", ["rsa:512"], [], "or RSA with 2048 bits or more"),
             ("/CN=door-7", ["rsa:1024"], [], "or RSA with 2048 bits or more"),
-            ("/CN=door-7/CN=door-8", ["ed25519"], [], "there are 2 common names in it"),
-            ("/O=Acme", ["ed25519"], [], "there is no common name in it"),
-            ("/CN=*", ["ed25519"], [], "\"*\" is no name of a machine"),
-            ("/CN=$hub", ["ed25519"], [], "\"$hub\" is no name of a machine"),
             ("/CN=hq\\/door", ["ed25519"], [], "\"hq/door\" is no name of a machine"),
             ("/CN=hub", ["ed25519"], [], "\"hub\" hears every machine and may ask it"),
         ]
@@ -146,18 +140,10 @@ import Testing
             #expect(result.status == status && result.output.isEmpty && result.errors.contains(text), "\(result)")
         }
         let place = lab.place("own")
-        try lab.directory.write("big", String(repeating: "x", count: 70_000), mode: 0o644)
         try await expect(["ca", "init", lab.authority], 73, "is there already: one directory has one authority")
-        try await expect(["ca", "init", "--name", "", lab.place("b")], 64, "is no name: take 1 to 64 characters")
         try await expect(["ca", "init", "--validity", "1s", lab.place("b")], 64, "--validity is 1m at least")
         try await expect(["ca", "sign", lab.authority, "/nowhere"], 66, "cannot read /nowhere")
-        try await expect(["ca", "sign", lab.authority, lab.directory.file("big")], 65, "more than 64 KiB")
         try await expect(["ca", "sign", lab.authority, lab.certificate], 65, "there is none in it")
-        try await expect(
-            ["ca", "sign", "--hub", "--server", "a", "b", "c"],
-            64,
-            "--hub and --server are for different"
-        )
         try await expect(["ca", "list", lab.directory.path], 66, "there is no authority in")
         try await expect(["ca", "revoke", lab.authority, "door"], 65, "nothing was issued to \"door\"")
         try await expect(["enroll", "--device", "a/b", "--directory", place], 64, "\"a/b\" is no name")
@@ -165,11 +151,6 @@ import Testing
             ["enroll", "--device", "a", "--directory", place, "--renew"],
             66,
             "cannot read \(place)/a.pem"
-        )
-        try await expect(
-            ["enroll", "--device", "a", "--directory", place, "--authority", "x"],
-            64,
-            "goes with --install"
         )
         try await expect(
             ["enroll", "--device", "a", "--directory", place, "--install", lab.certificate],

@@ -108,22 +108,6 @@ struct FleetNotifyTests {
         )
         #expect(try await hub.end() == 0)
     }
-
-    @Test("What of the notifiers cannot be used is said, and the hub does not start")
-    func refuses() async throws {
-        let lab = try await FleetLab.start()
-        let file = lab.serve.directory.file("hub.toml")
-        try lab.serve.directory.write(
-            "hub.toml",
-            "schema = 1\n[[notify]]\nname = \"x\"\nwebhook = \"http://127.0.0.1:9\"\nsecret-file = \"/nowhere\"\n",
-            mode: 0o644
-        )
-        let result = try await HubLab.command(lab, ["--config", file]).result()
-        #expect(result.status == 78)
-        #expect(
-            result.errors == "\(file):5: notify[1].secret-file: /nowhere cannot be read: No such file or directory\n"
-        )
-    }
 }
 
 /// Machines of one site, which say what agents do.

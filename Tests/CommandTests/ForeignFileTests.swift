@@ -5,17 +5,7 @@ import Testing
     /// What lies under the name `outbox`, and how a shell makes it.
     enum Kind: String, CaseIterable {
         case text = "echo hello >outbox"
-        case passwords = "cp /etc/passwd outbox; chmod 644 outbox"
-        case database = "sqlite3 outbox 'CREATE TABLE request (id); INSERT INTO request VALUES (1)'; chmod 640 outbox"
-        case databaseWithLog = """
-            printf '.dbconfig no_ckpt_on_close on\\nPRAGMA journal_mode = wal;\\nCREATE TABLE t (x);\\n' | sqlite3 outbox
-            [ -s outbox-wal ] || exit 99
-            """
-        case databaseOfAnother = "sqlite3 outbox 'PRAGMA application_id = 252006673; CREATE TABLE t (x)'"
-        case empty = ": >outbox"
-        case directory = "mkdir outbox"
         case queue = "mkfifo outbox"
-        case device = "mknod outbox c 1 3"
         case damagedHeader = """
             $R outbox add --outbox outbox http://one.example/; printf X | dd of=outbox conv=notrunc status=none
             """
@@ -26,17 +16,17 @@ import Testing
         "drop --all", "flush --with true",
     ]
 
-    @Test(.enabled(if: Tools.has("sqlite3")), arguments: Kind.allCases, [false, true])
+    @Test(arguments: [(Kind.text, false), (.queue, true), (.damagedHeader, false)])
     func `it is refused and stays as it is`(kind: Kind, isLink: Bool) async throws {
         let directory = try ScratchDirectory()
         let script = """
             cd \(directory.path) || exit 99
             { \(kind.rawValue); } >/dev/null
-            \(isLink ? "mv outbox target; for s in -wal -shm .lock; do [ ! -e outbox$s ] || mv outbox$s target$s; done; ln -s target outbox" : "")
+            \(isLink ? "mv outbox target; ln -s target outbox" : "")
             state() { find . -printf '%p %y %m %s %T@ %i %l\\n' | sort; find . -type f -exec sha256sum {} +; }
             state >/tmp/$$.before
             while read -r subcommand rest; do
-                timeout 60 $R outbox $subcommand --outbox outbox $rest 2>&1; echo "$subcommand $?"
+                $R outbox $subcommand --outbox outbox $rest 2>&1; echo "$subcommand $?"
                 state >/tmp/$$.after; diff /tmp/$$.before /tmp/$$.after
             done <<END
             \(Self.commands.joined(separator: "\n"))
@@ -52,18 +42,18 @@ import Testing
         #expect(result.errors == "")
     }
 
-    @Test(.enabled(if: Tools.has("setpriv")), arguments: commands)
-    func `a file that may not be read is refused`(command: String) async throws {
+    @Test(.enabled(if: Tools.has("setpriv"))) func `a file that may not be read is refused`() async throws {
         let directory = try ScratchDirectory()
-        let words = command.split(separator: " ", maxSplits: 1)
         let script = """
             cd \(directory.path) && chmod 777 . && echo hello >outbox && chmod 600 outbox && before=$(ls -lA --full-time)
-            setpriv --reuid 65534 --clear-groups $R outbox \(words[0]) --outbox outbox \(words.dropFirst().joined())
-            echo $?; [ "$(ls -lA --full-time)" = "$before" ] || ls -lA
+            for words in list "add http://one.example/" "drop --all"; do
+                set -- $words; subcommand=$1; shift
+                setpriv --reuid 65534 --clear-groups $R outbox $subcommand --outbox outbox "$@" 2>&1; echo $?
+            done
+            [ "$(ls -lA --full-time)" = "$before" ] || ls -lA
             """
-        let result = try await Command.run(script: script)
-        #expect(result.output == "66\n")
-        #expect(result.errors == "reachability: cannot open the outbox outbox: Permission denied\n")
+        let sentence = "reachability: cannot open the outbox outbox: Permission denied\n66\n"
+        #expect(try await Command.run(script: script).output == String(repeating: sentence, count: 3))
     }
 
     @Test func `an outbox in a directory that cannot be written is listed, and cannot be changed`() async throws {

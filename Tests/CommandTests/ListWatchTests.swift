@@ -54,24 +54,4 @@ import Testing
         watch.signal(SIGTERM)
         _ = try await watch.result()
     }
-
-    @Test func `nothing wakes it while nothing changes, nor do routes to elsewhere`() async throws {
-        let namespace = try await ListTests.namespace()
-        let watch = try await RunningCommand.start(["list", "--watch", "--json"], in: namespace)
-        _ = try await watch.line()
-        let activity = ThreadActivity(of: watch.identifier)
-        try await activity.waitForRest()
-        let before = try activity.switches
-        try await LabThread.detached { try namespace.ip((0..<100).map { "route add 10.7.\($0).0/24 via 192.0.2.1" }) }
-        try await Task.sleep(for: .seconds(2))
-        #expect(try activity.switches == before)
-        #expect(await watch.restOfLines().isEmpty)
-    }
-
-    @Test func `it ends with its reader`() async throws {
-        let watch = try await RunningCommand.start(["list", "--watch"])
-        _ = try await watch.line()
-        await watch.closeOutput()
-        #expect(try await watch.result(reading: false).status == 0)
-    }
 }

@@ -32,7 +32,7 @@ final class NameWorld: Sendable {
 
     /// Adds a name server.
     func serve(_ behaviour: NameServer.Behaviour) async throws -> NameServer {
-        try await LabThread.detached { try NameServer(in: self.neighbour, at: ["0.0.0.0"], behaviour) }
+        try await LabThread.detached { try NameServer(in: self.neighbour, at: ["192.0.2.53"], behaviour) }
     }
 
     /// Puts files of its own in place of the machine's, then does `script`.

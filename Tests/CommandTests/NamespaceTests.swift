@@ -6,34 +6,23 @@ import Testing
 @Suite struct NamespaceTests {
     private static let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
 
-    @Test func `status asks in the namespace that is named`() async throws {
-        let name = try await NamedNamespace.make()
+    @Test func `a namespace is given by its name, its path or a process in it`() async throws {
+        // A name of digits comes before a process.
+        let name = try await NamedNamespace.make("\(getpid())")
         let here = try await LabThread.detached { try LabNamespace() }
         #expect(try await Command.run(["status"], in: here).status == 1)
         let result = try await Command.run(["status", "--netns", name.name], in: here)
         #expect(result.status == 0)
         #expect(result.output.hasSuffix(" network: \(Self.way), over IPv4 and IPv6\n"))
-        try await name.uplink.setConnected(false)
-        #expect(try await Command.run(["status", "--netns", name.name], in: here).status == 1)
-    }
-
-    @Test func `a namespace is given by its path, or by a process in it`() async throws {
-        let uplink = try await Uplink.make()
-        let here = try await LabThread.detached { try LabNamespace() }
-        let inside = try await RunningCommand.start(script: "echo; exec sleep 1000", in: uplink.namespace)
+        let inside = try await RunningCommand.start(script: "echo; exec sleep 1000", in: name.uplink.namespace)
         defer { inside.signal(SIGKILL) }
         _ = try await inside.line()
-        for text in [uplink.namespace.path, "\(inside.identifier)", "/proc/\(inside.identifier)/ns/net"] {
+        for text in [name.uplink.namespace.path, "\(inside.identifier)", "/proc/\(inside.identifier)/ns/net"] {
             let result = try await Command.run(["status", "--netns", text, "203.0.113.9"], in: here)
             #expect(result.output.hasSuffix(" 203.0.113.9: \(Self.way)\n"), "\(text): \(result.errors)")
         }
-    }
-
-    @Test func `a name of digits comes before a process`() async throws {
-        let name = try await NamedNamespace.make("\(getpid())")
-        let here = try await LabThread.detached { try LabNamespace() }
-        let result = try await Command.run(["status", "--netns", name.name, "203.0.113.9"], in: here)
-        #expect(result.output.hasSuffix(" 203.0.113.9: \(Self.way)\n"))
+        try await name.uplink.setConnected(false)
+        #expect(try await Command.run(["status", "--netns", name.name], in: here).status == 1)
     }
 
     @Test func `status asks in every named namespace, and the worst decides`() async throws {
@@ -45,7 +34,6 @@ import Testing
         #expect(result.lines.first?.hasSuffix(" 203.0.113.9: \(Self.way), current namespace") == true)
         #expect(result.lines.contains { $0.hasSuffix(" 203.0.113.9: \(Self.way), namespace \(one.name)") })
         #expect(result.lines.contains { $0.hasSuffix(" 203.0.113.9: not reachable, no route, namespace \(two.name)") })
-        #expect(try await Command.run(["status", "--all-netns", "--netns", one.name]).status == 64)
     }
 
     @Test func `a namespace has its own files in place of those in etc`() async throws {
@@ -95,52 +83,7 @@ import Testing
         #expect(try await watch.result().lines.count == 3)
     }
 
-    @Test func `a namespace that is deleted vanishes, and is found again when it comes back`() async throws {
-        var name = try await NamedNamespace.make()
-        let text = name.name
-        let witness = try await LabThread.detached { try LabNamespace() }
-        try await name.uplink.ip("link add inside type veth peer name outside netns \(witness.path)")
-        let watch = try await RunningCommand.start(["watch", "--netns", text])
-        #expect(try await watch.status() == Self.way)
-        for _ in 0..<3 {
-            name.delete()
-            #expect(try await watch.status() == "unknown, the network namespace is gone")
-            // The other end of the pair goes when the last holder of the namespace lets go.
-            let isGone = try await eventually(within: .seconds(90)) {
-                try await LabThread.detached {
-                    try witness.run("ip", ["-br", "link", "show", "type", "veth"]).output.isEmpty
-                }
-            }
-            #expect(isGone)
-            name = try await NamedNamespace.make(text)
-            #expect(try await watch.status() == Self.way)
-            try await name.uplink.ip("link add inside type veth peer name outside netns \(witness.path)")
-        }
-        watch.signal(SIGTERM)
-        let result = try await watch.result()
-        #expect(result.status == 0)
-        #expect(result.errors.isEmpty)
-        #expect(result.lines.count == 7)
-    }
-
-    @Test func `a namespace that is replaced at once is followed`() async throws {
-        var name = try await NamedNamespace.make()
-        let text = name.name
-        let watch = try await RunningCommand.start(["watch", "--netns", text])
-        #expect(try await watch.status() == Self.way)
-        for _ in 0..<5 {
-            name.delete()
-            name = try await NamedNamespace.make(text)
-            try await name.uplink.setConnected(false)
-            var last = try await watch.status()
-            while last != "not reachable, no route" { last = try await watch.status() }
-            try await name.uplink.setConnected(true)
-            #expect(try await watch.status() == Self.way)
-        }
-    }
-
-    @Test
-    func `without a descriptor to spare, the namespace is found later`() async throws {
+    @Test func `without a descriptor to spare, the namespace is found later`() async throws {
         var name = try await NamedNamespace.make()
         let text = name.name
         let watch = try await RunningCommand.start(["watch", "--netns", text])

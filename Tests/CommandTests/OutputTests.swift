@@ -63,28 +63,4 @@ import Testing
             #expect(result.output.contains(" 198.51.100.1: \u{1b}[31mnot reachable\u{1b}[0m, prohibited by"))
         }
     }
-
-    @Test func `without a terminal there are no colours`() async throws {
-        let result = try await Command.run(["status", "127.0.0.1"])
-        #expect(!result.output.contains("\u{1b}"))
-    }
-
-    @Test func `many hosts in one run share their descriptors`() async throws {
-        let watch = try await RunningCommand.start(["watch"] + ManyHosts.all)
-        for _ in ManyHosts.all { _ = try await watch.line() }
-        #expect(try Self.netlinkSockets(of: watch.identifier).count == 2)
-        let status = try String(contentsOfFile: "/proc/\(watch.identifier)/status", encoding: .utf8)
-        let threads = try #require(status.firstMatch(of: #/Threads:\s+(\d+)/#)).1
-        #expect((Int(threads) ?? .max) < 12, "\(threads) threads")
-    }
-
-    /// Not all sockets: a process begins with those that whoever starts it happens to leave open.
-    private static func netlinkSockets(of process: pid_t) throws -> Set<UInt64> {
-        let directory = "/proc/\(process)/fd/"
-        let names = try FileManager.default.contentsOfDirectory(atPath: directory)
-        let files = names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: directory + $0) }
-        let inodes = Set(files.compactMap { $0.wholeMatch(of: #/socket:\[(\d+)\]/#)?.1 }.compactMap { UInt64($0) })
-        let table = try String(contentsOfFile: "/proc/\(process)/net/netlink", encoding: .utf8)
-        return inodes.intersection(ListedSocket.all(listedIn: table).map(\.inode))
-    }
 }

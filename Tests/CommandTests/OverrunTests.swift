@@ -16,7 +16,7 @@ import Testing
             func batch(_ commands: [String]) throws {
                 let ip = try uplink.namespace.start("ip", ["-batch", "-"], input: commands.joined())
                 // Long on a machine that has much else to do.
-                let result = try ip.wait(within: .seconds(90))
+                let result = try ip.wait(within: .seconds(300))
                 guard result.status == 0 else { throw LabError("ip ended with \(result.status): \(result.errors)") }
             }
             try batch(subnets.map { "route add \($0) dev u0\n" })
@@ -34,10 +34,8 @@ import Testing
             let before = try await Self.drops(in: uplink.namespace)
             try await Self.storm(in: uplink, connecting: isConnected)
             #expect(try await Self.drops(in: uplink.namespace) > before)
-            let start = ContinuousClock.now
             watch.signal(SIGCONT)
             #expect(try await watch.status().hasPrefix(isConnected ? "reachable" : "not reachable"))
-            print("after an overrun the state was right in \(ContinuousClock.now - start)")
         }
         // And messages are heard as before.
         try await uplink.setConnected(false)
@@ -46,20 +44,5 @@ import Testing
         let result = try await watch.result()
         #expect(result.status == 0)
         #expect(result.lines.count == 4)
-    }
-
-    @Test func `a storm while watch begins leaves no wrong answer`() async throws {
-        let uplink = try await Uplink.make()
-        async let storm: Void = Self.storm(in: uplink, connecting: false)
-        var watches: [RunningCommand] = []
-        for _ in 0..<5 { watches.append(try await RunningCommand.start(["watch"], in: uplink.namespace)) }
-        try await storm
-        for watch in watches {
-            var last = try await watch.status()
-            while last.hasPrefix("reachable") { last = try await watch.status() }
-            #expect(last == "not reachable, no route")
-            watch.signal(SIGTERM)
-            #expect(try await watch.result().status == 0)
-        }
     }
 }

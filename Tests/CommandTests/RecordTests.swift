@@ -6,7 +6,7 @@ import Testing
 @Suite struct RecordTests {
     private static let hosts = ["127.0.0.1", "203.0.113.9", "2001:db8:9::9", "localhost", "example.invalid"]
 
-    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    @Test(arguments: [1, 2] as [UInt64])
     func `a replay prints what the recording printed, times included`(seed: UInt64) async throws {
         let (uplink, directory) = (try await Uplink.make(), try RecordingDirectory())
         let file = directory.file("a.nlrec")
@@ -93,28 +93,25 @@ import Testing
         missing.expectRefusal("cannot make \(directory.file("b/a")): No such file or directory", status: 73)
     }
 
-    @Test(arguments: [["example.org"], ["example.org", "192.0.2.1"], ["192.0.2.1", "trouble.nlrec"], ["a"]])
-    func `a host where the file belongs makes no file`(arguments: [String]) async throws {
+    @Test func `a host where the file belongs makes no file`() async throws {
         let directory = try RecordingDirectory()
-        let words = arguments.joined(separator: " ")
-        let result = try await Command.run(script: "cd \(directory.path) && exec $R record \(words)")
-        result.expectRefusal(
-            "\"\(arguments[0])\" stands where the file to record into does: did you mean: reachability record trouble.nlrec"
-                + " \(words)? A file that does not end in .nlrec is written with a slash: ./\(arguments[0])"
-        )
+        for words in [["example.org"], ["192.0.2.1", "trouble.nlrec"]] {
+            let line = words.joined(separator: " ")
+            let result = try await Command.run(script: "cd \(directory.path) && exec $R record \(line)")
+            result.expectRefusal(
+                "\"\(words[0])\" stands where the file to record into does: did you mean: reachability record trouble.nlrec"
+                    + " \(line)? A file that does not end in .nlrec is written with a slash: ./\(words[0])"
+            )
+        }
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
-    }
-
-    @Test(arguments: ["a.nlrec", "./a"])
-    func `a file in the working directory has its end or a slash`(file: String) async throws {
-        let directory = try RecordingDirectory()
-        let record = try await RunningCommand.start(
-            script: "cd \(directory.path) && exec $R record \(file) 127.0.0.1"
-        )
-        _ = try await record.line()
-        record.signal(SIGTERM)
-        #expect(try await record.result().status == 0)
-        #expect(FileManager.default.fileExists(atPath: directory.file(file)))
+        for file in ["a.nlrec", "./a"] {
+            let script = "cd \(directory.path) && exec $R record \(file) 127.0.0.1"
+            let record = try await RunningCommand.start(script: script)
+            _ = try await record.line()
+            record.signal(SIGTERM)
+            #expect(try await record.result().status == 0)
+            #expect(FileManager.default.fileExists(atPath: directory.file(file)))
+        }
     }
 
     @Test func `a reader that goes away does not end a recording`() async throws {
@@ -216,31 +213,17 @@ import Testing
         #expect(try await Command.run(["replay", file]).status == 0)
     }
 
-    @Test func `--redact leaves nothing of an address in the file`() async throws {
-        let uplink = try await Uplink.make()
-        let addresses: [[UInt8]] = [[192, 0, 2, 1], [192, 0, 2, 2], [203, 0, 113, 9]]
-        // An address of a documentation network becomes another of its 256, once in a while one that is looked for here. What is
-        // left by mistake is left each time.
-        var isLeft = true
-        for _ in 0..<5 where isLeft {
-            let directory = try RecordingDirectory()
-            let file = directory.file("a")
-            let record = try await RunningCommand.start(
-                ["record", "--redact", file, "203.0.113.9", "example.invalid"],
-                in: uplink.namespace
-            )
-            _ = try await record.status(of: "203.0.113.9")
-            record.signal(SIGTERM)
-            let result = try await record.result()
-            #expect(result.output.contains("192.0.2.1"))
-            let bytes = try directory.bytes(of: "a")
-            isLeft = addresses.contains { bytes.firstRange(of: $0) != nil }
-            #expect(bytes.firstRange(of: Array("example.invalid".utf8)) == nil)
-            let replay = try await Command.run(["replay", file])
-            #expect(replay.lines.count == result.lines.count)
-            #expect(replay.errors.isEmpty)
-            #expect(isLeft || !replay.output.contains("192.0.2.1,"))
-        }
-        #expect(!isLeft)
+    @Test func `--redact leaves no name in the file`() async throws {
+        let (uplink, directory) = (try await Uplink.make(), try RecordingDirectory())
+        let file = directory.file("a")
+        let words = ["record", "--redact", file, "203.0.113.9", "example.invalid"]
+        let record = try await RunningCommand.start(words, in: uplink.namespace)
+        _ = try await record.status(of: "203.0.113.9")
+        record.signal(SIGTERM)
+        let result = try await record.result()
+        #expect(result.status == 0 && result.output.contains("192.0.2.1"))
+        #expect(try directory.bytes(of: "a").firstRange(of: Array("example.invalid".utf8)) == nil)
+        let replay = try await Command.run(["replay", file])
+        #expect(replay.lines.count == result.lines.count && replay.errors.isEmpty)
     }
 }

@@ -31,35 +31,26 @@ import Testing
         #expect(result.errors.hasSuffix("\nreachability: the deadline of 4s passed before the next attempt\n"))
     }
 
-    @Test func `the deadline ends what runs, and its children`() async throws {
-        let retry = try await start(["--deadline", "10s"], "sleep 1000 & echo $!; wait")
+    @Test(arguments: [
+        ([], "sleep 1000 & echo $!; wait", 143, "ended by signal 15"),
+        (["--kill-after", "1s"], "trap '' TERM; sleep 1000 & echo $!; wait; wait", 137, "ended by signal 9"),
+    ])
+    func `the deadline ends what runs, and its children`(
+        options: [String],
+        script: String,
+        status: CInt,
+        end: String
+    ) async throws {
+        let retry = try await start(["--deadline", "10s"] + options, script)
         let child = try #require(pid_t(try await retry.line()))
         let result = try await retry.result()
-        #expect(result.status == 143)
+        #expect(result.status == status)
         #expect(
             result.errorsWithoutDurations
-                == "reachability: 127.0.0.1: sh: ended by signal 15 after TIME, attempt 1 of 10, told to end: the"
-                + " deadline of 10s has passed\n"
+                == "reachability: 127.0.0.1: sh: \(end) after TIME, attempt 1 of 10, told to end: the deadline of 10s has"
+                + " passed\n"
         )
         try await expectNobody(child)
-    }
-
-    @Test func `what does not obey is killed after --kill-after`() async throws {
-        let retry = try await start(
-            ["--deadline", "10s", "--kill-after", "1s"],
-            "trap '' TERM; sleep 1000 & echo $!; wait; wait"
-        )
-        let child = try #require(pid_t(try await retry.line()))
-        let result = try await retry.result()
-        #expect(result.status == 137)
-        #expect(result.errors.contains("ended by signal 9 after "))
-        try await expectNobody(child)
-    }
-
-    @Test func `the deadline ends what runs offline: 75`() async throws {
-        let uplink = try await Uplink.make(isConnected: false)
-        let result = try await Command.run(["retry", "--deadline", "1s", "--", "sleep", "1000"], in: uplink.namespace)
-        #expect(result.status == 75)
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])

@@ -16,13 +16,12 @@ import Testing
         }
     }
 
-    @Test(arguments: errors)
-    func `status is unknown`(error: CInt) async throws {
+    @Test func `status is unknown`() async throws {
         let uplink = try await Uplink.make()
         let (sandbox, status) = try await Self.start(
             ["status", "--json", "203.0.113.9", "::1"],
             in: uplink.namespace,
-            denyingWith: error
+            denyingWith: EPERM
         )
         let result = try await status.result()
         #expect(result.status == 2)
@@ -54,19 +53,6 @@ import Testing
         #expect(result.lines.count == 3)
     }
 
-    @Test func `--netns names what is denied`() async throws {
-        let name = try await NamedNamespace.make()
-        let (sandbox, status) = try await Self.start(
-            ["status", "--netns", name.name],
-            in: name.uplink.namespace,
-            denyingWith: EPERM
-        )
-        let result = try await status.result()
-        #expect(result.status == 2)
-        #expect(result.output.hasSuffix(" network: unknown, netlink is not available\n"))
-        #expect(sandbox.denials > 0)
-    }
-
     @Test func `a limit of descriptors under which nothing can be waited for is told, and costs nothing`() async throws
     {
         let uplink = try await Uplink.make()
@@ -89,7 +75,7 @@ import Testing
     private static func prlimit(_ command: RunningCommand, _ limits: String) async throws {
         let identifier = command.identifier
         let result = try await LabThread.detached {
-            try LabProcess("prlimit", ["--pid", "\(identifier)", "--nofile=\(limits)"]).wait(within: .seconds(30))
+            try LabProcess("prlimit", ["--pid", "\(identifier)", "--nofile=\(limits)"]).wait(within: .seconds(90))
         }
         guard result.status == 0 else { throw LabError("prlimit: \(result.errors)") }
     }

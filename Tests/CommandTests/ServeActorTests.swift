@@ -62,7 +62,7 @@ import Testing
         for _ in 0..<10 {
             let process = try await lose(lab, by: script)
             var found: Actor?
-            _ = try await eventually(within: .seconds(5)) {
+            _ = try await eventually(within: .seconds(20)) {
                 found = try await outages(lab).first?.actor
                 return found != nil
             }

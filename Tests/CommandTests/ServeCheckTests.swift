@@ -85,7 +85,8 @@ import Testing
         )
         let start = ContinuousClock.now
         #expect(try await lab.end() == 0)
-        #expect(ContinuousClock.now - start < .seconds(getenv("SERVICE_TIMES") == nil ? 60 : 1))
+        // On a machine with nothing else to do.
+        if getenv("SERVICE_TIMES") != nil { #expect(ContinuousClock.now - start < .seconds(1)) }
     }
 
     @Test func `names that do not resolve keep nobody from asking, and cost no more than they may`() async throws {

@@ -83,21 +83,20 @@ import Testing
                 "no service listens at \(lab.socket): start one with `reachability serve`, or name its socket with --socket",
                 status: 69
             )
-    }
-
-    @Test func `a service without a file has none to read again`() async throws {
-        let lab = try await ServeLab.start()
-        try await Command.run(["serve", "--reload", "--socket", lab.socket])
-            .expectRefusal(
-                "the service was started without a configuration: give it one with --config",
-                status: 69
-            )
-        #expect(try await lab.end() == 0)
+        let without = try await ServeLab.start()
+        try await Command.run(["serve", "--reload", "--socket", without.socket])
+            .expectRefusal("the service was started without a configuration: give it one with --config", status: 69)
+        #expect(try await without.end() == 0)
     }
 
     @Test func `a file is checked without running`() async throws {
         try write(Self.internet)
-        #expect(try await Command.run(["serve", "--check", file]) == CommandResult(status: 0, output: "", errors: ""))
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        for good in [file, root.appending(path: "examples/serve.toml").path] {
+            let result = try await Command.run(["serve", "--check", good])
+            #expect(result == CommandResult(status: 0, output: "", errors: ""))
+        }
         try write("[listen]\nport = 1\n[history]\nkeep = 1\n")
         for option in ["--check", "--config"] {
             let result = try await Command.run(["serve", option, file, "--history", "none"])
@@ -119,13 +118,6 @@ import Testing
                     errors: "/nowhere: it cannot be read: No such file or directory\n"
                 )
         )
-    }
-
-    @Test func `the example is good`() async throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let file = root.appending(path: "examples/serve.toml").path
-        #expect(try await Command.run(["serve", "--check", file]) == CommandResult(status: 0, output: "", errors: ""))
     }
 
     private func post(_ lab: ServeLab) async throws -> String {

@@ -8,16 +8,6 @@ import Testing
         #expect(Set(Subcommand.all.map(\.name)) == Set(names), "a new subcommand needs a line in Subcommand.all")
     }
 
-    @Test func `help fits a screen of 24 lines and 80 columns, beside the prompt`() async throws {
-        for arguments in [[]] + (try await CommandTree.subcommands().map(\.path)) {
-            let result = try await Command.run(arguments + ["--help"])
-            #expect(result.status == 0)
-            let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-            #expect(lines.count <= 23, "\(arguments) has \(lines.count) lines of help")
-            for line in lines { #expect(line.count <= 80, "\(arguments): \(line)") }
-        }
-    }
-
     @Test func `help shows two examples, which the command understands`() async throws {
         for command in [try await CommandTree.read()] + (try await CommandTree.subcommands()) {
             let examples = try #require(command.paragraph("Examples: "), "\(command.name) shows no examples")
@@ -47,7 +37,8 @@ import Testing
             let arguments = Subcommand.all.first { $0.name == command.name }?.arguments ?? []
             for option in command.arguments ?? [] where option.valueName == "duration" {
                 let name = try #require(option.option)
-                for text in ["-1s", "--json", "1w", "1", "", "1.5"] {
+                // They look like options; other texts are tried on the type of these options.
+                for text in ["-1s", "--json"] {
                     try await Command.run(command.path + [name, text] + arguments)
                         .expectRefusal("\"\(text)\" is no duration: write 500ms, 1.5s, 2m or 1h, for example")
                 }

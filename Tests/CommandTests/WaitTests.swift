@@ -22,6 +22,17 @@ import Testing
         #expect(try await Command.run(["wait"] + arguments, in: uplink.namespace) == Self.success)
     }
 
+    @Test func `what is wrong in the line is refused`() async throws {
+        try await Command.run(["wait", "--interface", "a/b"]).expectRefusal("\"a/b\" is no name of an interface")
+        let sentence = "192.0.2.1 is an address, and --dns waits for a name: did you mean: reachability wait 192.0.2.1"
+        try await Command.run(["wait", "--dns", "192.0.2.1"]).expectRefusal(sentence)
+        let host = try await Command.run(["wait", "http://example.org"])
+        #expect(host.status == 64)
+        #expect(host.errors.hasPrefix("reachability: \"http://example.org\" is neither a host name nor an address"))
+        let name = try await NamedNamespace.make()
+        #expect(try await Command.run(["wait", "--netns", name.name, "--interface", "u0"]) == Self.success)
+    }
+
     @Test func `time that is up is 75, with a reason for each condition`() async throws {
         let namespace = try await Self.offline()
         let arguments = [
@@ -41,18 +52,17 @@ import Testing
                 "reachability: waited 10s for interface eth0: no interface",
             ]
         )
-    }
-
-    @Test func `what must last is said to have not`() async throws {
         let uplink = try await Uplink.make()
-        let result = try await Command.run(["wait", "--stable", "1m", "--timeout", "300ms"], in: uplink.namespace)
+        let brief = try await Command.run(["wait", "--stable", "1m", "--timeout", "300ms"], in: uplink.namespace)
         let errors = "reachability: waited 300ms for the conditions to last 1m\n"
-        #expect(result == CommandResult(status: 75, output: "", errors: errors))
-        let arguments = ["wait", "--for", "not-reachable", "--timeout", "300ms"]
-        let goal = try await Command.run(arguments, in: uplink.namespace)
-        #expect(goal.status == 75)
+        #expect(brief == CommandResult(status: 75, output: "", errors: errors))
+        let lost = try await Command.run(
+            ["wait", "--for", "not-reachable", "--timeout", "300ms"],
+            in: uplink.namespace
+        )
         let way = "reachable (ethernet or Wi-Fi), interface u0, gateway 192.0.2.1, source 192.0.2.2"
-        #expect(goal.errors == "reachability: waited 300ms for the network not to be reachable: \(way)\n")
+        #expect(lost.status == 75)
+        #expect(lost.errors == "reachability: waited 300ms for the network not to be reachable: \(way)\n")
     }
 
     @Test func `it ends with the change that is waited for`() async throws {
@@ -86,19 +96,29 @@ import Testing
         #expect(shown.split(separator: "\n").contains { $0.contains("2001:db8::7") && !$0.contains("tentative") })
     }
 
-    @Test func `nothing wakes it while nothing changes, nor do routes to elsewhere`() async throws {
+    @Test(arguments: [
+        (["wait", "203.0.113.9", "--interface", "no0", "--route", "10.0.0.0/8", "--timeout", "10m"], CInt(143)),
+        (["list", "--watch", "--json"], 0),
+    ])
+    func `nothing wakes it while nothing changes, nor do routes to elsewhere`(
+        words: [String],
+        status: CInt
+    ) async throws {
         let uplink = try await Uplink.make(isConnected: false)
-        let arguments = ["wait", "203.0.113.9", "--interface", "no0", "--route", "10.0.0.0/8", "--timeout", "10m"]
-        let wait = try await RunningCommand.start(arguments, in: uplink.namespace)
+        let wait = try await RunningCommand.start(words, in: uplink.namespace)
+        if status == 0 { _ = try await wait.line() }
         let activity = ThreadActivity(of: wait.identifier)
         try await activity.waitForRest()
         let before = try activity.switches
         let routes = (0..<100).map { "route add 172.16.\($0).0/24 via 192.0.2.1" }
         try await LabThread.detached { try uplink.namespace.ip(routes) }
-        try await Task.sleep(for: .seconds(3))
+        // A quiet period: nothing must happen in it.
+        try await Task.sleep(for: .seconds(1))
         #expect(try activity.switches == before)
-        wait.signal(SIGTERM)
-        #expect(try await wait.result().status == 143)
+        #expect(await wait.restOfLines().isEmpty)
+        // A list ends with its reader, too.
+        if status == 0 { await wait.closeOutput() } else { wait.signal(SIGTERM) }
+        #expect(try await wait.result(reading: false).status == status)
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
@@ -151,34 +171,6 @@ import Testing
         let result = try await Command.run(script: script, in: namespace)
         let what = "the network to be reachable: not reachable, no interface"
         #expect(result.output == "reachability: waiting for \(what)\nreachability: waited 3s for \(what)\n")
-    }
-
-    @Test func `a namespace by its name`() async throws {
-        let name = try await NamedNamespace.make()
-        #expect(try await Command.run(["wait", "--netns", name.name, "--interface", "u0"]) == Self.success)
-        try await Command.run(["wait", "--netns", ".."])
-            .expectRefusal("\"..\" is no name, path or process of a network namespace")
-    }
-
-    @Test func `what makes no sense is refused`() async throws {
-        try await Command.run(["wait", "--interface", "a/b"]).expectRefusal("\"a/b\" is no name of an interface")
-        try await Command.run(["wait", "--timeout", "30"]).expectRefusal(
-            "\"30\" is no duration: write 500ms, 1.5s, 2m or 1h, for example"
-        )
-        for arguments in [["--for", "ever"], ["--route", "10.0.0.1/8"], ["--route", "x"], ["--any", "--all"]] {
-            let result = try await Command.run(["wait"] + arguments)
-            #expect(result.status == 64)
-            #expect(result.output.isEmpty)
-            #expect(result.errors.hasPrefix("Error: "))
-        }
-        let host = try await Command.run(["wait", "http://example.org"])
-        #expect(host.status == 64)
-        #expect(host.errors.hasPrefix("reachability: \"http://example.org\" is neither a host name nor an address"))
-    }
-
-    @Test func `a full disk is told`() async throws {
-        let result = try await Command.run(script: "exec $R wait --dns localhost --json >/dev/full")
-        #expect(result.status == 74)
     }
 }
 

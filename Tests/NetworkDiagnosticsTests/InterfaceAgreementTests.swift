@@ -1,9 +1,12 @@
 import Foundation
 import NetworkLab
+import NetworkReachability
 import Testing
 
-/// `reachability list` beside `ip -j`: the same links, kinds, addresses and default routes.
-@Suite struct ListAgreementTests {
+@testable import NetworkDiagnostics
+
+/// The interfaces of a namespace beside `ip -j`: the same links, kinds, addresses and default routes.
+@Suite struct InterfaceAgreementTests {
     /// A namespace with every kind of link that this kernel has.
     private func namespace() async throws -> (LabNamespace, kinds: Set<String>) {
         try await LabThread.detached {
@@ -53,51 +56,37 @@ import Testing
 
     @Test func `names, kinds, addresses and default routes are those of ip`() async throws {
         let (namespace, kinds) = try await namespace()
-        let result = try await Command.run(["list", "--json"], in: namespace)
-        let top = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
-        let ours = try #require(top?["interfaces"] as? [[String: Any]])
+        let ours = try await LabThread.detached {
+            var options = NetworkReachabilityOptions()
+            options.networkNamespace = .path(namespace.path)
+            return try NetworkInspector(options: options).interfaces()
+        }
         let theirs = try await objects(["link"], in: namespace)
-        #expect(ours.map { $0["name"] as? String } == theirs.map { $0["ifname"] as? String })
-        #expect(ours.map { $0["index"] as? Int } == theirs.map { $0["ifindex"] as? Int })
-        #expect(ours.map { $0["mtu"] as? Int } == theirs.map { $0["mtu"] as? Int })
-        #expect(
-            ours.map { $0["kind"] as? String }
-                == theirs.map { ($0["linkinfo"] as? [String: Any])?["info_kind"] as? String }
-        )
-        #expect(kinds.isSubset(of: Set(ours.compactMap { $0["kind"] as? String })))
+        #expect(ours.map(\.interface.name) == theirs.map { $0["ifname"] as? String })
+        #expect(ours.map { Int($0.interface.index) } == theirs.map { $0["ifindex"] as? Int })
+        #expect(ours.map { Int($0.mtu) } == theirs.map { $0["mtu"] as? Int })
+        #expect(ours.map(\.kind) == theirs.map { ($0["linkinfo"] as? [String: Any])?["info_kind"] as? String })
+        #expect(kinds.isSubset(of: Set(ours.compactMap(\.kind))))
         for (one, other) in zip(ours, theirs) {
             let flags = try #require(other["flags"] as? [String])
             let isUp = flags.contains("UP")
-            #expect(one["carrier"] as? Bool == (isUp ? flags.contains("LOWER_UP") : nil))
-            #expect(one["state"] as? String == (isUp ? flags.contains("LOWER_UP") ? "up" : "noCarrier" : "down"))
+            #expect(one.hasCarrier == (isUp ? flags.contains("LOWER_UP") : nil))
+            #expect(one.state == (isUp ? flags.contains("LOWER_UP") ? .up : .noCarrier : .down))
         }
-        try await compareAddresses(ours, in: namespace)
-        try await compareRoutes(ours, in: namespace)
-    }
-
-    private func compareAddresses(_ ours: [[String: Any]], in namespace: LabNamespace) async throws {
         for (one, other) in zip(ours, try await objects(["addr"], in: namespace)) {
-            let mine = (one["addresses"] as? [[String: Any]])?.map { address in
-                "\(address["address"] ?? "")/\(address["prefixLength"] ?? "")"
-            }
             let its = (other["addr_info"] as? [[String: Any]])?.map { address in
                 "\(address["local"] ?? "")/\(address["prefixlen"] ?? "")"
             }
-            #expect(mine == its)
+            #expect(one.addresses.map { "\($0.address)/\($0.prefixLength)" } == its)
         }
-    }
-
-    private func compareRoutes(_ ours: [[String: Any]], in namespace: LabNamespace) async throws {
-        for (family, option) in [("IPv4", "-4"), ("IPv6", "-6")] {
+        for (isIPv6, option) in [(false, "-4"), (true, "-6")] {
             let its = try await objects([option, "route", "show", "default"], in: namespace).filter {
                 $0["type"] as? String == "unicast"
             }
-            let mine = ours.flatMap { $0["defaultRoutes"] as? [[String: Any]] ?? [] }.filter {
-                $0["family"] as? String == family
-            }
-            #expect(mine.map { $0["gateway"] as? String } == its.map { $0["gateway"] as? String })
-            #expect(mine.map { $0["metric"] as? Int } == its.map { $0["metric"] as? Int ?? 0 })
-            #expect(mine.allSatisfy { $0["table"] as? Int == 254 })
+            let mine = ours.flatMap(\.defaultRoutes).filter { $0.isIPv6 == isIPv6 }
+            #expect(mine.map { $0.gateway?.description } == its.map { $0["gateway"] as? String })
+            #expect(mine.map { Int($0.metric) } == its.map { $0["metric"] as? Int ?? 0 })
+            #expect(mine.allSatisfy { $0.table == 254 })
         }
     }
 }

@@ -1,8 +1,9 @@
+import Foundation
 import NetworkLab
 import Testing
 
-/// What the chain names, and that the remedy, carried out as it is written, brings packets through.
-@Suite struct WhyRemedyTests {
+/// `why` names the broken step, and its remedy brings packets through.
+@Suite struct RemedyTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let name: String
         let host: String
@@ -116,23 +117,22 @@ import Testing
     }
 
     @Test(arguments: faults)
-    func `the fault is named, and the remedy mends it`(fault: Fault) async throws {
+    func `the broken step is named, and the command of its remedy works`(fault: Fault) async throws {
         let topology = try await LabThread.detached { try Topology() }
         #expect(try await Self.isReached(fault.host, from: topology, expected: true))
         try await Self.run(fault.commands, in: topology.client)
         #expect(try await !Self.isReached(fault.host, from: topology, expected: false))
-        let result = try await Command.run(["why", fault.host], in: topology.client)
-        #expect(result.status == 1)
-        let broken = result.lines.first { $0.hasPrefix("broken") } ?? ""
-        #expect(broken.contains(fault.summary), "\(result.output)")
-        let remedy = result.lines.first { $0.contains("-> ") } ?? ""
-        let command = try #require(remedy.split(separator: "`").dropFirst().first, "\(result.output)")
+        let broken = try await Explanation.of(fault.host, in: topology.client)
+        #expect(!broken.isReachable)
+        #expect(broken.lines.first { $0.hasPrefix("broken") }?.contains(fault.summary) == true, "\(broken.text)")
+        let remedy = broken.lines.first { $0.contains("-> ") } ?? ""
+        let command = try #require(remedy.split(separator: "`").dropFirst().first, "\(broken.text)")
         try await Self.run([String(command)] + fault.rest, in: topology.client)
         #expect(try await Self.isReached(fault.host, from: topology, expected: true))
-        #expect(try await Command.run(["why", fault.host], in: topology.client).status == 0)
+        #expect(try await Explanation.of(fault.host, in: topology.client).isReachable)
     }
 
-    @Test func `a duplicate address is called one`() async throws {
+    @Test func `a duplicate address is reported as such`() async throws {
         let topology = try await LabThread.detached { try Topology(.none) }
         try await Self.run(
             [
@@ -142,19 +142,19 @@ import Testing
             ],
             in: topology.client
         )
-        let isFound = try await eventually(within: .seconds(30)) {
-            try await Command.run(["why", Self.six], in: topology.client).output.contains("dadfailed")
+        let isFound = try await eventually(within: .seconds(90)) {
+            try await Explanation.of(Self.six, in: topology.client).text.contains("dadfailed")
         }
         #expect(isFound)
-        let result = try await Command.run(["why", Self.six], in: topology.client)
-        #expect(result.output.contains("another machine has fd01::1/64 of c0 (dadfailed)"), "\(result.output)")
-        #expect(result.output.contains("-> find out who else has it, or give c0 another address"))
+        let result = try await Explanation.of(Self.six, in: topology.client)
+        #expect(result.text.contains("another machine has fd01::1/64 of c0 (dadfailed)"), "\(result.text)")
+        #expect(result.text.contains("-> find out who else has it, or give c0 another address"))
     }
 
-    @Test func `what may be a kill switch is not to be deleted lightly`() async throws {
+    @Test func `the remedy warns before it deletes a possible kill switch`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("-4 rule add pref 70 not fwmark 0xca6c prohibit")
-        let result = try await Command.run(["why", "203.0.113.9"], in: uplink.namespace)
+        let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
         #expect(
             result.lines.contains {
                 $0.hasSuffix(
@@ -163,11 +163,11 @@ import Testing
                         + " fwmark 0xca6c prohibit`, or let it spare 203.0.113.9"
                 )
             },
-            "\(result.output)"
+            "\(result.text)"
         )
     }
 
-    @Test func `a bridge without a port that carries is told to get one`() async throws {
+    @Test func `a bridge without a working port gets the advice to add one`() async throws {
         let namespace = try await LabThread.detached {
             let namespace = try LabNamespace()
             try namespace.ip(
@@ -181,10 +181,10 @@ import Testing
             )
             return namespace
         }
-        let result = try await Command.run(["why"], in: namespace)
-        #expect(result.status == 1)
+        let result = try await Explanation.of(nil, in: namespace)
+        #expect(!result.isReachable)
         let remedy = "br0 has no carrier, for none of its ports has one: mend a port, or add one with"
-        #expect(result.output.contains("-> \(remedy) `ip link set PORT master br0`"), "\(result.output)")
+        #expect(result.text.contains("-> \(remedy) `ip link set PORT master br0`"), "\(result.text)")
     }
 
     @Test(arguments: [
@@ -199,7 +199,7 @@ import Testing
         ),
         (["route add default via 10.1.0.1 table 77"], "notAsked", "0.0.0.0/0", nil),
     ])
-    func `JSON names the route that is passed over`(
+    func `JSON has the route that a lookup passed over`(
         commands: [String],
         cause: String,
         prefix: String,
@@ -207,8 +207,8 @@ import Testing
     ) async throws {
         let topology = try await LabThread.detached { try Topology() }
         try await Self.run(["route del default"] + commands, in: topology.client)
-        let output = try await Command.run(["why", "--json", Self.four], in: topology.client).output
-        let passedOver = try #require(try JSONLine(output).members["passedOver"] as? [String: Any], "\(output)")
+        let result = try await Explanation.of(Self.four, in: topology.client)
+        let passedOver = try #require(result.object["passedOver"] as? [String: Any], "\(result.object)")
         #expect(passedOver["cause"] as? String == cause)
         #expect((passedOver["route"] as? [String: Any])?["prefix"] as? String == prefix)
         #expect((passedOver["route"] as? [String: Any])?["table"] as? Int == 77)
@@ -216,32 +216,31 @@ import Testing
         #expect(named?["priority"] as? Int == rule)
     }
 
-    @Test func `a rule that passes over short prefixes says so`() async throws {
+    @Test func `a rule that suppresses short prefixes says so`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("-4 rule add pref 70 lookup main suppress_prefixlength 0")
-        let result = try await Command.run(["why", "192.0.2.9"], in: uplink.namespace)
+        let result = try await Explanation.of("192.0.2.9", in: uplink.namespace)
         #expect(result.lines.contains("ok      rule       70: from all lookup main suppress_prefixlength 0"))
-        let line = try JSONLine(try await Command.run(["why", "--json", "192.0.2.9"], in: uplink.namespace).output)
-        let rule = try #require(line.members["rule"] as? [String: Any])
+        let rule = try #require(result.object["rule"] as? [String: Any])
         #expect(rule["suppressPrefixLength"] as? Int == 0)
     }
 
-    @Test func `a route that refuses is in JSON with its rule and table`() async throws {
+    @Test func `JSON has the refusing route with its rule and table`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("-4 route add blackhole 198.51.100.0/24 table 88", "-4 rule add pref 71 lookup 88")
-        let line = try JSONLine(try await Command.run(["why", "--json", "198.51.100.1"], in: uplink.namespace).output)
-        let (rule, route) = (line.members["rule"] as? [String: Any], line.members["route"] as? [String: Any])
+        let object = try await Explanation.of("198.51.100.1", in: uplink.namespace).object
+        let (rule, route) = (object["rule"] as? [String: Any], object["route"] as? [String: Any])
         #expect(rule?["priority"] as? Int == 71 && rule?["selector"] as? String == "from all")
         #expect(route?["type"] as? String == "blackhole" && route?["prefix"] as? String == "198.51.100.0/24")
         #expect(route?["table"] as? Int == 88)
     }
 
-    @Test func `an address of the link alone is not told as the source`() async throws {
+    @Test func `a link-local address is not reported as the source`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("-6 addr del 2001:db8::2/64 dev u0", "-6 addr add fe80::2/64 dev u0 nodad")
         try await uplink.ip("-6 route replace default dev u0")
-        let status = try await Command.run(["status", "2001:db8:9::9"], in: uplink.namespace)
-        #expect(status.output.contains("not reachable, no source address"), "\(status.output)")
-        #expect(!status.output.contains("source fe80::"), "\(status.output)")
+        let result = try await Explanation.of("2001:db8:9::9", in: uplink.namespace)
+        #expect(result.lines.last == "broken  verdict    not reachable, no source address", "\(result.text)")
+        #expect(result.object["source"] is NSNull, "\(result.object)")
     }
 }

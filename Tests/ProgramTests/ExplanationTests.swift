@@ -1,0 +1,126 @@
+import NetworkLab
+import Testing
+
+/// The whole output of `reachability why`, in namespaces with an uplink to routers that do not exist.
+@Suite struct ExplanationTests {
+    @Test func `a cable that is out breaks the link`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("link set far down")
+        let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
+        #expect(
+            result.text == """
+                ok      address    203.0.113.9
+                ok      rule       32766: from all lookup main
+                ok      route      default via 192.0.2.1 dev u0 table main
+                broken  link       u0 (wired-virtual) up, no carrier
+                                   -> u0 has no carrier: the other end of the virtual cable is down or gone
+                -       neighbour  not reached
+                -       source     not reached
+                broken  verdict    not reachable, no carrier
+                """
+        )
+    }
+
+    @Test func `a rule forbids only the packets with its mark`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("rule add pref 77 fwmark 0x7 prohibit")
+        #expect(try await Explanation.of("203.0.113.9", in: uplink.namespace).isReachable)
+        let result = try await Explanation.of("203.0.113.9", in: uplink.namespace, mark: 7)
+        #expect(
+            result.text == """
+                ok      address    203.0.113.9
+                broken  rule       77: from all fwmark 0x7 prohibit
+                                   -> rule 77 refuses, and may be the kill switch of a VPN, which keeps packets from \
+                leaving beside it: connect the VPN first; only if none is meant delete it with `ip rule del priority 77 \
+                from all fwmark 0x7 prohibit`, or let it spare 203.0.113.9
+                -       route      not reached
+                -       link       not reached
+                -       neighbour  not reached
+                -       source     not reached
+                broken  verdict    not reachable, prohibited by a route or rule
+                """
+        )
+    }
+
+    @Test func `a gateway without an answer does not change the verdict`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("neigh add 192.0.2.1 dev u0 nud failed")
+        let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
+        let text = "gateway 192.0.2.1 failed, it did not answer: probably dead, but it will be asked again"
+        #expect(result.isReachable && result.lines.contains("note    neighbour  \(text)"))
+    }
+
+    @Test func `a tunnel is broken if its far end has no route`() async throws {
+        let uplink = try await Uplink.make(isConnected: false)
+        try await uplink.ip(
+            "link add v0 type vxlan id 7 remote 198.51.100.9 dstport 4789",
+            "addr add 10.9.0.2/24 dev v0",
+            "link set v0 up",
+            "route add default via 10.9.0.1"
+        )
+        let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
+        let remedy = "mend the way to the far end of v0: `reachability why 198.51.100.9` tells what is wrong there"
+        #expect(result.lines.contains("broken  link       v0 (tunnel) up, carrier; its far end 198.51.100.9: no route"))
+        #expect(result.lines.contains("                   -> \(remedy)"), "\(result.text)")
+        #expect(result.lines.last == "broken  verdict    not reachable, no route")
+    }
+
+    @Test func `a name of the hosts file needs no server`() async throws {
+        let uplink = try await Uplink.make()
+        let result = try await Explanation.of("localhost", in: uplink.namespace)
+        #expect(result.isReachable)
+        #expect(result.lines.first?.hasPrefix("ok      resolver   ") == true)
+        #expect(result.lines.first?.hasSuffix("it is in /etc/hosts") == true)
+        #expect(result.lines.dropFirst().first?.hasPrefix("ok      name       localhost: ") == true)
+    }
+
+    @Test func `JSON of a reachable host has the rule, the route and the neighbour`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("neigh add 192.0.2.1 lladdr 02:00:00:00:00:99 dev u0 nud permanent")
+        let line = try await Explanation.of("203.0.113.9", in: uplink.namespace)
+        #expect(try line.member("broken") == "null" && line.member("remedy") == "null")
+        #expect(
+            try line.member("addresses")
+                == #"[{"address":"203.0.113.9","decides":true,"reachable":true,"reason":null}]"#
+        )
+        #expect(try line.member("votes") == "[]")
+        #expect(
+            try line.member("rule")
+                == #"{"action":"lookup","priority":32766,"selector":"from all","suppressPrefixLength":null,"table":254}"#
+        )
+        #expect(
+            try line.member("route")
+                == #"{"legs":[{"gateway":"192.0.2.1","interface":"u0"}],"metric":0,"nextHopObject":null,"#
+                + #""prefix":"0.0.0.0\/0","secondsLeft":null,"table":254,"type":"unicast"}"#
+        )
+        let links = try #require(line.object["links"] as? [[String: Any]])
+        #expect(links.map { $0["interface"] as? String } == ["u0"] && links.first?["carrier"] as? Bool == true)
+        #expect(
+            try line.member("neighbour")
+                == #"{"address":"192.0.2.1","hardwareAddress":"02:00:00:00:00:99","interface":"u0","isGateway":true,"#
+                + #""state":"permanent"}"#
+        )
+        let steps = try #require(line.object["steps"] as? [[String: Any]])
+        #expect(
+            steps.map { "\($0["kind"] ?? "") \($0["state"] ?? "")" } == [
+                "address ok", "rule ok", "route ok", "link ok", "neighbour ok", "source ok", "verdict ok",
+            ]
+        )
+    }
+
+    @Test func `JSON of an unreachable network has the votes`() async throws {
+        let uplink = try await Uplink.make(isConnected: false)
+        let line = try await Explanation.of(nil, in: uplink.namespace)
+        #expect(try line.member("target") == "null" && line.member("reason") == "\"noRoute\"")
+        #expect(try line.member("broken") == "\"route\"")
+        #expect((line.object["remedy"] as? String)?.hasPrefix("add a route to 1.1.1.1") == true)
+        #expect(
+            try line.member("votes")
+                == #"[{"addresses":8,"family":"IPv4","needed":5,"reachable":0},"#
+                + #"{"addresses":5,"family":"IPv6","needed":3,"reachable":0}]"#
+        )
+        #expect((line.object["addresses"] as? [Any])?.count == 13)
+        for key in ["rule", "route", "neighbour"] { #expect(try line.member(key) == "null", "\(key)") }
+        #expect(try line.member("links") == "[]")
+    }
+}

@@ -1,0 +1,173 @@
+import ServerTrust
+import Testing
+import TrustForge
+
+@testable import reachability_trust
+
+/// The lines of `reachability trust`.
+@Suite struct TrustOutputTests {
+    private static let good = """
+        leaf          CN=example.org,O=Forge
+                      issued by CN=Intermediate,O=Forge, expires in 100 days, \(TrustWorld.ends)
+                      \(TrustWorld.leaf.pin)
+        intermediate  CN=Intermediate,O=Forge
+                      issued by CN=Root,O=Forge, expires in 100 days, \(TrustWorld.ends)
+                      \(TrustWorld.intermediate.pin)
+        root          CN=Root,O=Forge, not sent
+                      issued by itself, expires in 100 days, \(TrustWorld.ends)
+                      \(TrustWorld.root.pin)
+        ok      server        127.0.0.1:1, TLS 1.3
+        ok      chain         to the anchor Root, valid until \(TrustWorld.ends)
+        ok      host          the certificate is for example.org
+        """
+
+    private static func pins(_ pins: [PublicKeyPin], _ more: String = "") -> String {
+        let texts = pins.map { "\"\($0)\"" }.joined(separator: ", ")
+        return "{\"hosts\": {\"**.org\": {\"policy\": \"pins\", \"pins\": [\(texts)]\(more)}}}"
+    }
+
+    private static let wrong = [TrustWorld.stranger.pin, World.rsaRoot.pin]
+
+    @Test func `without a policy file the chain and the host decide`() async throws {
+        let judged = try await JudgedServer().judge()
+        let end = "ok      policy        no policy file: a valid chain, and the host"
+        #expect(judged.isTrusted)
+        #expect(judged.lines.joined(separator: "\n") == "example.org:443: trusted\n\(Self.good)\n\(end)")
+    }
+
+    @Test(arguments: [
+        (", \"reportOnly\": true", "otherwise it is only reported"),
+        (", \"expires\": \"2026-01-01\"", "until 2026-01-01T00:00:00Z"),
+    ])
+    func `pins that only report do not decide`(option: String, summary: String) async throws {
+        let judged = try await JudgedServer().judge(Self.pins(Self.wrong, option))
+        #expect(judged.isTrusted && judged.lines.first == "example.org:443: trusted")
+        let text =
+            "none of the pins is on the chain, and that is only reported: one of the pins (2) is on the chain, \(summary)"
+        #expect(judged.lines.last == "note    pins          \(text)")
+    }
+
+    @Test func `an expired certificate is not trusted, and another time can be chosen`() async throws {
+        let leaf = TrustWorld.server("example.org").with(\.ends, TrustWorld.past).with(\.begins, World.begins)
+        let expired = "example.org has expired, it was valid until \(TrustWorld.past)"
+        let now = try await JudgedServer(leaf.signed(by: TrustWorld.intermediate)).judge()
+        #expect(!now.isTrusted && now.lines.first == "example.org:443: not trusted, \(expired)")
+        #expect(now.lines.contains("failed  chain         \(expired)"))
+        #expect(now.lines.contains("ok      host          the certificate is for example.org"))
+        let later = TrustWorld.ends.advanced(by: .seconds(1))
+        let future = try await JudgedServer().judge(at: later)
+        #expect(!future.isTrusted && future.lines.contains("note    time          judged for \(later)"))
+    }
+
+    @Test func `an unknown root is not trusted, except with anchors of the policy file`() async throws {
+        let server = try JudgedServer()
+        let strange = try await server.judge(anchors: "stranger.pem")
+        let reason = "the issuer of Intermediate, CN=Root,O=Forge, is neither an anchor nor sent by the server"
+        #expect(strange.lines.first == "example.org:443: not trusted, \(reason)")
+        let own = "{\"anchors\": [\"root.pem\"], \"hosts\": {\"example.org\": {\"policy\": \"default\"}}}"
+        #expect(try await server.judge(own, anchors: nil).isTrusted)
+    }
+
+    @Test func `a certificate for another host is not trusted`() async throws {
+        let judged = try await JudgedServer().judge(host: "example.com")
+        let reason = "the certificate is for example.org, xn--bcher-kva.example, 127.0.0.1, ::1"
+        #expect(judged.lines.first == "example.com:443: not trusted, \(reason)")
+        #expect(judged.lines.contains("failed  host          \(reason)"))
+    }
+
+    @Test func `a host without a policy is refused, unless the file allows other hosts`() async throws {
+        let policy = "{\"hosts\": {\"example.com\": {\"policy\": \"default\"}}}"
+        let refused = try await JudgedServer().judge(policy)
+        let reason = "no evaluator is set for the host, and all hosts must be evaluated"
+        #expect(refused.lines.first == "example.org:443: not trusted, \(reason)")
+        let sentence = "none for the host in DIR/policy.json, and allHostsMustBeEvaluated is true"
+        #expect(refused.lines.last == "failed  policy        \(sentence)")
+        let open = policy.replacing("{\"hosts\"", with: "{\"allHostsMustBeEvaluated\": false, \"hosts\"")
+        let allowed = try await JudgedServer().judge(open)
+        let end = "ok      policy        none for the host in DIR/policy.json: a valid chain, and the host"
+        #expect(allowed.isTrusted && allowed.lines.last == end)
+    }
+
+    @Test(arguments: ["bücher.example", "xn--bcher-kva.example", "BÜCHER.example.", "[::1]", "127.0.0.1"])
+    func `a policy applies to every spelling of its host`(host: String) async throws {
+        let hosts = ["bücher.example", "::1", "127.0.0.1"].map { "\"\($0)\": {\"policy\": \"default\"}" }
+        let judged = try await JudgedServer().judge("{\"hosts\": {\(hosts.joined(separator: ", "))}}", host: host)
+        #expect(judged.isTrusted && judged.lines.first == "\(host):443: trusted")
+    }
+
+    @Test func `the policy disabled trusts every server, and the output says so`() async throws {
+        let server = try JudgedServer(Blueprint.leaf("stranger").signed())
+        let judged = try await server.judge(
+            "{\"hosts\": {\"example.com\": {\"policy\": \"disabled\"}}}",
+            host: "example.com"
+        )
+        #expect(judged.isTrusted)
+        #expect(judged.lines.contains { $0.hasPrefix("note    chain         ") })
+        #expect(judged.lines.contains { $0.hasPrefix("note    host          ") })
+        #expect(judged.lines.last == "note    disabled      anybody is trusted")
+    }
+
+    @Test func `each of several policies has a line`() async throws {
+        let policy = """
+            {"hosts": {"example.org": [
+              {"policy": "revocation", "flags": ["ocsp", "networkAccessDisabled", "requirePositiveResponse"]},
+              {"policy": "certificates", "files": ["leaf.pem"]}, {"policy": "publicKeys", "files": ["stranger.pem"]}
+            ]}}
+            """
+        let judged = try await JudgedServer().judge(policy)
+        let lines = judged.lines.suffix(4).map(String.init)
+        #expect(!judged.isTrusted)
+        #expect(lines[0].hasPrefix("failed  revocation    whether example.org is revoked is not known: "))
+        #expect(lines[1].hasPrefix("note    revocation    not known of Intermediate: "))
+        #expect(lines[2] == "ok      certificates  one of the pinned certificates (1) is on the chain")
+        #expect(lines[3] == "failed  publicKeys    neither example.org nor an authority above it is pinned")
+    }
+
+    @Test func `a revocation list of the policy file decides`() async throws {
+        let server = try JudgedServer()
+        var list = ForgedList(issuer: TrustWorld.intermediate)
+        let policy = """
+            {"revocationLists": ["list.pem"],
+             "hosts": {"example.org": {"policy": "revocation", "flags": ["crl", "networkAccessDisabled"]}}}
+            """
+        _ = try server.directory.write("list.pem", list.pem(at: .now))
+        let good = try await server.judge(policy)
+        let line = "ok      revocation    nobody says that anything is revoked (crl networkAccessDisabled)"
+        #expect(good.isTrusted && good.lines.suffix(2).first == line)
+        #expect(good.lines.last?.hasPrefix("note    revocation    not known of Intermediate: ") == true)
+        list.revoke(TrustWorld.leaf)
+        _ = try server.directory.write("list.pem", list.pem(at: .now))
+        let revoked = try await server.judge(policy)
+        #expect(revoked.lines.first?.hasPrefix("example.org:443: not trusted, example.org is revoked ") == true)
+        #expect(revoked.lines.last?.hasPrefix("failed  revocation    example.org is revoked ") == true)
+    }
+
+    @Test func `the output says for each certificate why its revocation is not known`() async throws {
+        let url = "http://127.0.0.1:1/ocsp"
+        var leaf = TrustWorld.server("example.org")
+        leaf.more = RevocationWorld.extensions(responders: [url, "http://[::ffff:127.0.0.1]:1/"])
+        let server = try JudgedServer(leaf.signed(by: TrustWorld.intermediate))
+        let policy = "{\"hosts\": {\"example.org\": {\"policy\": \"revocation\"}}}"
+        let soft = try await server.judge(policy)
+        let lines = soft.lines.suffix(3).map(String.init)
+        #expect(soft.isTrusted && lines[0].hasPrefix("ok      revocation    nobody says that anything is revoked"))
+        #expect(lines[1].hasPrefix("note    revocation    not known of example.org: the responder \(url) "))
+        #expect(lines[1].contains("it is a loopback, link-local or multicast address"))
+        #expect(lines[1].contains("; the responder http://[::ffff:127.0.0.1]:1/ "))
+        let unknown = "not known of Intermediate: the certificate names nobody to ask, and no list is set"
+        #expect(lines[2] == "note    revocation    \(unknown)")
+        #expect(soft.json.contains("{\"check\":\"revocation\",\"state\":\"note\",\"text\":\"\(unknown)\"}"))
+        let flags = "\"flags\": [\"ocsp\", \"requirePositiveResponse\"]"
+        let hard = try await server.judge(policy.replacing("\"revocation\"", with: "\"revocation\", \(flags)"))
+        let two = hard.lines.suffix(2).map(String.init)
+        #expect(two[0].hasPrefix("failed  revocation    whether example.org is revoked is not known: the responder "))
+        #expect(!hard.isTrusted && two[1] == "note    revocation    \(unknown)")
+    }
+
+    @Test func `reasons without details have names in JSON`() async throws {
+        let server = try JudgedServer()
+        #expect(try await server.judge("{\"hosts\": {}}").json.contains("\"reason\":\"noEvaluator\""))
+        let empty = "{\"hosts\": {\"example.org\": {\"policy\": \"certificates\", \"files\": []}}}"
+        #expect(try await server.judge(empty).json.contains("\"reason\":\"noPins\""))
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import NetworkLab
+import ReachabilityOutbox
+import Testing
+
+/// A file that is not an outbox is neither read nor changed.
+@Suite(.timeLimit(.minutes(5))) struct ForeignFileTests {
+    /// The kind of the file, and how a shell makes it under the name in `$0`.
+    enum Kind: String, CaseIterable {
+        case text = "echo hello >$0"
+        case passwords = "cp /etc/passwd $0; chmod 644 $0"
+        case database = "sqlite3 $0 'CREATE TABLE request (id); INSERT INTO request VALUES (1)'; chmod 640 $0"
+        case databaseWithLog = """
+            printf '.dbconfig no_ckpt_on_close on\\nPRAGMA journal_mode = wal;\\nCREATE TABLE t (x);\\n' | sqlite3 $0
+            [ -s $0-wal ]
+            """
+        case databaseOfAnother = "sqlite3 $0 'PRAGMA application_id = 252006673; CREATE TABLE t (x)'"
+        case empty = ": >$0"
+        case directory = "mkdir $0"
+        case queue = "mkfifo $0"
+        case device = "mknod $0 c 1 3"
+        case damagedHeader = "printf X | dd of=$0 conv=notrunc status=none"
+    }
+
+    private func shell(_ script: String, in file: ScratchFile) async throws -> LabProcess.Result {
+        let directory = file.directory
+        return try await LabThread.detached {
+            try LabProcess("sh", ["-c", "cd \(directory) || exit; \(script)", "outbox.sqlite"]).wait()
+        }
+    }
+
+    @Test(
+        .enabled(if: ["/usr/bin/sqlite3", "/bin/sqlite3"].contains { access($0, X_OK) == 0 }),
+        arguments: Kind.allCases,
+        [false, true]
+    )
+    func `it is refused and stays as it is`(kind: Kind, isLink: Bool) async throws {
+        let file = try ScratchFile()
+        if kind == .damagedHeader { try await file.open().close() }
+        let made = try await shell("{ \(kind.rawValue); } >/dev/null", in: file)
+        // The root of a user namespace cannot make devices.
+        if kind == .device, made.status != 0 { return }
+        try #require(made.status == 0, "\(made.errors)")
+        if isLink {
+            let script =
+                "mv $0 target; for s in -wal -shm .lock; do [ ! -e $0$s ] || mv $0$s target$s; done; ln -s target $0"
+            #expect(try await shell(script, in: file).status == 0)
+        }
+        let look = "find . -printf '%p %y %m %s %T@ %i %l\\n' | sort; find . -type f -exec sha256sum {} +"
+        let before = try await shell(look, in: file).output
+        var replacing = OutboxOptions()
+        replacing.replacesCorruptFile = true
+        let uses: [(String) async throws(OutboxError) -> Void] = [
+            { path throws(OutboxError) in _ = try await Outbox.entries(inFile: path) },
+            { path throws(OutboxError) in _ = try await Outbox.allEntries(inFile: path) },
+            { path throws(OutboxError) in _ = try await Outbox.deadLetters(inFile: path) },
+            { path throws(OutboxError) in _ = try await Outbox(file: path) },
+            { path throws(OutboxError) in _ = try await Outbox(file: path, options: replacing) },
+        ]
+        for use in uses {
+            do throws(OutboxError) {
+                try await use(file.path)
+                Issue.record("\(kind) is taken for an outbox")
+            } catch {
+                #expect(error == .foreignFile(isLink ? file.directory + "/target" : file.path))
+            }
+            #expect(try await shell(look, in: file).output == before)
+        }
+    }
+}
