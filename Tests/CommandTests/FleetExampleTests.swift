@@ -95,25 +95,6 @@ struct FleetExampleTests {
         }
     }
 
-    @Test("What is wrong with certificates is said once, with what to do, and tried again")
-    func saysWhatIsWrong() async throws {
-        try await withStrangers { address, ours, theirs in
-            let lines = [
-                (theirs, ours, "certificate verify failed: it is expired, or nobody in --authority has signed it"),
-                (ours, theirs, "refuses TLS: "), (ours, "/nowhere", "/nowhere/door-7.pem: No such file or directory"),
-            ]
-            for (authority, own, text) in lines {
-                let agent = try await Self.agent(at: address, trusting: authority, as: own)
-                try await agent.untilErrors(contain: text)
-                agent.signal(SIGTERM)
-                let result = try await agent.result()
-                // A refusal has two sentences, by where in the handshake the agent meets it; each is said once.
-                let said = result.errors.split(separator: "\n").filter { $0.contains(text) }
-                #expect(result.status == 0 && Set(said).count == said.count, "\(result.status) \(said)")
-            }
-        }
-    }
-
     private static func agent(
         at address: String,
         trusting authority: String,

@@ -61,7 +61,8 @@ import Testing
     func `there are completions that their shell can read`(shell: String) async throws {
         let result = try await Command.run(["--generate-completion-script", shell])
         #expect(result.status == 0)
-        for word in Subcommand.all.flatMap(\.words) { #expect(result.output.contains(word)) }
+        let options = ["drop-oldest", "replace-corrupt"]
+        for word in Subcommand.all.flatMap(\.words) + options { #expect(result.output.contains(word)) }
         guard Tools.has(shell) else { return }
         #expect(
             try await Command.run(script: "$R --generate-completion-script \(shell) | \(shell) -n /dev/stdin")

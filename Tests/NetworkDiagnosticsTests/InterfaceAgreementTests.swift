@@ -62,9 +62,9 @@ import Testing
             return try NetworkInspector(options: options).interfaces()
         }
         let theirs = try await objects(["link"], in: namespace)
-        #expect(ours.map(\.interface.name) == theirs.map { $0["ifname"] as? String })
-        #expect(ours.map { Int($0.interface.index) } == theirs.map { $0["ifindex"] as? Int })
-        #expect(ours.map { Int($0.mtu) } == theirs.map { $0["mtu"] as? Int })
+        #expect(ours.map { Optional($0.interface.name) } == theirs.map { $0["ifname"] as? String })
+        #expect(ours.map { Optional(Int($0.interface.index)) } == theirs.map { $0["ifindex"] as? Int })
+        #expect(ours.map { Optional(Int($0.mtu)) } == theirs.map { $0["mtu"] as? Int })
         #expect(ours.map(\.kind) == theirs.map { ($0["linkinfo"] as? [String: Any])?["info_kind"] as? String })
         #expect(kinds.isSubset(of: Set(ours.compactMap(\.kind))))
         for (one, other) in zip(ours, theirs) {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import CommandLineSupport
 import ReachabilityChecks
 import Testing
@@ -7,7 +8,7 @@ import TrustForge
 
 /// Targets and options that `reachability check` refuses before it sends a packet.
 @Suite struct CheckArgumentsTests {
-    @Test(arguments: [
+    private static let wrong: [([String], String)] = [
         (["1.2.3.4:0"], "\"1.2.3.4:0\" cannot be checked: the port is not between 1 and 65535"),
         (["ftp://example.org"], "ftp:// is not known: there are tcp, http, https, icmp and dns"),
         (["tcp://example.org"], "it names no port: write tcp://example.org:22"),
@@ -33,7 +34,9 @@ import TrustForge
         (["--timeout", "0s"], "--timeout is more than 0 and at most 60s"),
         (["--timeout", "2m"], "--timeout is more than 0 and at most 60s"),
         (["--netns", ".."], "\"..\" is no name, path or process of a network namespace"),
-    ])
+    ]
+
+    @Test(arguments: wrong)
     func `a wrong target or option is a usage error`(words: [String], text: String) throws {
         let arguments = try CheckArguments.parse(words)
         let refusal = Refusal.of {

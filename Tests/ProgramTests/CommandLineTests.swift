@@ -7,7 +7,7 @@ import Testing
 /// Command lines that the command refuses before it contacts the kernel or a server.
 @Suite struct CommandLineTests {
     /// A command line, and the text after `Error: `; an empty text stands for any text of the parser.
-    private static let wrong: [(words: [String], text: String)] = [
+    private static let wrong: [([String], String)] = [
         (["--bogus"], ""), (["watch", "--bogus"], ""), (["status", "--bogus"], ""), (["status", "--flags"], ""),
         (["status", "--netns"], ""), (["watch", "--mark"], ""), (["status", "--mark", "red"], ""),
         (["status", "--mark", "-1"], ""), (["status", "--mark", "0x100000000"], ""), (["status", "--mark", ""], ""),
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let mistyped: [([String], String)] = [
         (["statsu", "localhost"], "there is no subcommand statsu; did you mean: reachability status localhost"),
         (["wacth", "localhost"], "there is no subcommand wacth; did you mean: reachability watch localhost"),
         (["lst"], "there is no subcommand lst; did you mean: reachability list"),
@@ -83,7 +83,9 @@ import Testing
         (["example.org", "watch"], "no subcommand is given; did you mean: reachability status example.org watch"),
         (["router", "-4"], "no subcommand is given; did you mean: reachability status router -4"),
         (["\u{1b}c"], "no subcommand is given; did you mean: reachability status \\u{1b}c"),
-    ])
+    ]
+
+    @Test(arguments: mistyped)
     func `a first word that is not a subcommand gets a suggestion`(words: [String], sentence: String) {
         #expect(MistypedWord.subcommand(of: ReachabilityCommand.self, words)?.text == sentence)
     }
@@ -124,18 +126,20 @@ import Testing
         #expect(Refusal.of { try options.makeTargets() } == Refusal("\"\(text)\" \(Self.hostAdvice)"))
     }
 
-    @Test(arguments: [
+    private static let steering: [(String, String, String)] = [
         ("\u{7}", "\\u{7}", hostAdvice), ("a\nb", "a\\u{a}b", hostAdvice),
         ("\u{1b}[31mred", "\\u{1b}[31mred", hostAdvice), ("\u{7f}", "\\u{7f}", hostAdvice),
         ("\u{9b}31m", "\\u{9b}31m", encodingAdvice), ("gro.\u{202e}example", "gro.\\u{202e}example", encodingAdvice),
         ("☃.example", "☃.example", encodingAdvice), ("ab--ü.example", "ab--ü.example", encodingAdvice),
-    ])
+    ]
+
+    @Test(arguments: steering)
     func `a refusal shows control characters escaped`(text: String, shown: String, advice: String) throws {
         let options = try TargetOptions.parse(["--", text])
         #expect(Refusal.of { try options.makeTargets() } == Refusal("\"\(shown)\" \(advice)"))
     }
 
-    @Test(arguments: [
+    private static let absent: [([String], String)] = [
         (
             ["fe80::1"], "fe80::1 is link-local and needs the interface it is meant on: write fe80::1%eth0, for example"
         ),
@@ -152,7 +156,9 @@ import Testing
         ),
         (["--netns", "2147483647"], "there is no process 2147483647"),
         (["--netns", "/proc/2147483647/ns/net"], "there is no process 2147483647"),
-    ])
+    ]
+
+    @Test(arguments: absent)
     func `a target that does not exist is refused`(words: [String], sentence: String) throws {
         let options = try TargetOptions.parse(words)
         #expect(Refusal.of { try options.makeTargets() } == Refusal(sentence))

@@ -13,18 +13,24 @@ struct Explanation: @unchecked Sendable {
 
     var text: String { lines.joined(separator: "\n") }
 
-    static func of(_ host: String?, in namespace: LabNamespace, mark: UInt32 = 0) async throws -> Explanation {
+    static func of(
+        _ host: String?,
+        in namespace: LabNamespace,
+        mark: UInt32 = 0,
+        family: AddressFamily? = nil
+    ) async throws -> Explanation {
         try await LabThread.detached {
             var options = NetworkReachabilityOptions()
             options.networkNamespace = .path(namespace.path)
             options.firewallMark = mark
+            options.family = family
             let manager =
                 if let host {
                     try NetworkReachabilityManager(host: host, options: options)
                 } else {
                     try NetworkReachabilityManager(options: options)
                 }
-            let evidence = manager.evidence()
+            let evidence = manager.evidence(over: family)
             let lines = evidence.steps.flatMap { step in
                 StepText(step, of: evidence).lines.map { line in
                     String(decoding: line, as: UTF8.self).replacing(#/\u{1b}\[\d+m/#, with: "")

@@ -3,6 +3,17 @@ import Testing
 
 /// The whole output of `reachability why`, in namespaces with an uplink to routers that do not exist.
 @Suite struct ExplanationTests {
+    @Test func `the network at large has votes of each family, or of the one that counts`() async throws {
+        let uplink = try await Uplink.make()
+        try await uplink.ip("-6 route flush default")
+        let four = try await Explanation.of(nil, in: uplink.namespace, family: .ipv4)
+        #expect(four.isReachable && four.lines.first == "ok      vote       IPv4 8 of 8, 5 needed")
+        let six = try await Explanation.of(nil, in: uplink.namespace, family: .ipv6)
+        #expect(!six.isReachable && six.lines.last == "broken  verdict    not reachable, no route")
+        let both = try await Explanation.of(nil, in: uplink.namespace)
+        #expect(both.lines.last == "ok      verdict    reachable (ethernet or Wi-Fi), over IPv4 only (IPv6: no route)")
+    }
+
     @Test func `a cable that is out breaks the link`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("link set far down")

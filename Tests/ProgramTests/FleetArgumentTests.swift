@@ -1,4 +1,5 @@
 #if Fleet
+import ArgumentParser
 import CommandLineSupport
 import ReachabilityFleetAgent
 import Testing

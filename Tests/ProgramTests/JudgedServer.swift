@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import ServerTrust
 import TrustForge
 

@@ -56,19 +56,20 @@ import Testing
         kernel.removeRoute("::/0")
         #expect(try text(nil).hasSuffix(", over IPv4 only"))
         kernel.addRoute("::/0", via: "2001:db8::1")
-        kernel.removeRoute("0.0.0.0/0")
+        kernel.removeRoute("default")
         #expect(try text(nil).hasSuffix(", over IPv6 only"))
         kernel.removeRoute("::/0")
         #expect(try text(nil) == "network: not reachable, no route")
     }
 
     @Test(arguments: [
-        (RouteKind.prohibit, "prohibited", "prohibited by a route or rule"),
-        (.unreachable, "unreachable", "a route says unreachable"), (.blackhole, "blackholed", "blackholed by a route"),
+        (FakeKernel.RouteKind.prohibit, "prohibited", "prohibited by a route or rule"),
+        (.unreachable, "unreachable", "a route says unreachable"),
+        (.blackhole, "blackholed", "blackholed by a route or rule"),
     ])
-    func `a refused target has its reason`(kind: RouteKind, name: String, words: String) throws {
+    func `a refused target has its reason`(kind: FakeKernel.RouteKind, name: String, words: String) throws {
         kernel.addRoute("198.51.100.1", kind: kind)
-        #expect(try text("198.51.100.1").hasPrefix("198.51.100.1: not reachable, "))
+        #expect(try text("198.51.100.1").hasPrefix("198.51.100.1: not reachable, \(words)"))
         let object = String(decoding: try line("198.51.100.1").json(at: Timestamp()), as: UTF8.self)
         #expect(object.contains("\"status\":\"notReachable\",\"connectionType\":null,\"flags\":[]"))
         #expect(object.contains("\"reason\":\"\(name)\""))

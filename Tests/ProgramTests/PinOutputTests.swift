@@ -33,13 +33,15 @@ import X509
         )
     }
 
-    @Test(arguments: [
-        (UInt8(12), Array("B\u{fc}\u{1b}[2J".utf8), "B\u{fc}\\1b[2J"),
+    private static let names: [(UInt8, [UInt8], String)] = [
+        (12, Array("B\u{fc}\u{1b}[2J".utf8), "B\u{fc}\\1b[2J"),
         (20, [0x42, 0xfc, 0x1b, 0x5b, 0x32, 0x4a, 0x9b], "B\u{fc}\\1b[2J\\c2\\9b"),
         (22, Array("Bu\u{7}".utf8), "Bu\\07"),
         (28, [0, 0, 0, 0x42, 0, 0, 0, 0xfc, 0, 1, 0xf6, 0, 0, 0, 0x20, 0x2e], "B\u{fc}\u{1f600}\\e2\\80\\ae"),
         (30, [0, 0x42, 0, 0xfc, 0x20, 0x2e], "B\u{fc}\\e2\\80\\ae"),
-    ])
+    ]
+
+    @Test(arguments: names)
     func `names of every string type of X.509 are readable`(type: UInt8, bytes: [UInt8], text: String) async throws {
         let value = try ASN1Any(derEncoded: Encoded.node(type, bytes))
         let name = RelativeDistinguishedName.Attribute(type: .RDNAttributeType.commonName, value: value)

@@ -28,9 +28,8 @@ import TrustForge
 
     @Test func `a file without a certificate has no anchors`() throws {
         let directory = try ScratchDirectory()
-        let key = try TrustWorld.leaf.key.key.serializeAsPEM().pemString
         let files = [
-            try directory.write("key.pem", key), try directory.write("empty.pem", ""), "/dev/null",
+            try directory.write("key.pem", TrustWorld.leaf.key), try directory.write("empty.pem", ""), "/dev/null",
             try directory.write("garbage.pem", "\u{1b}[2Jno certificate\n"),
             try directory.write("garbage.der", "0\u{3}abc"),
             try directory.write("damaged.pem", PEM.text([Array(TrustWorld.root.der.dropLast(9))])),

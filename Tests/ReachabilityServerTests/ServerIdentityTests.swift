@@ -1,5 +1,6 @@
 import Foundation
 import ReachabilityService
+import ServerTrust
 import Testing
 import TrustForge
 
