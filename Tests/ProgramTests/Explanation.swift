@@ -1,5 +1,6 @@
 import CommandLineSupport
 import Foundation
+import LinuxPrimitives
 import NetworkDiagnostics
 import NetworkLab
 import NetworkReachability

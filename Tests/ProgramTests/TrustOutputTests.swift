@@ -115,7 +115,7 @@ import TrustForge
             ]}}
             """
         let judged = try await JudgedServer().judge(policy)
-        let lines = judged.lines.suffix(4).map(String.init)
+        let lines = Array(judged.lines.suffix(4))
         #expect(!judged.isTrusted)
         #expect(lines[0].hasPrefix("failed  revocation    whether example.org is revoked is not known: "))
         #expect(lines[1].hasPrefix("note    revocation    not known of Intermediate: "))
@@ -149,7 +149,7 @@ import TrustForge
         let server = try JudgedServer(leaf.signed(by: TrustWorld.intermediate))
         let policy = "{\"hosts\": {\"example.org\": {\"policy\": \"revocation\"}}}"
         let soft = try await server.judge(policy)
-        let lines = soft.lines.suffix(3).map(String.init)
+        let lines = Array(soft.lines.suffix(3))
         #expect(soft.isTrusted && lines[0].hasPrefix("ok      revocation    nobody says that anything is revoked"))
         #expect(lines[1].hasPrefix("note    revocation    not known of example.org: the responder \(url) "))
         #expect(lines[1].contains("it is a loopback, link-local or multicast address"))
@@ -159,7 +159,7 @@ import TrustForge
         #expect(soft.json.contains("{\"check\":\"revocation\",\"state\":\"note\",\"text\":\"\(unknown)\"}"))
         let flags = "\"flags\": [\"ocsp\", \"requirePositiveResponse\"]"
         let hard = try await server.judge(policy.replacing("\"revocation\"", with: "\"revocation\", \(flags)"))
-        let two = hard.lines.suffix(2).map(String.init)
+        let two = Array(hard.lines.suffix(2))
         #expect(two[0].hasPrefix("failed  revocation    whether example.org is revoked is not known: the responder "))
         #expect(!hard.isTrusted && two[1] == "note    revocation    \(unknown)")
     }
