@@ -98,7 +98,7 @@ import Testing
 
     @Test(arguments: [
         (["wait", "203.0.113.9", "--interface", "no0", "--route", "10.0.0.0/8", "--timeout", "10m"], CInt(143)),
-        (["list", "--watch", "--json"], 0),
+        (["list", "--watch", "--json"], CInt(0)),
     ])
     func `nothing wakes it while nothing changes, nor do routes to elsewhere`(
         words: [String],
