@@ -110,6 +110,7 @@ import Testing
         let activity = ThreadActivity(of: wait.identifier)
         try await activity.waitForRest()
         let before = try activity.switches
+        _ = await wait.restOfLines()
         let routes = (0..<100).map { "route add 172.16.\($0).0/24 via 192.0.2.1" }
         try await LabThread.detached { try uplink.namespace.ip(routes) }
         // A quiet period: nothing must happen in it.
