@@ -81,7 +81,7 @@ import Testing
         #expect(try JSONLine(try await machine.run("", "status --json").output)["namespace"] == nil)
     }
 
-    @Test func `a namespace that comes, goes and is replaced is watched each time, and let go`() async throws {
+    @Test func `a namespace that comes, goes and is replaced is watched each time, and released`() async throws {
         let watch = try await machine.start("watch --all-netns")
         #expect(try await watch.status() == "not reachable, no interface, current namespace")
         for _ in 0..<5 {
@@ -92,7 +92,7 @@ import Testing
             #expect(try await machine.isFreed())
             try await machine.add("blue")
             try await expect(watch, Self.way, of: "blue")
-            // Replaced before anybody can see that it is gone.
+            // Replaced before the watch can see that it is gone.
             try await machine.sh("ip netns del blue; ip netns add blue")
             try await expect(watch, "not reachable, no interface", of: "blue")
             try await machine.sh("ip netns del blue")

@@ -15,7 +15,7 @@ import TrustForge
     private static let open = right.replacing("{\"hosts\"", with: "{\"allHostsMustBeEvaluated\": false, \"hosts\"")
     private static let hosts = "\"hosts\": {\"example.org\": {\"policy\": \"default\"}}"
 
-    /// A policy, the system's roots, and what the command says then.
+    /// A policy, the file of the system's roots, the exit status, and texts of the output.
     private static let cases: [(policy: String, roots: String, status: CInt, words: [String])] = [
         (
             pins(TrustWorld.stranger.pin, World.rsaRoot.pin), "root", 17,

@@ -18,7 +18,7 @@ import Testing
         return try await .make(behaviour)
     }
 
-    @Test func `a file comes without a word on a pipe, and replaces another only with --force`() async throws {
+    @Test func `a download is silent on a pipe, and replaces a file only with --force`() async throws {
         let lab = try await lab()
         #expect(try await lab.run(environment: "umask 027") == Self.done)
         #expect(lab.content() == Self.content)

@@ -121,7 +121,7 @@ import Testing
             "cannot write to the outbox o: No space left on device: make room and try again, nothing was changed"
         #expect(result.output == "status 74\nreachability: \(sentence)\nsame\n")
         _ = try await outbox.run("add http://one.example/")
-        // A limit of the file's size is one, too.
+        // A limit of the file size has the same effect.
         try await outbox.run("add --body /bin/sh http://one.example/", after: "ulimit -f 100;")
             .expectRefusal(sentence.replacing("outbox o:", with: "outbox DIR/outbox:"), status: 74)
         #expect(try await outbox.run("list --json").lines.count == 1)

@@ -3,7 +3,7 @@ import Testing
 
 /// What cannot be asked about is refused with one sentence.
 @Suite struct RefusalTests {
-    @Test func `what cannot be asked about is one sentence on standard error`() async throws {
+    @Test func `a refusal is one sentence on standard error`() async throws {
         let parsed = try await Command.run(["status", "--bogus"])
         #expect(parsed.status == 64 && parsed.output.isEmpty && parsed.errors.hasPrefix("Error: "), "\(parsed)")
         let words = ["status", "127.0.0.1", "x:1"]
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// A word for each program that another subcommand becomes.
+    /// One subcommand for each companion program.
     @Test(arguments: [
         ("outbox list", "outbox"), ("pin example.org", "trust"), ("trust example.org", "trust"), ("check", "check"),
         ("serve", "serve"), ("download http://127.0.0.1:1/a", "download"), ("fleet ca list /nowhere", "fleet"),
@@ -38,7 +38,7 @@ import Testing
             .expectRefusal("cannot run \(path): No such file or directory: install it beside reachability", status: 69)
     }
 
-    /// One for each way of printing: the parser's, a sentence of ours, and those of other programs.
+    /// One command line for each way of printing: by the parser, by the command and by the companion programs.
     @Test(arguments: [
         ["\u{1b}c"], ["status", "--\u{1b}c"], ["status", "--mark", "\u{1b}c"], ["record", "/dev/null/\u{1b}c"],
         ["outbox", "list", "--outbox", "/nowhere/\u{1b}c"], ["download", "http://127.0.0.1:1/%1bc"],

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RunEndTests {
     @Test(arguments: [
         ("sleep 1000 & echo $!; wait", 15), ("trap '' TERM; sleep 1000 & echo $!; wait", 9),
-        // A leader that obeys leaves nobody behind who does not.
+        // The leader ends by SIGTERM. A member of its group that ignores SIGTERM is killed.
         ("sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1000; done' & wait", 15),
     ])
     func `--kill-after ends the whole process group`(script: String, signal: CInt) async throws {
@@ -14,7 +14,7 @@ import Testing
         let run = try await start(["--kill-after", "10s"], script)
         let child = try #require(pid_t(try await run.line()))
         try await run.untilErrors(contain: "told to end")
-        // What does not obey is killed five seconds later.
+        // A program that ignores SIGTERM is killed five seconds later.
         #expect(ContinuousClock.now - begin >= .seconds(signal == 9 ? 15 : 10))
         try await expectNobody(child)
         run.signal(SIGTERM)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func `children are seen to end although their signal is ignored`() async throws {
-        // Nor is anybody else's standard input read.
+        // The command does not read our standard input either.
         let command = "exec $R run --initial --host 127.0.0.1 -- sh -c 'cat; echo; exit 4'"
         let script = "trap '' CHLD; \(command) <<E\ninput\nE"
         let run = try await RunningCommand.start(script: script)

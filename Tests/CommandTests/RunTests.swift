@@ -44,7 +44,7 @@ import Testing
         for ignored in 2...3 {
             try await uplink.setConnected(false)
             #expect(try await run.line() == "network: reachable > not-reachable")
-            // This change is none of those that were asked for.
+            // The option excludes this change.
             try await uplink.setConnected(true)
             try await run.untilErrors(contain: "nothing to run", times: ignored)
         }

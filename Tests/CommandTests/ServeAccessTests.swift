@@ -52,7 +52,7 @@ import X509
         // One for servers is none for clients.
         let server = try await world.curl("--cert server.pem --key server.key -u :\(world.admin) URL/v1/status")
         #expect(server.status != 0 && server.output.isEmpty, "\(server)")
-        // What speaks another language is ended.
+        // Clients of other protocols are disconnected.
         let plain = try await world.curl("http://localhost:PORT/v1/status")
         #expect(plain.status != 0 && plain.output.isEmpty, "\(plain)")
         let secured = try await world.curl("https://localhost:\(world.plainPort)/v1/status")

@@ -37,7 +37,7 @@ import Testing
             let arguments = Subcommand.all.first { $0.name == command.name }?.arguments ?? []
             for option in command.arguments ?? [] where option.valueName == "duration" {
                 let name = try #require(option.option)
-                // They look like options; other texts are tried on the type of these options.
+                // Both texts look like options. ArgumentTests covers the other texts.
                 for text in ["-1s", "--json"] {
                     try await Command.run(command.path + [name, text] + arguments)
                         .expectRefusal("\"\(text)\" is no duration: write 500ms, 1.5s, 2m or 1h, for example")

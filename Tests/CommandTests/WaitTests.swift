@@ -22,7 +22,7 @@ import Testing
         #expect(try await Command.run(["wait"] + arguments, in: uplink.namespace) == Self.success)
     }
 
-    @Test func `what is wrong in the line is refused`() async throws {
+    @Test func `a wrong argument is refused`() async throws {
         try await Command.run(["wait", "--interface", "a/b"]).expectRefusal("\"a/b\" is no name of an interface")
         let sentence = "192.0.2.1 is an address, and --dns waits for a name: did you mean: reachability wait 192.0.2.1"
         try await Command.run(["wait", "--dns", "192.0.2.1"]).expectRefusal(sentence)
@@ -117,7 +117,7 @@ import Testing
         try await Task.sleep(for: .seconds(1))
         #expect(try activity.switches == before)
         #expect(await wait.restOfLines().isEmpty)
-        // A list ends with its reader, too.
+        // A list also ends with its reader.
         if status == 0 { await wait.closeOutput() } else { wait.signal(SIGTERM) }
         #expect(try await wait.result(reading: false).status == status)
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// Ending all that a program has started.
 @Suite struct ProcessGroupTests {
-    /// Starts a program that leads a group of its own, whom nobody waits for but the test.
+    /// Starts a program that leads its own process group. Only the test waits for it.
     private static func leader(_ script: String) throws -> LabProcess {
         let process = try LabProcess("setsid", ["sh", "-c", script])
         // Until it leads.

@@ -8,9 +8,9 @@ import Testing
         let name: String
         let host: String
         let commands: [String]
-        /// What the broken step says.
+        /// The summary of the broken step.
         let summary: String
-        /// What has to be done besides the command in the remedy.
+        /// Commands that are needed after the command of the remedy.
         var rest: [String] = []
 
         var testDescription: String { name }

@@ -1,7 +1,7 @@
 import ReachabilityOutbox
 import Testing
 
-/// What the outbox makes of a server's status.
+/// The result of a request for each status of the server.
 @Suite struct ResultTests {
     @Test(arguments: [200, 201, 204, 299]) func `success deletes the request`(status: Int) {
         #expect(OutboxResult(status: status, retryAfter: nil, attempts: 1) == .delivered)

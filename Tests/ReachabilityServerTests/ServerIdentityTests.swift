@@ -35,7 +35,7 @@ import TrustForge
         return try ServerIdentity(try ServiceConfiguration(text).access)
     }
 
-    /// The problem of the files, with DIR for the directory; nil if there is none.
+    /// The problem of the files, with DIR for the directory; nil if the files are accepted.
     private func problem() -> String? {
         do {
             _ = try identity()
