@@ -28,7 +28,7 @@ package final class BrokerPeer: Sendable {
     @discardableResult
     package func wait<Value>(
         for what: String = "an event",
-        within limit: Duration = .seconds(60),
+        within limit: Duration = .patience,
         _ take: (BrokerEvent) throws -> Value?
     ) async throws -> Value {
         var found: Value?
@@ -64,11 +64,11 @@ package final class BrokerPeer: Sendable {
         try await wait(for: "the subscription") { $0 == .subscribed ? true : nil }
     }
 
-    package func message(within limit: Duration = .seconds(60)) async throws -> BrokerMessage {
+    package func message(within limit: Duration = .patience) async throws -> BrokerMessage {
         try await wait(for: "a message", within: limit) { if case .message(let message) = $0 { message } else { nil } }
     }
 
-    package func ended(within limit: Duration = .seconds(60)) async throws -> BrokerError? {
+    package func ended(within limit: Duration = .patience) async throws -> BrokerError? {
         let end: BrokerError?? = try await wait(for: "the end", within: limit) { event -> BrokerError?? in
             if case .ended(let error) = event { .some(error) } else { nil }
         }

@@ -69,7 +69,7 @@ package final class LabBroker: Sendable {
             return pid
         }
         process.withLock { $0 = identifier }
-        let runs = try await eventually(within: .seconds(60), every: .milliseconds(10)) { log.contains(kind.sign) }
+        let runs = try await eventually(every: .milliseconds(10)) { log.contains(kind.sign) }
         guard runs else { throw LabError("\(kind) does not start: \(log)") }
     }
 

@@ -2,24 +2,29 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// What `reachability check` says of networks that are broken, each in its way. A situation proves itself by plain packets before it
-/// judges the command.
+/// The verdicts of `reachability check` in broken networks. A situation proves itself by plain packets before it judges the command.
 ///
-///     swift test --filter CheckScenarioTests                              as root, or inside `unshare -Urnm`
-///     SITUATIONS=all-well,cable-out swift test --filter CheckScenarioTests    some of them
-///     CHECK_TIMES=exact swift test --filter CheckScenarioTests              two at a time, within 3.5 s each
-///     REACHABILITY_BINARY=none swift test --filter CheckScenarioTests     packets alone: are the networks what they claim to be?
+///     Scripts/test -- --filter CheckScenarioTests                             each situation in one of its variants
+///     SITUATION_VARIANTS=all Scripts/test -- --filter CheckScenarioTests      all variants
+///     SITUATIONS=all-well,cable-out Scripts/test -- --filter CheckScenarioTests    all variants of some situations
+///     CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests           two at a time, within 3.5 s each
+///     REACHABILITY_BINARY=none Scripts/test -- --filter CheckScenarioTests    packets only: are the networks as they claim?
 @Suite("Situations of checks", .report)
 struct CheckScenarioTests {
     /// They mostly wait.
     private static let gate = ConcurrencyGate(SituationRun.isExact ? 2 : 10)
 
-    /// All, or those whose identifiers SITUATIONS names, separated by commas.
-    static let chosen: [SituationCase] = {
-        guard let names = ProcessInfo.processInfo.environment["SITUATIONS"]?.split(separator: ",") else {
-            return SituationCase.all
+    /// The cases of the situations that SITUATIONS names, separated by commas. Without it, one case of each situation, or all with
+    /// SITUATION_VARIANTS=all.
+    private static let chosen: [SituationCase] = {
+        let environment = ProcessInfo.processInfo.environment
+        guard environment["SITUATIONS"] == nil, environment["SITUATION_VARIANTS"] != "all" else {
+            return SituationCase.named
         }
-        return SituationCase.all.filter { test in names.contains { $0 == test.situation.id } }
+        // A different variant for neighbouring situations, so that together they cover every line and every user.
+        return Situation.all.enumerated().map { index, situation in
+            SituationCase(situation: situation, variant: situation.variants[index % situation.variants.count])
+        }
     }()
 
     @Test("The place is right", arguments: chosen)

@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import TrustForge
 
-/// Whose fault `reachability serve` says it is, in networks that are broken, each in its way: as the table of attributions has it.
+/// The attributions of `reachability serve` in broken networks, compared with the table in docs/service.md.
 ///
-///     SERVED_SITUATIONS=all swift test --filter ServedSituationTests    all that the service can be asked
-///     SITUATIONS=host-off SERVED_SITUATIONS=all swift test --filter ServedSituationTests
+///     SERVED_SITUATIONS=all Scripts/test -- --filter ServedSituationTests    all situations that the service can observe
+///     SITUATIONS=host-off SERVED_SITUATIONS=all Scripts/test -- --filter ServedSituationTests
 @Suite("Situations of the service")
 struct ServedSituationTests {
     private static let gate = ConcurrencyGate(SituationRun.isExact ? 2 : 10)
@@ -23,7 +23,7 @@ struct ServedSituationTests {
 
     static let chosen: [SituationCase] = {
         let isAll = ProcessInfo.processInfo.environment["SERVED_SITUATIONS"] == "all"
-        let cases = CheckScenarioTests.chosen.filter { ServedSituation.question(of: $0.situation) != nil }
+        let cases = SituationCase.named.filter { ServedSituation.question(of: $0.situation) != nil }
         if isAll { return cases }
         // Of each the first variant will do.
         var seen: Set<String> = []

@@ -1,3 +1,4 @@
+import Foundation
 import NetworkLab
 import Testing
 
@@ -124,7 +125,11 @@ struct SituationCase: Sendable, CustomTestStringConvertible {
             "\(situation.id) (\(row)\(variant.line), \(variant.ask)\(variant.isNobody ? ", nobody" : "")): \(situation.title)"
     }
 
-    static let all = Situation.all.flatMap { situation in
-        situation.variants.map { SituationCase(situation: situation, variant: $0) }
-    }
+    /// All variants of all situations, or of those whose identifiers SITUATIONS names, separated by commas.
+    static let named: [SituationCase] = {
+        let names = ProcessInfo.processInfo.environment["SITUATIONS"]?.split(separator: ",").map(String.init)
+        return Situation.all.filter { names?.contains($0.id) ?? true }.flatMap { situation in
+            situation.variants.map { SituationCase(situation: situation, variant: $0) }
+        }
+    }()
 }

@@ -39,9 +39,9 @@ struct SituationRun: Sendable {
         return arguments + situation.arguments
     }
 
-    /// Times are exact where nothing else runs: CHECK_TIMES=exact, as `make soak` has it. Ten networks side by side on two processors
-    /// need some more.
-    private static let patience = isExact ? 1 : 2
+    /// The factor by which a check may exceed its usual duration. CHECK_TIMES=exact is for a machine with nothing else to do. Otherwise the
+    /// factor only bounds the wait for a check that never ends.
+    private static let patience = isExact ? 1 : 20
     static let isExact = ProcessInfo.processInfo.environment["CHECK_TIMES"] == "exact"
 
     /// How many packets may be sent.
@@ -137,6 +137,7 @@ struct SituationRun: Sendable {
         return right.places.contains(line.place)
             && (right.reasons.isEmpty || right.reasons.contains(line.reason ?? ""))
             && (line.milliseconds ?? .max) <= longest(line)
+            && max(line.cost.packets, answer.sent["sent"] ?? 0) <= budget
     }
 
     /// Whether large packets get through is found out after the rest.
@@ -147,8 +148,9 @@ struct SituationRun: Sendable {
 
     private func judge(_ test: SituationCase, late: [Step], _ right: Situation.Right) async throws {
         var answer = try await ask(late: late)
-        // The servers are of this process: beside other tests one that gets no processor for a second is silent, and that is said of it.
-        for _ in 0..<(Self.isExact ? 0 : 2) where !isRight(answer, right) {
+        // The servers run in this process. On a busy machine a server that gets no processor for a second is silent, and its questions are
+        // repeated.
+        for _ in 0..<(Self.isExact ? 0 : 4) where !isRight(answer, right) {
             Report.add(test, answer.command, sent: answer.sent["sent"] ?? 0)
             try await Task.sleep(for: Self.routerPatience)
             answer = try await ask(late: late)

@@ -37,7 +37,7 @@ enum Command {
         _ start: @escaping @Sendable () throws -> LabProcess
     ) async throws -> CommandResult {
         try await LabNamespace.perform(in: namespace) {
-            let result = try start().wait(within: .seconds(90))
+            let result = try start().wait()
             return CommandResult(status: result.status, output: result.output, errors: result.errors)
         }
     }

@@ -79,7 +79,7 @@ import Testing
         try await lab.setCable(isIn: false)
         let script = "cd \(lab.directory.path); exec script -qefc \"$R download \(lab.url)\" /dev/null"
         let command = try await RunningCommand.start(script: script, in: lab.client)
-        let isWaiting = try await eventually(within: .seconds(90)) {
+        let isWaiting = try await eventually {
             await command.hasWritten("waiting for the network")
         }
         #expect(isWaiting)

@@ -57,13 +57,13 @@ final class DownloadLab: Sendable {
 
     /// Waits until so many bytes of the file are here.
     func untilPart(has count: Int) async throws {
-        let isThere = try await eventually(within: .seconds(90), every: .milliseconds(5)) { size(part) >= count }
+        let isThere = try await eventually(every: .milliseconds(5)) { size(part) >= count }
         guard isThere else { throw LabError("not \(count) bytes, but \(size(part))") }
     }
 
     /// Waits until so many requests have come.
     func untilRequests(are count: Int) async throws {
-        let isThere = try await eventually(within: .seconds(90), every: .milliseconds(5)) {
+        let isThere = try await eventually(every: .milliseconds(5)) {
             server.requests.count >= count
         }
         guard isThere else { throw LabError("not \(count) requests: \(server.requests)") }

@@ -168,7 +168,7 @@ struct FleetAgentTests {
         func cursor() -> EventPosition? {
             AgentCursorText.position(try? String(contentsOfFile: lab.state, encoding: .utf8))
         }
-        #expect(try await eventually(within: .seconds(60)) { cursor() != nil })
+        #expect(try await eventually { cursor() != nil })
         let epoch = try #require(cursor())
         ask(DeviceCommand.replay(.init(after: EventPosition(epoch: epoch.epoch, number: 0))).bytes)
         let again = try await lab.hub.outagesUntilCaughtUp()

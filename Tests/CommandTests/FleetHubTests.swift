@@ -233,7 +233,7 @@ struct HubLab {
     func untilAllOutages() async throws {
         let all = try await lab.outages().sorted()
         // A machine is asked once a minute at most.
-        let isWhole = try await eventually(within: .seconds(180), every: .milliseconds(100)) {
+        let isWhole = try await eventually(every: .milliseconds(100)) {
             try await outages() == all
         }
         let found = try await outages()
@@ -247,7 +247,7 @@ struct HubLab {
         _ condition: ([[String: any Sendable]]) -> Bool
     ) async throws -> [[String: any Sendable]] {
         var items: [[String: any Sendable]] = []
-        let isSo = try await eventually(within: .seconds(60), every: .milliseconds(20)) {
+        let isSo = try await eventually(every: .milliseconds(20)) {
             items = try await self.items(target)
             return condition(items)
         }

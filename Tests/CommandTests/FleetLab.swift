@@ -65,7 +65,7 @@ final class FleetLab: Sendable {
     }
 
     private func untilService(_ condition: ([ServedOutage]) -> Bool) async throws {
-        let isSo = try await eventually(within: .seconds(60), every: .milliseconds(10)) {
+        let isSo = try await eventually(every: .milliseconds(10)) {
             condition(try await serve.outages())
         }
         guard isSo else { throw LabError("the service does not see it") }

@@ -48,7 +48,7 @@ struct FleetNotifyTests {
             "reachability_notifications_total{name=\"\($0)\",result=\"delivered\"} 1\n"
         }
         #expect(
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 let metrics = try await first.text("/metrics")
                 return delivered.allSatisfy { metrics.contains($0) }
             }
@@ -58,14 +58,14 @@ struct FleetNotifyTests {
 
         let second = try await HubLab.start(lab, ["--config", directory.file("hub.toml")])
         #expect(
-            try await eventually(within: .seconds(60)) { try await second.text("/readyz").contains("\"ready\":true") }
+            try await eventually { try await second.text("/readyz").contains("\"ready\":true") }
         )
         site.come("b")
         let over = try await second.until("/v1/incidents") { $0.first?["end"] is String }
         #expect(over.count == 1 && over[0]["attribution"] as? String == "upstream")
         let id = try #require(over.first?["id"] as? String)
         #expect(
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 server.requests.contains { $0.contains("\r\nwebhook-id: \(id)-ended\r\n") }
                     && (try? String(contentsOfFile: directory.file("told"), encoding: .utf8).contains("ended")) == true
             }
@@ -102,7 +102,7 @@ struct FleetNotifyTests {
         }
         site.fall()
         #expect(
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 (try? String(contentsOfFile: told, encoding: .utf8)) == "began hq\n"
             }
         )

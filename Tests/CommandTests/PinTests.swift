@@ -122,15 +122,18 @@ import TrustForge
             .expectRefusal("\(sentence) and what does `reachability why 127.0.0.1` say?", status: 69)
         let unknown = "cannot find an address of nowhere.invalid: the name service knows none: is it written right?"
         try await Command.run([subcommand, "nowhere.invalid"]).expectRefusal(unknown, status: 69)
-        let mute = try SilentServer()
+        let mute = try ScriptedServer { _ in .silence }
         let silent = "127.0.0.1:\(mute.port)"
         let awaited = subcommand == "pin" ? "the certificates of \(silent)" : "\(silent) to be judged"
         try await Command.run([subcommand, silent, "--time-limit", "300ms"])
             .expectRefusal("waited 300ms for \(awaited): give more time with --time-limit", status: 75)
-        withExtendedLifetime(mute) {}
-        let listener = try SilentServer()
+        let listener = try ScriptedServer.perConnection { connection in
+            _ = connection.receive()
+            connection.send("HTTP/1.1 400 No\r\n\r\n")
+            connection.stream.halfClose()
+            connection.waitForEnd()
+        }
         let place = "127.0.0.1:\(listener.port)"
-        async let answered: Void = LabThread.detached { listener.answerOne(Array("HTTP/1.1 400 No\r\n\r\n".utf8)) }
         try await Command.run([subcommand, place]).expectRefusal(
             "\(place) shows no certificate: wrong version number: does it speak TLS 1.2 or later on this port?",
             status: 69
@@ -150,7 +153,7 @@ import TrustForge
     func `signals end it as they end others`(signal: CInt) async throws {
         let listener = try ScriptedServer { _ in .silence }
         let command = try await RunningCommand.start(["pin", "127.0.0.1:\(listener.port)"])
-        #expect(try await eventually(within: .seconds(60)) { listener.connections == 1 })
+        #expect(try await eventually { listener.connections == 1 })
         command.signal(signal)
         #expect(try await command.result() == CommandResult(status: -signal, output: "", errors: ""))
     }

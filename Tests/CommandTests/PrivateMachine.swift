@@ -34,7 +34,7 @@ final class PrivateMachine: Sendable {
         let identifier = holder.identifier
         let result = try await LabThread.detached {
             let arguments = ["--target", "\(identifier)", "--mount", "--net", "sh", "-ec", script]
-            return try LabProcess("nsenter", arguments).wait(within: .seconds(90))
+            return try LabProcess("nsenter", arguments).wait()
         }
         guard result.status == 0 else { throw LabError("\(script): \(result.errors)") }
         return result.output
@@ -56,7 +56,7 @@ final class PrivateMachine: Sendable {
 
     /// Waits until the kernel has freed every namespace that is not named, and says whether it came to that.
     func isFreed() async throws -> Bool {
-        try await eventually(within: .seconds(90)) {
+        try await eventually {
             let (links, names) = (try await sh("ip -o link show type veth"), try await sh("ip netns list"))
             return links.count { $0 == "\n" } == names.count { $0 == "\n" }
         }

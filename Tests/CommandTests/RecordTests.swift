@@ -123,7 +123,7 @@ import Testing
         try await uplink.setConnected(false)
         // The change is in the file as soon as it is heard.
         #expect(
-            try await eventually(within: .seconds(90)) {
+            try await eventually {
                 try await Command.run(["replay", file]).lines.last?.hasSuffix("network: not reachable, no route")
                     == true
             }

@@ -31,7 +31,7 @@ actor RunningCommand {
     }
 
     /// The next line, as soon as it is complete.
-    func line(within limit: Duration = .seconds(90)) async throws -> String {
+    func line(within limit: Duration = .patience) async throws -> String {
         var line: String?
         _ = try await eventually(within: limit, every: .milliseconds(5)) {
             line = takeLine()
@@ -66,7 +66,7 @@ actor RunningCommand {
     func hasWritten(_ text: String) -> Bool { String(decoding: process.drain(), as: UTF8.self).contains(text) }
 
     /// Waits until standard error has a text so many times.
-    func untilErrors(contain text: String, times: Int = 1, within limit: Duration = .seconds(90)) async throws {
+    func untilErrors(contain text: String, times: Int = 1, within limit: Duration = .patience) async throws {
         let isThere = try await eventually(within: limit, every: .milliseconds(5)) {
             errors.ranges(of: text).count >= times
         }
@@ -84,7 +84,7 @@ actor RunningCommand {
     }
 
     /// Waits for the end, while reading what is written or not.
-    func result(within limit: Duration = .seconds(90), reading: Bool = true) async throws -> CommandResult {
+    func result(within limit: Duration = .patience, reading: Bool = true) async throws -> CommandResult {
         let hasEnded = try await eventually(within: limit, every: .milliseconds(5)) {
             if reading { _ = process.drain() }
             var information = siginfo_t()
@@ -104,7 +104,7 @@ actor RunningCommand {
     /// Waits until the command can write no more, for nobody reads.
     func untilPipeIsFull() async throws {
         var counts: [Substring?] = []
-        let isFull = try await eventually(within: .seconds(90)) {
+        let isFull = try await eventually {
             let text = try? String(contentsOfFile: "/proc/\(identifier)/io", encoding: .utf8)
             counts.append(text?.split(separator: "\n").first { $0.hasPrefix("wchar") })
             let last = counts.suffix(10)

@@ -41,7 +41,7 @@ import Testing
         let (sandbox, watch) = try await Self.start(["watch"], in: uplink.namespace, denyingWith: error)
         #expect(try await watch.status() == "unknown, netlink is not available")
         // It tries again, and is not told off for trying often.
-        #expect(try await eventually(within: .seconds(90)) { sandbox.denials >= 4 })
+        #expect(try await eventually { sandbox.denials >= 4 })
         #expect(sandbox.denials < 20)
         sandbox.allow()
         #expect(try await watch.status().hasPrefix("reachable"))
@@ -75,7 +75,7 @@ import Testing
     private static func prlimit(_ command: RunningCommand, _ limits: String) async throws {
         let identifier = command.identifier
         let result = try await LabThread.detached {
-            try LabProcess("prlimit", ["--pid", "\(identifier)", "--nofile=\(limits)"]).wait(within: .seconds(90))
+            try LabProcess("prlimit", ["--pid", "\(identifier)", "--nofile=\(limits)"]).wait()
         }
         guard result.status == 0 else { throw LabError("prlimit: \(result.errors)") }
     }

@@ -111,7 +111,7 @@ import Testing
         let command = try await RunningCommand.start(in: try await Uplink.make().namespace) {
             try LabProcess("systemd-socket-activate", words)
         }
-        #expect(try await eventually(within: .seconds(60)) { try LocalSocket.occupant(of: path) == .served })
+        #expect(try await eventually { try LocalSocket.occupant(of: path) == .served })
         #expect(try await ask(path).hasSuffix("ok\n"))
         command.signal(SIGTERM)
         #expect(try await command.result().status == 0)

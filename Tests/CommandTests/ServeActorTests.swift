@@ -38,7 +38,7 @@ import Testing
     /// Lets a script delete the route, and waits until that is an outage.
     private func lose(_ lab: ServeLab, by script: String) async throws -> RunningCommand {
         let process = try await run(script, lab)
-        let isLost = try await eventually(within: .seconds(90)) {
+        let isLost = try await eventually {
             try await outages(lab).first.map { $0.end == nil } ?? false
         }
         #expect(isLost)
@@ -50,7 +50,7 @@ import Testing
         process.signal(SIGKILL)
         _ = try await process.result()
         try await lab.uplink.ip("route add default via 192.0.2.1")
-        #expect(try await eventually(within: .seconds(90)) { try await outages(lab).first?.end != nil })
+        #expect(try await eventually { try await outages(lab).first?.end != nil })
     }
 
     /// Lets a process delete the route that runs on, and returns it with who was named. Where something else is looked at in that very
@@ -62,7 +62,7 @@ import Testing
         for _ in 0..<10 {
             let process = try await lose(lab, by: script)
             var found: Actor?
-            _ = try await eventually(within: .seconds(20)) {
+            _ = try await eventually {
                 found = try await outages(lab).first?.actor
                 return found != nil
             }

@@ -31,19 +31,19 @@ import Testing
         #expect(try await attribution(lab) == "up path")
         try write(Self.checked)
         lab.command.signal(SIGHUP)
-        #expect(try await eventually(within: .seconds(60)) { try await attribution(lab) == "upstream path+checks" })
+        #expect(try await eventually { try await attribution(lab) == "upstream path+checks" })
         let outage = try #require(try await lab.outages().first)
         #expect(outage.cause == "gateway")
         // The cable is out: the kernel says so, and it is the same outage.
         try await lab.uplink.ip("link set far down")
-        #expect(try await eventually(within: .seconds(60)) { try await attribution(lab) == "us path" })
+        #expect(try await eventually { try await attribution(lab) == "us path" })
         try await lab.uplink.ip("link set far up")
-        #expect(try await eventually(within: .seconds(60)) { try await attribution(lab) == "upstream path+checks" })
+        #expect(try await eventually { try await attribution(lab) == "upstream path+checks" })
         #expect(try await lab.outages().map(\.id) == [outage.id])
         // Without checks it is as the kernel says.
         try write(Self.plain)
         lab.command.signal(SIGHUP)
-        #expect(try await eventually(within: .seconds(60)) { try await attribution(lab) == "up path" })
+        #expect(try await eventually { try await attribution(lab) == "up path" })
         #expect(try await lab.outages().map(\.ending) == ["up"])
         #expect(try await lab.end() == 0)
     }
@@ -54,18 +54,18 @@ import Testing
             "[[target]]\nname = \"it\"\nat-large = true\nnamespace = \"\(namespace.name)\"\nchecks = [\"network\"]\n"
         )
         let lab = try await ServeLab.start(["--config", file], in: directory)
-        #expect(try await eventually(within: .seconds(60)) { try await attribution(lab) == "upstream path+checks" })
+        #expect(try await eventually { try await attribution(lab) == "upstream path+checks" })
         namespace.delete()
-        #expect(try await eventually(within: .seconds(60)) { try await attribution(lab) == "unknown path" })
+        #expect(try await eventually { try await attribution(lab) == "unknown path" })
         #expect(try await lab.object("/v1/targets/it")["cause"] as? String == "notObserved")
         #expect(try await lab.outages().map(\.ending) == ["unknown"])
         // Another one of that name is checked, not the one that is gone.
         let other = try await NamedNamespace.make(namespace.name)
-        #expect(try await eventually(within: .seconds(60)) { try await attribution(lab) == "upstream path+checks" })
+        #expect(try await eventually { try await attribution(lab) == "upstream path+checks" })
         let counters = "/proc/thread-self/net/dev"
         let before = try await other.uplink.namespace.perform { TextFile.read(counters) }
         #expect(
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 try await other.uplink.namespace.perform { TextFile.read(counters) } != before
             }
         )
@@ -79,7 +79,7 @@ import Testing
         )
         let lab = try await ServeLab.start(["--config", file], in: directory)
         #expect(
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 try await lab.get("/metrics").contains("reachability_checks_total{")
             }
         )
@@ -96,7 +96,7 @@ import Testing
         try write(names.joined())
         let lab = try await ServeLab.start(["--config", file], in: directory)
         #expect(
-            try await eventually(within: .seconds(90)) {
+            try await eventually {
                 try await lab.get("/metrics").contains("reachability_checks_total{")
             }
         )

@@ -44,7 +44,7 @@ import Testing
 
     /// Waits until the service says of its history what is asked for.
     private func history(is condition: (Readiness.History) -> Bool) async throws -> Bool {
-        try await eventually(within: .seconds(90)) {
+        try await eventually {
             let text = try await ServeLab.get("/readyz", at: socket)
             return condition(try JSONDecoder().decode(Readiness.self, from: Data(text.utf8)).history)
         }
@@ -53,9 +53,9 @@ import Testing
     /// Takes the link down and up, and waits until both are known.
     private func fail(_ number: Int) async throws {
         try await machine.sh("ip link set d0 down")
-        #expect(try await eventually(within: .seconds(90)) { try await open() == 1 })
+        #expect(try await eventually { try await open() == 1 })
         try await machine.sh(Self.up)
-        #expect(try await eventually(within: .seconds(90)) { try await open() == 0 })
+        #expect(try await eventually { try await open() == 0 })
         #expect(try await ServeLab.outages(at: socket).count == number)
     }
 
@@ -129,9 +129,9 @@ import Testing
         let second = try await start()
         #expect(try await history { $0.state == "denied" })
         try await machine.sh("ip link set d0 down")
-        #expect(try await eventually(within: .seconds(90)) { try await open() == 1 })
+        #expect(try await eventually { try await open() == 1 })
         try await machine.sh("mount -o remount,rw /run/disk && \(Self.up)")
-        #expect(try await eventually(within: .seconds(90)) { try await open() == 0 })
+        #expect(try await eventually { try await open() == 0 })
         #expect(try await history { $0 == .init(state: "ok", pending: 0) })
         try await end(second, by: SIGKILL)
         let third = try await start()

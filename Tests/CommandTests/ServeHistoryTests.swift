@@ -42,7 +42,7 @@ import Testing
             // What is told to be on the disk stays.
             if Bool.random(using: &generator) {
                 #expect(
-                    try await eventually(within: .seconds(60)) {
+                    try await eventually {
                         try await lab.object("/readyz").history["pending"] as? Int == 0
                     }
                 )
@@ -88,7 +88,7 @@ import Testing
         #expect(try await lab.object("/readyz").history["state"] as? String != "ok")
         #expect(try await lab.get("/metrics").contains(#/reachability_history_fault{fault="[a-z]+"} 1\n/#))
         try await lab.uplink.setConnected(false)
-        #expect(try await eventually(within: .seconds(60)) { try await lab.outages().count == 1 })
+        #expect(try await eventually { try await lab.outages().count == 1 })
         #expect(await lab.command.errors.hasPrefix("reachability: the history /proc/history.sqlite cannot be used: "))
         #expect(try await lab.end() == 0)
     }

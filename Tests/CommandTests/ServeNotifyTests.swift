@@ -75,7 +75,7 @@ import Testing
         for (number, isConnected) in [(1, false), (2, true)] {
             try await uplink.setConnected(isConnected)
             #expect(
-                try await eventually(within: .seconds(60)) {
+                try await eventually {
                     let metrics = try await lab.get("/metrics")
                     return ["chat", "by name"].allSatisfy {
                         let delivered = "reachability_notifications_total{name=\"\($0)\",result=\"delivered\"}"
@@ -84,7 +84,7 @@ import Testing
                 }
             )
         }
-        #expect(try await eventually(within: .seconds(60)) { server.requests.contains { $0.hasPrefix("GET /beat ") } })
+        #expect(try await eventually { server.requests.contains { $0.hasPrefix("GET /beat ") } })
         // A timer of a second would never let it.
         try await ThreadActivity(of: lab.command.identifier).waitForRest()
         #expect(try await lab.end() == 0)
@@ -96,13 +96,13 @@ import Testing
         let hook = "name = \"chat\"\nwebhook = \"\(server.url)secret\""
         let lab = try await start(on: uplink, hook)
         try await uplink.setConnected(false)
-        #expect(try await eventually(within: .seconds(60)) { !server.requests.isEmpty })
+        #expect(try await eventually { !server.requests.isEmpty })
         #expect(try await lab.get("/metrics").contains("reachability_notifications_pending{name=\"chat\"} 1\n"))
         let failure = "\"failure\":\"the server answered with 503\""
-        #expect(try await eventually(within: .seconds(60)) { try await lab.get("/v1/status").contains(failure) })
+        #expect(try await eventually { try await lab.get("/v1/status").contains(failure) })
         #expect(try await lab.get("/service").contains("Last time: the server answered with 503."))
         #expect(
-            try await eventually(within: .seconds(60)) { try await lab.get("/readyz").contains("\"pending\":0") }
+            try await eventually { try await lab.get("/readyz").contains("\"pending\":0") }
         )
         #expect(try await lab.end(SIGKILL) == -SIGKILL)
         server.answer("200 OK")
@@ -110,7 +110,7 @@ import Testing
         // Not by the requests that have come: one of the killed service may still be on its way.
         func isDelivered(_ count: Int) async throws -> Bool {
             let line = "reachability_notifications_total{name=\"chat\",result=\"delivered\"} \(count)\n"
-            return try await eventually(within: .seconds(60)) { try await next.get("/metrics").contains(line) }
+            return try await eventually { try await next.get("/metrics").contains(line) }
         }
         #expect(try await isDelivered(1))
         try await uplink.setConnected(true)
@@ -148,7 +148,7 @@ import Testing
         let lab = try await start(on: uplink, "name = \"pager\"\nalertmanager = [\"\(manager.url)\"]")
         try await uplink.setConnected(false)
         #expect(
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 try await manager.alerts(in: uplink).contains("\"target\":\"internet\"")
             }
         )
@@ -157,7 +157,7 @@ import Testing
         #expect(alerts.contains("\"state\":\"active\"") || alerts.contains("\"state\":\"unprocessed\""))
         try await uplink.setConnected(true)
         // What is over is not listed.
-        #expect(try await eventually(within: .seconds(60)) { try await manager.alerts(in: uplink) == "[]\n" })
+        #expect(try await eventually { try await manager.alerts(in: uplink) == "[]\n" })
         #expect(try await lab.end() == 0)
     }
 }
@@ -177,7 +177,7 @@ private struct Alertmanager: Sendable {
         ]
         let running = try await RunningCommand.start(in: uplink.namespace) { try LabProcess(program, arguments) }
         let manager = Alertmanager(running: running)
-        #expect(try await eventually(within: .seconds(60)) { try await manager.alerts(in: uplink) == "[]\n" })
+        #expect(try await eventually { try await manager.alerts(in: uplink) == "[]\n" })
         return manager
     }
 

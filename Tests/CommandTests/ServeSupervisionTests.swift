@@ -85,7 +85,7 @@ import Testing
         try await uplink.setConnected(false)
         // All is written: there is nothing more to happen.
         #expect(
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 let (outage, readiness) = (try await first.get("/v1/outages/latest"), try await first.get("/readyz"))
                 return outage.contains("\"phase\":\"during\"") && readiness.contains("\"pending\":0")
             }

@@ -10,7 +10,7 @@ import Testing
         let directory = try ScratchDirectory()
         let lab = try await ServeLab.start(history: directory.file("history.sqlite"), in: directory)
         try await lab.uplink.ip("link set u0 down")
-        #expect(try await eventually(within: .seconds(60)) { try await !lab.outages().isEmpty })
+        #expect(try await eventually { try await !lab.outages().isEmpty })
         for path in ["/", "/outages", "/metrics", "/v1/status"] { _ = try await lab.get(path) }
         // A timer of a second would never let it.
         try await ThreadActivity(of: lab.command.identifier).waitForRest()
@@ -29,12 +29,12 @@ import Testing
         let lab = try await ServeLab.start()
         async let stream = lab.get("/v1/stream")
         #expect(
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 try await lab.get("/metrics").contains("reachability_http_streams 1\n")
             }
         )
         try await lab.uplink.ip("link set u0 down")
-        #expect(try await eventually(within: .seconds(60)) { try await lab.outages().count == 1 })
+        #expect(try await eventually { try await lab.outages().count == 1 })
         #expect(try await lab.end() == 0)
         let text = try await stream
         #expect(text.contains("event: snapshot\n"))

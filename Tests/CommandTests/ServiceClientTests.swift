@@ -12,13 +12,13 @@ import Testing
         for _ in 0..<2 {
             try await lab.uplink.setConnected(false)
             #expect(
-                try await eventually(within: .seconds(60)) {
+                try await eventually {
                     let outage = try await lab.get("/v1/outages/latest")
                     return outage.contains("\"end\":null") && outage.contains("\"phase\":\"during\"")
                 }
             )
             try await lab.uplink.setConnected(true)
-            #expect(try await eventually(within: .seconds(60)) { try await lab.outages().first?.end != nil })
+            #expect(try await eventually { try await lab.outages().first?.end != nil })
         }
         let outages = try await Command.run(["outages"] + socket).lines
         #expect(outages.count == 2)

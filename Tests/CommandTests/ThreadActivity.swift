@@ -28,7 +28,7 @@ struct ThreadActivity {
     /// left that was begun before.
     func waitForRest(of duration: Duration = .seconds(6)) async throws {
         var last: (switches: Int, since: ContinuousClock.Instant)?
-        let isQuiet = try await eventually(within: .seconds(90), every: .milliseconds(50)) {
+        let isQuiet = try await eventually(every: .milliseconds(50)) {
             let now = ContinuousClock.now
             let switches = try self.switches
             if last?.switches != switches { last = (switches, now) }

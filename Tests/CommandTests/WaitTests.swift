@@ -128,7 +128,7 @@ import Testing
         let wait = try await RunningCommand.start(["wait", "--json"], in: namespace)
         // Before it blocks them they end it as they end every process. The thread that waits for them does not show it.
         let tasks = "/proc/\(wait.identifier)/task"
-        let isReady = try await eventually(within: .seconds(90)) {
+        let isReady = try await eventually {
             try FileManager.default.contentsOfDirectory(atPath: tasks).contains { thread in
                 let status = (try? String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)) ?? ""
                 let line = status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }

@@ -82,7 +82,7 @@ import Testing
         remedy: String
     ) async throws {
         let world = try await NameWorld.make()
-        let server = try await world.serve(behaviour)
+        let server = try await world.serve(answer)
         let result = try await world.run("why a.example")
         #expect([1, 2].contains(result.status))
         #expect(result.lines.contains("note    server     192.0.2.53 over u0: \(summary)"), "\(result.output)")

@@ -1,5 +1,6 @@
 import Foundation
 import NetworkLab
+import TestSupport
 import Testing
 
 @testable import Netlink
@@ -7,11 +8,11 @@ import Testing
 
 /// The decoders against messages that no kernel sends: whatever comes, they neither trap nor read too far.
 ///
-/// A seed that fails is repeated with DECODER_SEED; DECODER_CASES sets how many cases there are.
+/// DECODER_SEED repeats the cases of a failed run. CHECK_MUTATIONS sets the number of cases.
 @Suite struct DecoderTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["DECODER_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
-    private static let cases = environment["DECODER_CASES"].flatMap { Int($0) } ?? 100_000
+    private static let cases = MutationCount.value
 
     @Test(.enabled(if: TestNamespace.isPermitted))
     func `real messages are understood`() async throws {

@@ -2,13 +2,13 @@ import Glibc
 import LinuxPrimitives
 
 /// A Unix socket that receives datagrams, as a service manager, the journal or the system log does.
-public final class DatagramReceiver: Sendable {
+package final class DatagramReceiver: Sendable {
     /// The path of the socket, or `@` and its abstract name.
-    public let place: String
+    package let place: String
     private let file: Descriptor
 
     /// Binds a socket to a path, or to `@` and an abstract name.
-    public init(at place: String) throws {
+    package init(at place: String) throws {
         let number = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw LabError("no socket") }
         file = Descriptor(owning: number)
@@ -26,7 +26,7 @@ public final class DatagramReceiver: Sendable {
     }
 
     /// Returns the next datagram as text; nil if none arrives in time. Blocks the thread.
-    public func next(within limit: Duration = .seconds(60)) -> String? {
+    package func next(within limit: Duration = .patience) -> String? {
         var poll = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)
         let milliseconds = CInt(limit.components.seconds * 1000 + limit.components.attoseconds / 1_000_000_000_000_000)
         guard Glibc.poll(&poll, 1, milliseconds) > 0 else { return nil }
@@ -36,7 +36,7 @@ public final class DatagramReceiver: Sendable {
     }
 
     /// Returns the datagrams up to and including the first with this prefix. Blocks the thread.
-    public func texts(to beginning: String) -> [String] {
+    package func texts(to beginning: String) -> [String] {
         var texts: [String] = []
         while let text = next() {
             texts.append(text)

@@ -1,5 +1,11 @@
 import Glibc
 
+extension Duration {
+    /// The default time limit of a wait in a test: long enough for a machine that is ten times slower, so that only an event that never
+    /// comes exceeds it.
+    package static var patience: Duration { .seconds(300) }
+}
+
 /// A moment by which something must have happened.
 package struct Deadline: Sendable {
     private let instant: ContinuousClock.Instant
@@ -27,9 +33,9 @@ package struct Deadline: Sendable {
     }
 }
 
-/// Asks again and again until the condition holds. Whether it held in time.
+/// Repeats the condition until it holds. Returns whether it held within the limit.
 package func eventually(
-    within limit: Duration,
+    within limit: Duration = .patience,
     every pause: Duration = .milliseconds(20),
     _ condition: () async throws -> Bool
 ) async throws -> Bool {

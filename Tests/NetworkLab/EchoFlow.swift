@@ -55,7 +55,7 @@ package final class EchoFlow: Sendable {
     /// Sends a number again and again, each millisecond, until it comes back; when that was. Blocks.
     package func untilEchoed(
         _ number: UInt32,
-        within limit: Duration = .seconds(60)
+        within limit: Duration = .patience
     ) throws
         -> ContinuousClock.Instant
     {

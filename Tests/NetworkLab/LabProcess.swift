@@ -73,7 +73,7 @@ package final class LabProcess {
     }
 
     /// Blocks until the process has ended; one that does not end in time is killed.
-    package func wait(within limit: Duration = .seconds(60)) throws -> Result {
+    package func wait(within limit: Duration = .patience) throws -> Result {
         let deadline = Deadline(after: limit)
         while status == nil {
             var events = [processDescriptor.number, outputDescriptor.number, errorDescriptor.number]

@@ -44,7 +44,7 @@ package struct PacketOracle: Sendable {
     package func reachable(
         of addresses: [String],
         expecting expected: Set<String>,
-        within limit: Duration = .seconds(30)
+        within limit: Duration = .patience
     ) throws -> Set<String> {
         let deadline = Deadline(after: limit)
         while true {

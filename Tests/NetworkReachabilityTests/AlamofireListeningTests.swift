@@ -123,8 +123,8 @@ import Testing
             (released, listener) = (manager, recorder)
         }
         // The call that told the status may still be on its way back, and holds both until then.
-        #expect(try await eventually(within: .seconds(90)) { released == nil })
-        #expect(try await eventually(within: .seconds(90)) { listener == nil })
+        #expect(try await eventually { released == nil })
+        #expect(try await eventually { listener == nil })
     }
 
     @Test func `many managers of one target are all told`() async throws {

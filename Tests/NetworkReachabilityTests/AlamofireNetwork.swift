@@ -45,12 +45,12 @@ final class AlamofireRecorder: Sendable {
 
     /// Waits until this status is the last that was told, and says whether it came to that.
     func isLast(_ status: Status) async throws -> Bool {
-        try await eventually(within: .seconds(90), every: .milliseconds(2)) { statuses.last == status }
+        try await eventually(every: .milliseconds(2)) { statuses.last == status }
     }
 
     /// Waits until so many statuses have been told, and returns all.
     func statuses(atLeast count: Int) async throws -> [Status] {
-        _ = try await eventually(within: .seconds(90), every: .milliseconds(2)) { statuses.count >= count }
+        _ = try await eventually(every: .milliseconds(2)) { statuses.count >= count }
         return statuses
     }
 }

@@ -50,7 +50,7 @@ final class NamespaceNames: Sendable {
 
     /// Waits until these names are the last that were told, and says whether it came to that.
     func areLast(_ names: [String]) async throws -> Bool {
-        try await eventually(within: .seconds(90), every: .milliseconds(2)) { recorder.last == names }
+        try await eventually(every: .milliseconds(2)) { recorder.last == names }
     }
 
     func cancel() { token.cancel() }

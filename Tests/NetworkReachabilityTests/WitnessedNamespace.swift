@@ -25,7 +25,7 @@ final class WitnessedNamespace: Sendable {
 
     /// Whether the kernel has really freed it. The kernel tears namespaces down a while later, and tells nobody when.
     func isFreed() async throws -> Bool {
-        try await eventually(within: .seconds(90)) {
+        try await eventually {
             try await LabThread.detached { [witness, mark] in
                 try witness.run("ip", ["link", "show", "dev", mark]).status != 0
             }

@@ -142,7 +142,7 @@ import Testing
             ],
             in: topology.client
         )
-        let isFound = try await eventually(within: .seconds(90)) {
+        let isFound = try await eventually {
             try await Explanation.of(Self.six, in: topology.client).text.contains("dadfailed")
         }
         #expect(isFound)

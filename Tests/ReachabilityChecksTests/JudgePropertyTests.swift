@@ -42,7 +42,7 @@ struct JudgePropertyTests {
     @Test func hasOnePlaceForAnything() async {
         var chance = SeededGenerator(seed: 50)
         var places: Set<CheckPlace> = []
-        for round in 0..<100_000 {
+        for round in 0..<MutationCount.value {
             await takeTurns(in: round)
             let situation = Self.random(&chance)
             let verdict = situation.verdict
@@ -55,7 +55,7 @@ struct JudgePropertyTests {
     /// A gateway, a router, a server, an anchor or a target that answers moves the place away from this machine, or not at all.
     @Test func isNotMovedNearerByLife() async {
         var chance = SeededGenerator(seed: 51)
-        for round in 0..<30_000 {
+        for round in 0..<MutationCount.value {
             await takeTurns(in: round)
             let situation = Self.random(&chance).over(.ipv4)
             let before = situation.verdict

@@ -112,7 +112,7 @@ import Testing
         var hub = Hub()
         hub.brokerIsBack(at: at(0))
         let messages = FleetSimulation(seed: 1, walls: Self.walls(1)).messages
-        for round in 0..<MutationCount.value / 10 {
+        for round in 0..<MutationCount.value {
             guard let message = messages.randomElement(using: &chance) else { continue }
             var payload = message.payload
             for _ in 0..<Int.random(in: 1...3, using: &chance) where !payload.isEmpty {

@@ -8,7 +8,7 @@ import Testing
 @testable import ReachabilityRetry
 
 /// HTTPClientRequest against a real server.
-@Suite(.timeLimit(.minutes(3))) struct AsyncRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct AsyncRequestTests {
     private let lab: HTTPLab
 
     init() throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import ReachabilityRetry
 
 /// Bodies of HTTPClientRequest: sent again whole, or not at all.
-@Suite(.timeLimit(.minutes(3))) struct BodyTests {
+@Suite(.timeLimit(.minutes(15))) struct BodyTests {
     private let lab: HTTPLab
 
     init() throws {

@@ -10,7 +10,7 @@ import Testing
 @testable import ReachabilityRetry
 
 /// HTTPClient.Request, with delegates and futures, against a real server.
-@Suite(.timeLimit(.minutes(3))) struct DelegateRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct DelegateRequestTests {
     private let lab: HTTPLab
 
     init() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import ReachabilityRetry
 
 /// The last answer, which is not retried any more: it is read within the deadline.
-@Suite(.timeLimit(.minutes(3))) struct LastAnswerTests {
+@Suite(.timeLimit(.minutes(15))) struct LastAnswerTests {
     private let lab: HTTPLab
 
     init() throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import ReachabilityRetry
 
 /// An outbox whose requests async-http-client sends.
-@Suite(.timeLimit(.minutes(3))) struct OutboxSenderTests {
+@Suite(.timeLimit(.minutes(15))) struct OutboxSenderTests {
     private let lab: HTTPLab
 
     init() throws {

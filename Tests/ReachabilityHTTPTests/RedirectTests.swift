@@ -11,7 +11,7 @@ import Testing
 @testable import ReachabilityURLSession
 
 /// Redirects hop by hop, against real servers: what was answered is done, and what fails later is retried where it failed.
-@Suite(.timeLimit(.minutes(3))) struct RedirectTests {
+@Suite(.timeLimit(.minutes(15))) struct RedirectTests {
     /// What the last hop does, and how often it is asked as a GET and as a POST.
     private static let ends: [(fault: Fault, gets: Int, posts: Int)] = [
         (.refuse, 0, 0), (.answer(503), 3, 1), (.answer(429), 3, 3), (.answer(503, retryAfter: "0"), 3, 3),

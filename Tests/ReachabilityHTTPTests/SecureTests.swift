@@ -7,7 +7,7 @@ import Testing
 @testable import ReachabilityRetry
 
 /// TLS and HTTP/2 against a real server.
-@Suite(.timeLimit(.minutes(3))) struct SecureTests {
+@Suite(.timeLimit(.minutes(15))) struct SecureTests {
     private let lab: HTTPLab
 
     init() throws {

@@ -11,7 +11,7 @@ import Testing
 @testable import ReachabilityURLSession
 
 /// What is said once for all requests of a client, and otherwise for one.
-@Suite(.timeLimit(.minutes(3))) struct SettingsTests {
+@Suite(.timeLimit(.minutes(15))) struct SettingsTests {
     private let lab: HTTPLab
 
     init() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import ReachabilityURLSession
 
 /// URLSession against a real server.
-@Suite(.timeLimit(.minutes(3))) struct URLSessionTests {
+@Suite(.timeLimit(.minutes(15))) struct URLSessionTests {
     private let lab: HTTPLab
     private let session: URLSession
 

@@ -9,7 +9,7 @@ import Testing
 @testable import ReachabilityRetry
 
 /// Redirects between places of one Unix domain socket, whose URLs only the client knows: they stay the client's.
-@Suite(.timeLimit(.minutes(3))) struct UnixRedirectTests {
+@Suite(.timeLimit(.minutes(15))) struct UnixRedirectTests {
     @Test(arguments: [true, false])
     func `the client follows them, if it follows any`(follows: Bool) async throws {
         let path = "/tmp/redirect-\(getpid())-\(UInt64.random(in: 0 ... .max))"

@@ -13,10 +13,10 @@ import Testing
     }
 
     private static func connected(_ world: HubWorld, _ number: Int = 1) async throws -> PlayedBroker.Connection {
-        try #require(try await eventually(within: .seconds(60)) { world.broker.connections.count == number })
+        try #require(try await eventually { world.broker.connections.count == number })
         let connection = world.broker.connections[number - 1]
         connection.listener(.connected(sessionPresent: false))
-        try #require(try await eventually(within: .seconds(60)) { world.follower.status.isConnected })
+        try #require(try await eventually { world.follower.status.isConnected })
         return connection
     }
 
@@ -28,7 +28,7 @@ import Testing
         let will = try #require(connection.options.will)
         #expect(will.message.topic == "reach/v1/$hub/state" && will.message.isRetained)
         #expect(try !HubState(will.message.payload).isOnline)
-        #expect(try await eventually(within: .seconds(60)) { connection.calls.count >= 2 })
+        #expect(try await eventually { connection.calls.count >= 2 })
         #expect(try HubState(try #require(connection.published.first).payload).isOnline)
         #expect(connection.calls.contains(.subscribe(["reach/v1/+/+/state", "reach/v1/+/+/event"])))
         await world.follower.stop()
@@ -47,7 +47,7 @@ import Testing
         connection.listener(Self.state(.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 9)))
         connection.listener(Self.state(.online("d0", "a", 2), isRetained: true))
         connection.listener(Self.state(.online("d1", "x", 0), isRetained: true))
-        try #require(try await eventually(within: .seconds(60)) { connection.published.count == 3 })
+        try #require(try await eventually { connection.published.count == 3 })
         let commands = try connection.published.dropFirst().map { message in
             (message.topic, try DeviceCommand(message.payload))
         }
@@ -80,7 +80,7 @@ import Testing
         world.keeper.flush()
         #expect(world.keeper.hub.devices.values.first?.presence.standing == .online)
         first.listener(.ended(nil))
-        try #require(try await eventually(within: .seconds(60)) { world.broker.connections.count == 2 })
+        try #require(try await eventually { world.broker.connections.count == 2 })
         world.keeper.flush()
         #expect(world.keeper.hub.devices.values.first?.presence.standing == .unknown)
         #expect(!world.follower.status.isConnected && world.follower.status.problem != nil)
@@ -91,7 +91,7 @@ import Testing
         second.listener(Self.state(.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 9)))
         second.listener(Self.state(.online("d0", "a", 2), isRetained: true))
         try #require(
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 second.published.contains { $0.topic == "reach/v1/north/d0/cmd" }
             }
         )
@@ -108,7 +108,7 @@ import Testing
         first.listener(Self.state(.online("d0", "a", 0)))
         first.listener(Self.state(.event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 4)))
         first.listener(.ended(nil))
-        try #require(try await eventually(within: .seconds(60)) { world.broker.connections.count == 2 })
+        try #require(try await eventually { world.broker.connections.count == 2 })
         let second = world.broker.connections[1]
         // Before anybody has had the time to see that there is a connection: the fifth is lost.
         second.listener(.connected(sessionPresent: true))
@@ -138,9 +138,9 @@ import Testing
         let connection = try await Self.connected(world)
         connection.listener(Self.state(.online("d0", "a", 0)))
         world.keeper.flush()
-        #expect(try await eventually(within: .seconds(60)) { connection.published.count == 1 })
+        #expect(try await eventually { connection.published.count == 1 })
         world.keeper.lose(try place("d0"))
-        try #require(try await eventually(within: .seconds(60)) { connection.published.count == 2 })
+        try #require(try await eventually { connection.published.count == 2 })
         #expect(connection.published.last?.topic == "reach/v1/north/d0/cmd")
         await world.follower.stop()
     }

@@ -42,7 +42,7 @@ import Testing
     }
 
     private func events(_ notifying: FleetNotifying, _ count: UInt64) async throws -> [String] {
-        let isSo = try await eventually(within: .seconds(60)) { notifying.status.first?.delivered == count }
+        let isSo = try await eventually { notifying.status.first?.delivered == count }
         #expect(isSo, "\(notifying.status)")
         return hooked.withLock { $0.compactMap { $0["REACHABILITY_EVENT"] } }
     }

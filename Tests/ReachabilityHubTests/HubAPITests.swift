@@ -162,7 +162,7 @@ import Testing
         let connection = try await world.connect()
         #expect(try world.answer("/readyz").status == .ok)
         connection.listener(.published(PublishToken(1), .notAuthorized))
-        try #require(try await eventually(within: .seconds(60)) { world.follower.status.problem != nil })
+        try #require(try await eventually { world.follower.status.problem != nil })
         #expect(try world.answer("/readyz").status == .serviceUnavailable)
         let page = String(decoding: try world.answer("/").body, as: UTF8.self)
         #expect(page.contains("refuses what a hub says: not authorized: see the broker"))

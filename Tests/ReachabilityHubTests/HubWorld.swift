@@ -60,12 +60,12 @@ final class HubWorld: Sendable {
     @discardableResult
     func connect() async throws -> PlayedBroker.Connection {
         try follower.begin()
-        try #require(try await eventually(within: .seconds(60)) { broker.connections.count == 1 })
+        try #require(try await eventually { broker.connections.count == 1 })
         broker.connections[0].listener(.connected(sessionPresent: false))
         // It listens, and has said that it is there.
         let connection = broker.connections[0]
         try #require(
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 connection.calls.contains { if case .subscribe = $0 { true } else { false } }
             }
         )

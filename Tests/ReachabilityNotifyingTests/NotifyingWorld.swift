@@ -241,7 +241,7 @@ extension AnswerServer {
 
     /// Waits for so many requests.
     func expect(_ count: Int, _ location: SourceLocation = #_sourceLocation) async throws {
-        let isThere = try await eventually(within: .seconds(30)) { requests.count >= count }
+        let isThere = try await eventually { requests.count >= count }
         #expect(isThere && requests.count == count, "\(requests.count)", sourceLocation: location)
     }
 }

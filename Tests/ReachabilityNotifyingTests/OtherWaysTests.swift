@@ -52,7 +52,7 @@ import Testing
         server.answer("200 OK")
         let before = server.requests.count
         #expect(
-            try await eventually(within: .seconds(30)) {
+            try await eventually {
                 try server.requests.count > before && world.status().pending == 0
             }
         )
@@ -86,7 +86,7 @@ import Testing
         )
         world.setCarrier(false)
         try await server.expect(1)
-        #expect(try await eventually(within: .seconds(30)) { world.hooked.withLock { $0.count } == 1 })
+        #expect(try await eventually { world.hooked.withLock { $0.count } == 1 })
         world.setCarrier(true)
         try await server.expect(2)
         #expect(world.hooked.withLock { $0.count } == 1)
@@ -102,7 +102,7 @@ import Testing
         try await world.end(orderly: true)
         world.hook.withLock { $0 = { nil } }
         try world.start("[[notify]]\nname = \"hooks\"\nexec = \"/etc/hooks\"\nafter = \"0s\"\n")
-        #expect(try await eventually(within: .seconds(30)) { world.hooked.withLock { $0.count } == 2 })
+        #expect(try await eventually { world.hooked.withLock { $0.count } == 2 })
         #expect(world.hooked.withLock { $0[1]["REACHABILITY_EVENT"] } == "ended")
         try await world.end(orderly: true)
     }
@@ -112,7 +112,7 @@ import Testing
         let socket = try DatagramReceiver(at: world.journal)
         try world.start("[[notify]]\nname = \"log\"\njournal = true\nafter = \"0s\"\n")
         world.setCarrier(false)
-        #expect(try await eventually(within: .seconds(30)) { try world.status().delivered == 1 })
+        #expect(try await eventually { try world.status().delivered == 1 })
         let entry = socket.next() ?? ""
         #expect(entry.hasPrefix("MESSAGE=box: internet cannot be reached, us.link ("))
         #expect(entry.contains("\nMESSAGE_ID=\(Notification.Event.began.messageID)\n"))
@@ -122,7 +122,7 @@ import Testing
         // Where there is none, somebody else is told.
         unlink(world.journal)
         world.setCarrier(true)
-        #expect(try await eventually(within: .seconds(30)) { try world.status().refused == 1 })
+        #expect(try await eventually { try world.status().refused == 1 })
         #expect(world.reports.withLock(\.self).contains { $0.hasPrefix("box: internet: over after ") })
         try await world.end(orderly: true)
     }
@@ -204,11 +204,11 @@ import Testing
         try await server.expect(1)
         #expect(server.requests[0].hasPrefix("GET /ping/1 HTTP/1.1\r\n"))
         for count in 2...3 {
-            #expect(try await eventually(within: .seconds(30)) { pause.withLock { $0 != nil } })
+            #expect(try await eventually { pause.withLock { $0 != nil } })
             pause.withLock { $0.take() }?.resume()
             try await server.expect(count)
         }
-        #expect(try await eventually(within: .seconds(30)) { pause.withLock { $0 != nil } })
+        #expect(try await eventually { pause.withLock { $0 != nil } })
         task.cancel()
         pause.withLock { $0.take() }?.resume()
         await task.value
@@ -218,11 +218,11 @@ import Testing
         let away = try AnswerServer("200 OK", isAway: true)
         let missed = try heartbeat(away.url)
         let waiting = Task { await missed.run() }
-        #expect(try await eventually(within: .seconds(30)) { failures.withLock { $0.count } == 4 })
+        #expect(try await eventually { failures.withLock { $0.count } == 4 })
         try away.comeBack()
         world.network.set(reachable: true)
         try await away.expect(1)
-        #expect(try await eventually(within: .seconds(30)) { pause.withLock { $0 != nil } })
+        #expect(try await eventually { pause.withLock { $0 != nil } })
         waiting.cancel()
         pause.withLock { $0.take() }?.resume()
         await waiting.value

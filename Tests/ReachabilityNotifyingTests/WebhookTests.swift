@@ -51,7 +51,7 @@ import Testing
             let code = Data(HMAC<SHA256>.authenticationCode(for: Data(content.utf8), using: key))
             #expect(server.headers("webhook-signature")[index] == "v1,\(code.base64EncodedString())")
         }
-        #expect(try await eventually(within: .seconds(30)) { try world.status().delivered == 2 })
+        #expect(try await eventually { try world.status().delivered == 2 })
         #expect(try world.status().pending == 0)
         try await world.end(orderly: true)
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(Set(server.headers("webhook-id")).count == 1)
         #expect(Set(server.objects.compactMap { $0["time"] as? String }).count == 1)
         #expect(world.waits.waits.contains { $0 >= .seconds(7) && $0 < .seconds(8) })
-        #expect(try await eventually(within: .seconds(30)) { try world.status().delivered == 1 })
+        #expect(try await eventually { try world.status().delivered == 1 })
         #expect(try world.status().postponed == 4)
         #expect(try world.status().failure == nil)
         // Told once for each kind of failure, without the address.
@@ -81,7 +81,7 @@ import Testing
         try world.start(configuration(server, "after = \"0s\"\n"))
         world.setCarrier(false)
         try await server.expect(1)
-        #expect(try await eventually(within: .seconds(30)) { try world.status().refused == 1 })
+        #expect(try await eventually { try world.status().refused == 1 })
         #expect(try world.status().failure == "the server answered with 410")
         try await world.end(orderly: true)
     }
@@ -91,7 +91,7 @@ import Testing
         try world.start(configuration(server, "after = \"0s\"\n"))
         world.setCarrier(false)
         // On a busy machine more than one try may end before the server has read it.
-        #expect(try await eventually(within: .seconds(120)) { server.requests.count >= 2 })
+        #expect(try await eventually { server.requests.count >= 2 })
         #expect(Set(server.headers("Idempotency-Key")).count == 1)
         #expect(Set(server.objects.compactMap { $0["time"] as? String }).count == 1)
         try await world.end(orderly: true)
@@ -103,7 +103,7 @@ import Testing
         world.network.set(reachable: false)
         world.setCarrier(false)
         await world.advance(.seconds(30))
-        #expect(try await eventually(within: .seconds(30)) { try world.status().postponed == 1 })
+        #expect(try await eventually { try world.status().postponed == 1 })
         await world.advance(.seconds(600))
         #expect(try world.status().pending == 1)
         // Nothing is tried until there is a path again; the outage ends with it.
@@ -115,7 +115,7 @@ import Testing
         #expect(server.objects[0]["event"] as? String == "ended")
         #expect(server.objects[0]["delayed"] as? Bool == true)
         #expect(server.objects[0]["durationMilliseconds"] as? Int == 630_000)
-        #expect(try await eventually(within: .seconds(30)) { try world.status().pending == 0 })
+        #expect(try await eventually { try world.status().pending == 0 })
         try await world.end(orderly: true)
         #expect(server.requests.count == 1)
     }
@@ -125,15 +125,15 @@ import Testing
         let configuration = configuration(server, "after = \"0s\"\n")
         try world.start(configuration)
         world.setCarrier(false)
-        #expect(try await eventually(within: .seconds(30)) { !server.requests.isEmpty })
+        #expect(try await eventually { !server.requests.isEmpty })
         try await world.end(orderly: false)
         server.answer("200 OK")
         await world.kernel.clock.advance(by: .seconds(100))
         try world.start(configuration)
         // Not by the requests that have come: one of the killed run may still be on its way.
-        #expect(try await eventually(within: .seconds(60)) { try world.status().delivered == 1 })
+        #expect(try await eventually { try world.status().delivered == 1 })
         world.setCarrier(true)
-        #expect(try await eventually(within: .seconds(60)) { try world.status().delivered == 2 })
+        #expect(try await eventually { try world.status().delivered == 2 })
         let ids = server.headers("webhook-id")
         #expect(Set(ids.dropLast()).count == 1)
         #expect(ids.last != ids.first)

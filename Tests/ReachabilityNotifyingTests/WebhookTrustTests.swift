@@ -29,7 +29,7 @@ import WebLab
             "[[notify]]\nname = \"chat\"\nwebhook = \"https://127.0.0.1:\(server.port)/hook\"\nafter = \"0s\"\n\(line)"
         )
         world.setCarrier(false)
-        let isSettled = try await eventually(within: .seconds(60)) {
+        let isSettled = try await eventually {
             let status = try world.status()
             return status.delivered > 0 || status.postponed > 0
         }
@@ -54,7 +54,7 @@ import WebLab
             """
         )
         world.setCarrier(false)
-        #expect(try await eventually(within: .seconds(60)) { try world.status().postponed > 0 })
+        #expect(try await eventually { try world.status().postponed > 0 })
         #expect(server.requests.isEmpty)
         try await world.end(orderly: true)
         await server.close()

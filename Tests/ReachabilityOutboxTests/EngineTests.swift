@@ -4,7 +4,7 @@ import ReachabilityRetry
 import Testing
 
 /// What an outbox leaves to the engine of retries, and what it shares with other requests.
-@Suite(.timeLimit(.minutes(3))) struct EngineTests {
+@Suite(.timeLimit(.minutes(15))) struct EngineTests {
     private let file: ScratchFile
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }

@@ -4,7 +4,7 @@ import ReachabilityOutbox
 import Testing
 
 /// A file that is not an outbox is neither read nor changed.
-@Suite(.timeLimit(.minutes(5))) struct ForeignFileTests {
+@Suite(.timeLimit(.minutes(15))) struct ForeignFileTests {
     /// The kind of the file, and how a shell makes it under the name in `$0`.
     enum Kind: String, CaseIterable {
         case text = "echo hello >$0"

@@ -2,7 +2,7 @@ import ReachabilityOutbox
 import Testing
 
 /// Sending without end.
-@Suite(.timeLimit(.minutes(3))) struct RunTests {
+@Suite(.timeLimit(.minutes(15))) struct RunTests {
     private let file: ScratchFile
     private let network = TestNetwork()
     private var clock: TestClock { network.clock }

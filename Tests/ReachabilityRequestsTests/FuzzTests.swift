@@ -16,7 +16,7 @@ struct FuzzTests {
 
     private static func texts(_ seed: UInt64, _ check: (String) throws -> Void) async rethrows {
         var random = SeededGenerator(seed: seed)
-        for round in 0..<MutationCount.value / 100 {
+        for round in 0..<MutationCount.value / 20 {
             let count = Int.random(in: 0...12, using: &random)
             try check((0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined())
             await takeTurns(in: round)

@@ -13,7 +13,7 @@ import Testing
 import Tracing
 
 /// Spans of requests, as a tracer in memory has them and as a server is told of them.
-@Suite(.timeLimit(.minutes(3))) struct SpanRequestTracerTests {
+@Suite(.timeLimit(.minutes(15))) struct SpanRequestTracerTests {
     private let tracer = InMemoryTracer()
 
     private var settings: RetrySettings {

@@ -16,7 +16,7 @@ import Testing
         let reader = try ask(world, "after=\(last)&wait=\(wait)")
         // The timer is made after it waits.
         #expect(
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 world.world.api.feed.waiterCount == 1 && world.world.kernel.clock.scheduledCount > timers
             }
         )
@@ -30,7 +30,7 @@ import Testing
 
     /// Waits for the whole answer, and returns its list.
     private func items(_ reader: StreamReader) async throws -> [[String: Any]] {
-        #expect(try await eventually(within: .seconds(60)) { reader.text.hasSuffix("}") }, "\(reader.text)")
+        #expect(try await eventually { reader.text.hasSuffix("}") }, "\(reader.text)")
         let body = try #require(reader.text.split(separator: "\n\n", maxSplits: 1).last)
         let object = try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
         return try #require(object?["items"] as? [[String: Any]])
@@ -47,7 +47,7 @@ import Testing
         #expect(world.world.api.feed.waiterCount == 0)
         #expect(try await !items(ask(world, "after=\(last)&wait=30s")).isEmpty)
         #expect(try await !items(ask(world, "wait=30s")).isEmpty)
-        #expect(try await eventually(within: .seconds(60)) { world.server.statistics.streams == 0 })
+        #expect(try await eventually { world.server.statistics.streams == 0 })
         await world.stop()
     }
 
@@ -64,7 +64,7 @@ import Testing
         #expect(world.world.api.feed.waiterCount == 0)
         // Only the head is not waited for.
         let head = try ask(world, "after=\(last)&wait=60s", "HEAD")
-        #expect(try await eventually(within: .seconds(60)) { head.text.hasPrefix("HTTP/1.1 200 OK\n") })
+        #expect(try await eventually { head.text.hasPrefix("HTTP/1.1 200 OK\n") })
         await world.stop()
     }
 
@@ -73,8 +73,8 @@ import Testing
         let (_, reader) = try await waiter(world)
         #expect(world.server.statistics.streams == 1)
         reader.close()
-        #expect(try await eventually(within: .seconds(60)) { world.world.api.feed.waiterCount == 0 })
-        #expect(try await eventually(within: .seconds(60)) { world.server.statistics.streams == 0 })
+        #expect(try await eventually { world.world.api.feed.waiterCount == 0 })
+        #expect(try await eventually { world.server.statistics.streams == 0 })
         await world.stop()
     }
 
@@ -82,7 +82,7 @@ import Testing
         let world = try await StreamWorld()
         let (last, first) = try await waiter(world)
         let readers = try [first] + (1..<20).map { _ in try ask(world, "after=\(last)&wait=30s") }
-        #expect(try await eventually(within: .seconds(60)) { world.world.api.feed.waiterCount == 20 })
+        #expect(try await eventually { world.world.api.feed.waiterCount == 20 })
         await world.stop()
         for reader in readers {
             try await reader.waitForEnd()
@@ -98,7 +98,7 @@ import Testing
         let world = try await StreamWorld(limits)
         let (last, _) = try await waiter(world)
         let second = try ask(world, "after=\(last)&wait=30s")
-        #expect(try await eventually(within: .seconds(60)) { second.text.contains("Retry-After: 5") })
+        #expect(try await eventually { second.text.contains("Retry-After: 5") })
         #expect(second.text.hasPrefix("HTTP/1.1 503"))
         // Who does not wait is answered.
         #expect(try await items(ask(world, "after=\(last)")).isEmpty)

@@ -38,7 +38,7 @@ final class StreamWorld: Sendable {
 
     /// Waits until so many clients listen.
     func waitForListeners(_ count: Int) async throws {
-        #expect(try await eventually(within: .seconds(60)) { self.world.api.feed.count == count })
+        #expect(try await eventually { self.world.api.feed.count == count })
     }
 
     func stop() async {
@@ -111,11 +111,11 @@ final class StreamReader: Sendable {
 
     /// Waits until so many events have come, and returns them all.
     func events(_ count: Int) async throws -> [Event] {
-        #expect(try await eventually(within: .seconds(60)) { self.events.count >= count }, "\(text)")
+        #expect(try await eventually { self.events.count >= count }, "\(text)")
         return events
     }
 
     func waitForEnd() async throws {
-        #expect(try await eventually(within: .seconds(60)) { self.hasEnded })
+        #expect(try await eventually { self.hasEnded })
     }
 }

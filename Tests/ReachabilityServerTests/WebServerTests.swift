@@ -110,10 +110,10 @@ import TrustForge
         let held = try await LabThread.detached {
             try (0..<4).map { _ in try LocalSocket.connect(to: path).release() }
         }
-        #expect(try await eventually(within: .seconds(60)) { world.server.statistics.connections == 4 })
+        #expect(try await eventually { world.server.statistics.connections == 4 })
         #expect(try await world.exchange("").hasPrefix("HTTP/1.1 503"))
         for number in held { Glibc.close(number) }
-        #expect(try await eventually(within: .seconds(60)) { world.server.statistics.connections == 0 })
+        #expect(try await eventually { world.server.statistics.connections == 0 })
         #expect(try await world.exchange("GET /a HTTP/1.1\r\n\(Self.close)").hasSuffix("a"))
         #expect(world.server.statistics.refused == 1)
         await world.stop()
@@ -215,7 +215,7 @@ import TrustForge
             let request = Array("GET / HTTP/1.1\r\n\r\n".utf8)
             return try LocalSocket.exchange(request, with: directory + "/s", limit: 1 << 20, patience: .seconds(60))
         }
-        #expect(try await eventually(within: .seconds(60)) { waiting.withLock { $0 != nil } })
+        #expect(try await eventually { waiting.withLock { $0 != nil } })
         let hasStopped = Locked(false)
         async let stopped: Void = {
             await server.stop()

@@ -34,8 +34,6 @@ struct Scenario: Sendable {
     var mayFlip = false
     /// No other scenario runs beside it, so that a burst of changes is not torn apart for want of a processor.
     var alone = false
-    /// How long packets may take to reach the state that the scenario claims.
-    var patience = Duration.seconds(5)
     /// How long nothing more may be said once all agree on the change.
     var quiet = Duration.milliseconds(300)
 

@@ -11,10 +11,6 @@ final class ScenarioRun {
         var duration = Duration.zero
     }
 
-    /// The kernel may tell of a lost carrier one second late, of a bridge without live port two; and beside others a watcher may have to
-    /// wait for a processor. How long it took is told.
-    private static let lateness = Duration.seconds(20)
-
     private let scenario: Scenario
     private let targets: [Target]
     private var outcome = Outcome()
@@ -73,7 +69,7 @@ final class ScenarioRun {
             targets,
             by: stage.lab.oracle,
             claimed: phase.packets,
-            within: scenario.patience
+            within: .patience
         )
         guard let reached else { return }
         outcome.checks += targets.count
@@ -94,7 +90,7 @@ final class ScenarioRun {
             outcome.checks += 1
             let expected = phase.expectation(of: target)
             let before = spoken[target] ?? 0
-            let agreed = try Watcher.read(watchers, within: ScenarioRun.lateness) {
+            let agreed = try Watcher.read(watchers, within: .patience) {
                 agrees(lastSaid(target), with: expected, about: target)
             }
             let lines = watchers.lazy.compactMap { $0.lines[target] }.first ?? []

@@ -2,12 +2,12 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// The product against packets: every way in which Linux gains or loses the network that we know of.
+/// The product against packets: every known way in which Linux gains or loses the network.
 ///
-///     swift test --filter ScenarioTests                               as root, or inside `unshare -Urnm`
-///     SCENARIOS=b1,x2 swift test --filter ScenarioTests               some scenarios
-///     REACHABILITY_BINARY=none swift test --filter ScenarioTests      packets alone: are the claims true?
-///     REACHABILITY_BINARY=/usr/bin/reachability swift test ...        another binary
+///     Scripts/test -- --filter ^ScenarioTests                              all scenarios
+///     SCENARIOS=b1,x2 Scripts/test -- --filter ^ScenarioTests              some scenarios
+///     REACHABILITY_BINARY=none Scripts/test -- --filter ^ScenarioTests     packets only: are the claims true?
+///     REACHABILITY_BINARY=/usr/bin/reachability Scripts/test -- --filter ^ScenarioTests
 @Suite(.report)
 struct ScenarioTests {
     /// Few at a time: each has two watching processes and asks many questions.

@@ -4,7 +4,7 @@ import ServerTrustAsyncHTTPClient
 import Testing
 
 /// Real handshakes on the loopback.
-@Suite(.timeLimit(.minutes(3))) struct ClientCaseTests {
+@Suite(.timeLimit(.minutes(15))) struct ClientCaseTests {
     @Test(arguments: ClientCase.all, [true, false])
     func `the manager alone decides, with its reason`(case test: ClientCase, isHTTP2: Bool) async throws {
         try await check(test, isHTTP2: isHTTP2, .managerAlone)

@@ -11,7 +11,7 @@ import TrustForge
 import X509
 
 /// When, how often and for whom connections are judged.
-@Suite(.timeLimit(.minutes(3))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionTests {
     private let chain = [Forge.leaf, Forge.intermediate]
 
     @Test(arguments: [true, false])

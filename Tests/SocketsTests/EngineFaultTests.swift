@@ -90,7 +90,7 @@ struct EngineFaultTests {
                 }
             )
             async let outcome = engine.send(request)
-            #expect(try await eventually(within: .seconds(10)) { isAnswered.withLock { $0 } })
+            #expect(try await eventually { isAnswered.withLock { $0 } })
             try chain.pc.ip("link del p0")
             let ended = await outcome
             #expect(ended.end == .silent)

@@ -130,7 +130,7 @@ struct EngineTests {
         try await Chain.run { chain in
             let index = try await chain.pc.perform { if_nametoindex("p0") }
             // The kernel takes up an address in the background; until then it forwards what is for it.
-            let isLocal = try await eventually(within: .seconds(60)) {
+            let isLocal = try await eventually {
                 try chain.router.run("ip", ["-6", "route", "show", "table", "local", "fe80::1"]).output.contains("r0")
             }
             #expect(isLocal)
@@ -180,7 +180,7 @@ struct EngineTests {
             #expect(outcome.local?.address == WireAddress("10.1.0.2"))
             let segment = try #require(connection.information).sendSegmentSize
             #expect((1100...1200).contains(segment))
-            #expect(try await eventually(within: .seconds(60)) { try await chain.openSockets() == 1 })
+            #expect(try await eventually { try await chain.openSockets() == 1 })
             guard let descriptor = connection.take() else {
                 Issue.record("there is no descriptor")
                 return
@@ -209,7 +209,7 @@ struct EngineTests {
             let endless = DatagramRequest(to: try SocketEndpoint(hole), .echo(size: 8), limit: .seconds(600))
             let holder = Task { await engine.send(endless) }
             defer { holder.cancel() }
-            let isTimed = try await eventually(within: .seconds(60)) {
+            let isTimed = try await eventually {
                 await engine.send(request).answers.first?.timing.roundTrip != nil
             }
             #expect(isTimed)
@@ -256,7 +256,7 @@ struct EngineTests {
             let connection = ConnectRequest(to: requests[0].endpoint, limit: .seconds(600))
             let sending = requests.map { request in Task { await engine.send(request) } }
             let connecting = Task { await engine.connect(connection) }
-            #expect(try await eventually(within: .seconds(60)) { try await chain.openSockets() == 2 })
+            #expect(try await eventually { try await chain.openSockets() == 2 })
             connecting.cancel()
             for task in sending { task.cancel() }
             for task in sending { #expect(await task.value.end == .cancelled) }
@@ -291,7 +291,7 @@ struct EngineTests {
                         _ = inbox.add(.start(inbox.nextFlights().lowerBound, job))
                     }
                 }
-                #expect(try await eventually(within: .seconds(60)) { try await chain.openSockets() == 1 })
+                #expect(try await eventually { try await chain.openSockets() == 1 })
                 engine = nil
                 return try await group.next() as DatagramOutcome?
             }

@@ -176,7 +176,7 @@ struct StreamTests {
             let engine = try chain.engine()
             let request = try request(limit: .seconds(60))
             let task = Task { await engine.exchange(request) }
-            #expect(try await eventually(within: .seconds(60)) { isAsked.withLock { $0 } })
+            #expect(try await eventually { isAsked.withLock { $0 } })
             task.cancel()
             let outcome = await task.value
             guard case .cancelled = outcome.end else {

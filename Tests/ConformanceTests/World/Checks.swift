@@ -27,7 +27,7 @@ final class Checks: Sendable {
     /// Waits until a value is what it should become, and lets what is bound to happen in the world happen meanwhile.
     func expect<Value: Equatable>(
         in world: any World,
-        within limit: Duration = .seconds(60),
+        within limit: Duration = .patience,
         _ value: @autoclosure () -> Value,
         becomes expected: Value,
         at location: SourceLocation = #_sourceLocation

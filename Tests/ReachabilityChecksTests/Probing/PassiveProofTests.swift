@@ -176,7 +176,7 @@ import Testing
         }
         // The table is the whole machine's: others' traffic may throw the entry out, or a timer that runs already change it once more.
         var found = proof.observe()
-        let isFailed = try await eventually(within: .seconds(30)) {
+        let isFailed = try await eventually {
             try await LabThread.detached { try line.pc.ip("neigh replace \(gateway) dev p0 nud failed") }
             found = proof.observe()
             return found.result.evidence.neighbour?.after == .failed
@@ -194,7 +194,7 @@ import Testing
         _ = proof.observe()
         try await LabThread.detached { try LabRow.forward(false, in: line.gateway) }
         try traffic.send(100_000)
-        #expect(try await eventually(within: .seconds(30)) { (traffic.information?.totalRetransmits ?? 0) > 0 })
+        #expect(try await eventually { (traffic.information?.totalRetransmits ?? 0) > 0 })
         let found = proof.observe()
         #expect(found.meaning == .trouble(.stalled), "\(found)")
         #expect((found.result.evidence.retransmits ?? 0) > 0)

@@ -243,7 +243,7 @@ import Testing
             #expect(verdict == .fine)
             break
         }
-        #expect(try await eventually(within: .seconds(60)) { watched.live.withLock { $0 } == 0 })
+        #expect(try await eventually { watched.live.withLock { $0 } == 0 })
     }
 
     @Test func `nothing is left when the task ends`() async throws {
@@ -253,10 +253,10 @@ import Testing
             for await _ in watched.verdicts { count += 1 }
             return count
         }
-        #expect(try await eventually(within: .seconds(60)) { !watched.events.withLock { $0.isEmpty } })
+        #expect(try await eventually { !watched.events.withLock { $0.isEmpty } })
         task.cancel()
         #expect(await task.value <= 1)
-        #expect(try await eventually(within: .seconds(60)) { watched.live.withLock { $0 } == 0 })
+        #expect(try await eventually { watched.live.withLock { $0 } == 0 })
     }
 
     @Test func `two loops are two sessions`() async throws {
@@ -265,7 +265,7 @@ import Testing
         async let one = verdicts.first { _ in true }
         async let other = verdicts.first { _ in true }
         #expect(await [one, other] == [.fine, .fine])
-        #expect(try await eventually(within: .seconds(60)) { watched.live.withLock { $0 } == 0 })
+        #expect(try await eventually { watched.live.withLock { $0 } == 0 })
     }
 
     @Test func `changes come in their order`() async throws {

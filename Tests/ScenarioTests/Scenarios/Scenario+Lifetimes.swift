@@ -47,8 +47,7 @@ extension Scenario {
             undo: addresses6,
             before: "g6",
             after: "",
-            back: "g6",
-            patience: .seconds(15)
+            back: "g6"
         ),
         Scenario(
             id: "m3-deprecated",
@@ -68,8 +67,7 @@ extension Scenario {
             undo: "C addr add 10.1.0.2/24 dev c0; C route add default via 10.1.0.1",
             before: "g4",
             after: "",
-            back: "g4",
-            patience: .seconds(15)
+            back: "g4"
         ),
         Scenario(
             id: "m5",
@@ -79,8 +77,7 @@ extension Scenario {
             undo: "C route replace default via fd01::1",
             before: "g6",
             after: "",
-            back: "g6",
-            patience: .seconds(15)
+            back: "g6"
         ),
         Scenario(
             id: "m5-renewed",
@@ -102,8 +99,7 @@ extension Scenario {
             before: "",
             after: "g6",
             back: "",
-            needs: [.radvd],
-            patience: .seconds(15)
+            needs: [.radvd]
         ),
         Scenario(
             id: "m7",
@@ -114,8 +110,7 @@ extension Scenario {
             before: "",
             after: "g6",
             back: "",
-            needs: [.radvd],
-            patience: .seconds(15)
+            needs: [.radvd]
         ),
     ]
 }

@@ -95,7 +95,7 @@ extension Chain {
 
     /// All are closed. A process that another test starts may hold them, too, until it becomes its program.
     func expectNoSockets(location: SourceLocation = #_sourceLocation) async throws {
-        let areGone = try await eventually(within: .seconds(60)) { try await openSockets() == 0 }
+        let areGone = try await eventually { try await openSockets() == 0 }
         #expect(areGone, sourceLocation: location)
     }
 }
