@@ -7,7 +7,7 @@ ARGS ?=
 
 BINARY := .build/release/reachability
 
-.PHONY: help watch serve build install uninstall deb test test-browser test-api test-prometheus test-systemd test-powercut sanitize lint format docs examples bench soak check clean dependencies
+.PHONY: help watch serve build install uninstall deb test test-browser test-api test-prometheus test-systemd test-powercut sanitize lint format docs examples bench soak nightly check clean dependencies
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 21
@@ -16,12 +16,10 @@ watch: dependencies ## Install what is missing, build, and watch the network at 
 	@PRODUCTS=reachability Scripts/build-release
 	@exec $(BINARY) watch $(ARGS)
 
-# Optimising takes twice as long, and who looks at it for the first time does not want to wait. Only tests need the index.
-serve: dependencies ## Install what is missing, build, and account for every second; prints its address. ARGS="..." are passed on.
-	@for product in reachability-serve reachability; do \
-	    Scripts/swift-build --scratch-path .build/serve -debug-info-format none --disable-index-store --product $$product || exit; \
-	done
-	@exec .build/serve/debug/reachability serve $(ARGS)
+# The build is not optimised: it takes half the time, and it is the one that `make test` uses.
+serve: dependencies ## Install what is missing, build, and run the monitoring service; prints its address. ARGS="..." are passed on.
+	@for product in reachability-serve reachability; do Scripts/swift-build --product $$product || exit; done
+	@exec .build/debug/reachability serve $(ARGS)
 
 build: dependencies ## Build the optimised command.
 	@Scripts/build-release
@@ -74,18 +72,11 @@ examples: dependencies ## Build the examples and run their tests.
 bench: build ## Measure the command beside programs in C (see Benchmarks/README.md).
 	@Benchmarks/run
 
-soak: build ## Random network trouble for half an hour, a million damaged inputs for each parser of checks, all situations with their times, the faults of the service in full counts.
+soak: build ## Compare the command with packets through random network trouble for half an hour.
 	@Benchmarks/soak
-	@CHECK_MUTATIONS=1000000 Scripts/test -- --filter 'DNSTests|PortalTests|RouterOptionsTests|ErrorQueueMessageTests|WebFuzzTests'
-	@CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests
-	@REACHABILITY_BINARY=$(CURDIR)/$(BINARY) SERVICE_TIMES=exact SERVICE_OUTAGES=30 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 Scripts/test -- --filter 'ServeTests|ServeTimesTests'
-	@SERVICE_KILLS=200 SERVICE_FULL=60 OUTBOX_KILLS=200 Scripts/test -- --filter 'ServeHistoryTests|ServeDiskTests|ReachabilityOutboxTests.KillTests'
-	@FLEET_KILLS=200 HUB_COMMAND_KILLS=50 HUB_KILLS=50 Scripts/test -- --filter 'FleetAgentTests|FleetHubTests|HubKeeperTests'
-	@Benchmarks/run --only service --check
-	@SESSION_SCHEDULES=1000 Scripts/test -- --filter SessionFaultTests
-	@Scripts/test-service api 12000
-	@Scripts/sanitize thread
-	@Scripts/sanitize address
+
+nightly: ## Run everything that takes too long for every change: full counts, all sanitizers, packages, virtual machines.
+	@.ci/nightly
 
 check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
 	@Scripts/check-unsafe

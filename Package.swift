@@ -519,10 +519,13 @@ let package = Package(
         ),
         .tests(
             "MosquittoTests",
-            uses: [
-                "MessageBroker", "LinuxPrimitives", "BrokerLab", "NetworkLab", "TestSupport", "TrustForge",
-                "ServerTrust",
-            ],
+            uses: ["MessageBroker", "LinuxPrimitives", "BrokerLab", "NetworkLab", "TestSupport"],
+            broker
+        ),
+        // Apart from the tests without TLS, which Scripts/sanitize builds without BoringSSL.
+        .tests(
+            "MosquittoTLSTests",
+            uses: ["MessageBroker", "BrokerLab", "NetworkLab", "TestSupport", "TrustForge", "ServerTrust"],
             broker + certificates
         ),
         .tests(
@@ -741,44 +744,7 @@ let package = Package(
     ]
 )
 
-// What Scripts/sanitize does not run under that sanitizer need not be built. A trait cannot say so: it takes dependencies from a
-// target of ours, but the target stays.
-if let sanitizer = Context.environment["SANITIZER"] {
-    let programs = [
-        "reachability", "reachability-check", "reachability-download", "reachability-outbox", "reachability-serve",
-        "reachability-fleet", "reachability-trust", "CommandLineSupport",
-        "EmbeddingProgram", "TrustFuzzer", "TrustBenchmark", "RequestBenchmark",
-        "ProgramTests", "CommandTests", "ScenarioTests", "CheckScenarioTests",
-    ]
-    let tls = [
-        "ServerTrust", "ServerTrustNIO", "ServerTrustHTTP", "ServerTrustAsyncHTTPClient", "ReachabilityHTTP",
-        "ReachabilityRequests", "ReachabilityRequestsTests", "ReachabilityAlamofire", "ReachabilityAlamofireTests",
-        "ReachabilityRequestsMetrics", "ReachabilityRequestsMetricsTests",
-        "TrustForge", "ReadmeClient", "ServerTrustTests", "ServerTrustNIOTests", "ServerTrustHTTPTests",
-        "ServerTrustAsyncHTTPClientTests", "ReachabilityHTTPTests",
-        "ReachabilityChecks", "WebLab", "ReachabilityChecksTests", "WebProbeTests",
-        "ReachabilityService", "ReachabilityServiceTests", "ReachabilityServer", "ReachabilityServerTests",
-        "ReachabilityNotifying", "ReachabilityNotifyingTests", "ReachabilityFleet", "ReachabilityFleetTests",
-        "ReachabilityHub", "ReachabilityHubTests", "HubVictim",
-        "ReachabilityFleetAuthority", "ReachabilityFleetAuthorityTests",
-        "ReachabilityFleetAgent", "ReachabilityFleetAgentTests", "MosquittoTests", "ReachabilityRetryTracingTests",
-    ]
-    // Left out by .ci/run, to save time: what starts no thread (Thread Sanitizer), and what has safe code alone (Address Sanitizer).
-    let singleThreaded = [
-        "NetlinkTests", "NetworkDiagnosticsTests", "ReachabilityLedger", "ReachabilityLedgerTests",
-    ]
-    let requests = [
-        "ReachabilityRetry", "ReachabilityRetryTests", "ReachabilityRetryLifecycle", "ReachabilityRetryLifecycleTests",
-        "ReachabilityRetryTracing", "ReachabilityURLSession", "ReachabilityOutbox", "OutboxVictim",
-        "ReachabilityOutboxTests", "ReachabilityLedger", "ReachabilityLedgerTests",
-    ]
-    let names: Set<String>
-    switch sanitizer {
-    case "thread": names = Set(programs)
-    case "thread-core": names = Set(programs + tls + singleThreaded)
-    case "address-core": names = Set(programs + tls + requests)
-    default: names = Set(programs + tls)
-    }
-    package.targets.removeAll { names.contains($0.name) }
-    package.products.removeAll { names.contains($0.name) }
+// Scripts/sanitize builds only the tests that it runs.
+if let names = Context.environment["TEST_TARGETS"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
 }

@@ -21,7 +21,8 @@ extension Target {
 let package = Package(
     name: "examples",
     dependencies: [
-        .package(name: "network-reachability", path: ".."),
+        // All traits, as in the builds of the package itself, so that nothing is compiled twice. A package of your own needs fewer.
+        .package(name: "network-reachability", path: "..", traits: [.defaults, "Fleet"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
@@ -47,14 +48,8 @@ let package = Package(
             name: "TokenRefresh",
             dependencies: [library("ReachabilityRetry")],
             path: "TokenRefresh",
-            exclude: ["Tests"],
             swiftSettings: strict
         ),
-        .testTarget(
-            name: "TokenRefreshTests",
-            dependencies: ["TokenRefresh"],
-            path: "TokenRefresh/Tests",
-            swiftSettings: strict
-        ),
+        .testTarget(name: "TokenRefreshTests", dependencies: ["TokenRefresh"], swiftSettings: strict),
     ]
 )

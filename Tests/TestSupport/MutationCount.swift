@@ -1,11 +1,11 @@
 import LinuxPrimitives
 
-/// How many damaged inputs each parser of checks is given: CHECK_MUTATIONS, or 100,000.
+/// The number of damaged inputs for each parser of untrusted data: the value of CHECK_MUTATIONS, or 5,000.
 package enum MutationCount {
-    package static let value = EnvironmentVariable.value(of: "CHECK_MUTATIONS").flatMap(Int.init) ?? 100_000
+    package static let value = EnvironmentVariable.value(of: "CHECK_MUTATIONS").flatMap(Int.init) ?? 5_000
 }
 
-/// Lets other tests run now and then in a long loop: there are as many threads for tasks as processors, and no more.
+/// Yields in every 256th round of a long loop, because there are only as many threads for tasks as processors.
 package func takeTurns(in round: Int) async {
     if round % 256 == 0 { await Task.yield() }
 }
