@@ -92,7 +92,8 @@ package final class LabBroker: Sendable {
         process.withLock { if let identifier = $0 { kill(identifier, number) } }
     }
 
-    package var log: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
+    // Foundation's `String(contentsOfFile:)` leaks its buffer for an empty file, which Address Sanitizer reports.
+    package var log: String { TextFile.read(output) ?? "" }
 
     deinit {
         if let identifier = process.withLock({ $0 }) {
