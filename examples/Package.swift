@@ -21,8 +21,7 @@ extension Target {
 let package = Package(
     name: "examples",
     dependencies: [
-        // All traits, as in the builds of the package itself, so that nothing is compiled twice. A package of your own needs fewer.
-        .package(name: "network-reachability", path: "..", traits: [.defaults, "Fleet"]),
+        .package(name: "network-reachability", path: ".."),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],

@@ -92,7 +92,7 @@ package final class LabBroker: Sendable {
         process.withLock { if let identifier = $0 { kill(identifier, number) } }
     }
 
-    // Foundation's `String(contentsOfFile:)` leaks its buffer for an empty file, which Address Sanitizer reports.
+    // Foundation's `String(contentsOfFile:)` leaks its buffer, which Address Sanitizer reports.
     package var log: String { TextFile.read(output) ?? "" }
 
     deinit {
