@@ -68,7 +68,31 @@ private struct NarrowLine {
         let small = await prober.fetchSmall(.target, request, at: address, limit: .seconds(60))
         #expect(small.outcome == .answered && small.request.kind == .mtu, "\(small)")
         #expect(small.evidence.pathMTU == (family == .ipv4 ? 1240 : 1280))
+        let both = await prober.fetchBoth(.target, request, at: address, RoundClock(limit: .seconds(3)))
+        #expect(both.map(\.outcome) == [.silent, .answered] && both.last?.request.kind == .mtu, "\(both)")
         await server.close()
+    }
+}
+
+@Suite struct SlowServerTests {
+    @Test func `a server that stalls once and then answers loses no large packets`() async throws {
+        let world = try await WebWorld()
+        let server = try ScriptedServer(in: world.namespace) { request in
+            request.connection == 1 ? .silence : .status(204)
+        }
+        defer { server.stop() }
+        let url = try TrustedHTTPURL("http://127.0.0.1:\(server.port)/")
+        let address = try #require(IPAddress("127.0.0.1"))
+        let results = try await world.prober(to: "127.0.0.1")
+            .fetchBoth(.target, WebRequest(url, .target), at: address, RoundClock(limit: .seconds(3)))
+        #expect(results.map(\.outcome) == [.answered] && results.first?.request.kind == .http, "\(results)")
+        #expect(server.connections == 3)
+    }
+
+    @Test func `a probe that begins late has a second`() {
+        let begun = ContinuousClock.now - .seconds(60)
+        #expect(RoundClock(limit: .seconds(3), begun: begun).left == .seconds(1))
+        #expect(RoundClock(limit: .milliseconds(200), begun: begun).left == .milliseconds(200))
     }
 }
 

@@ -2,7 +2,10 @@ import LinuxPrimitives
 import NetworkReachability
 
 extension Prober {
-    /// Asks a web server, and once more with small segments where it takes the connection and then stalls.
+    /// Sends a request. If the server accepts the connection and then stalls, sends the request once more with small segments.
+    ///
+    /// A server that is only slow answers the second request too. So an answer to small segments counts only if a third request, with
+    /// full-sized segments, stalls again. If it does not, its result replaces those of the first two.
     func fetchBoth(
         _ subject: ProbeSubject,
         _ request: WebRequest,
@@ -10,9 +13,17 @@ extension Prober {
         _ clock: RoundClock,
         mayRepeat: @Sendable () -> Bool = { true }
     ) async -> [ProbeResult] {
-        let result = await fetch(subject, request, at: address, limit: clock.left)
-        guard result.hasStalled, mayRepeat() else { return [result] }
-        return [result, await fetchSmall(subject, request, at: address, limit: clock.smallSegments)]
+        let first = await fetch(subject, request, at: address, limit: clock.left)
+        guard first.hasStalled, mayRepeat() else { return [first] }
+        var small = await fetchSmall(subject, request, at: address, limit: clock.smallSegments)
+        guard small.outcome == .answered else { return [first, small] }
+        var control = await fetch(subject, request, at: address, limit: clock.smallSegments)
+        if control.hasStalled {
+            small.cost = small.cost + control.cost
+            return [first, small]
+        }
+        control.cost = first.cost + small.cost + control.cost
+        return [control]
     }
 }
 

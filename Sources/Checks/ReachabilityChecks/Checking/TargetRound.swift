@@ -198,8 +198,8 @@ struct RoundClock: Sendable {
     private let limit: Duration
     private let deadline: ContinuousClock.Instant
 
-    init(limit: Duration) {
-        (self.limit, begun) = (limit, .now)
+    init(limit: Duration, begun: ContinuousClock.Instant = .now) {
+        (self.limit, self.begun) = (limit, begun)
         deadline = begun + limit
     }
 
@@ -211,7 +211,11 @@ struct RoundClock: Sendable {
 
     var elapsed: Duration { .now - begun }
 
-    var left: Duration { max(deadline - .now, .milliseconds(1)) }
+    /// The time limit of a probe that begins now: the rest of the round, but at least 1 s, or the limit of the round if that is shorter.
+    ///
+    /// A probe can begin late, because a name was resolved slowly or because the process got no processor. A wait of a few milliseconds
+    /// does not show that the peer is silent. 1 s is the initial retransmission timeout of TCP (RFC 6298).
+    var left: Duration { max(deadline - .now, min(limit, .seconds(1))) }
 
     /// The same, and no longer than `limit`.
     func left(atMost limit: Duration) -> Duration { min(left, limit) }
