@@ -50,6 +50,8 @@ struct SituationRun: Sendable {
         var budget = variant.ask == .anchors || variant.ask == .anchorsByAddress ? 60 : 20
         if situation.hasTarget { budget += 20 }
         if situation.names.isTruncated { budget += 30 }
+        // The control of the target and that of an anchor.
+        if situation.isRepeated { budget += 20 }
         // The network's own server is asked over TLS, which takes 12 to 14 packets by itself; the rest of a private round takes eleven.
         if variant.ask == .privately, situation.arguments.contains("--portal-api") { budget += 10 }
         return budget
