@@ -163,7 +163,7 @@ import Testing
         world.start()
         for turn in 0...ServiceBooks.intervalLimit {
             world.advance(.milliseconds(10))
-            world.play(turn % 2 == 1)
+            world.observe(turn % 2 == 1 ? .reachable : .notReachable(reason: "noCarrier"))
         }
         world.flush()
         try delete()

@@ -96,6 +96,15 @@ final class HistoryWorld {
         manager.record.monitor.queue.sync {}
     }
 
+    /// Records an observation, without asking the kernel for evidence.
+    func observe(_ path: Observation.Path) {
+        let now = kernel.clock.boot
+        service.record { state in
+            let instant = state.line.instant(at: now)
+            return state.books.take(Observation(path: path), of: "internet", at: instant, now: instant)
+        }
+    }
+
     /// Waits until what was changed is on the disk, or was tried to be.
     func flush() {
         manager.record.monitor.queue.sync {}
