@@ -107,7 +107,7 @@ import Testing
         let watcher = try watch([.interface("eth0")])
         func reason() -> NetworkPath.UnsatisfiedReason? { watcher.ask().states[0].reason }
         #expect(reason() == .noSourceAddress)
-        kernel.addAddress("169.254.3.4/16", to: "eth0")
+        kernel.addAddress("169.254.3.4/16", to: "eth0", linkScope: true)
         kernel.addAddress("2001:db8::7/64", to: "eth0", tentative: true)
         settle()
         #expect(reason() == .noSourceAddress)

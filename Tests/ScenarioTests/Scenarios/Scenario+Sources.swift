@@ -66,5 +66,16 @@ extension Scenario {
             back: "",
             hosts: ["169.254.0.1", "10.1.0.1"]
         ),
+        Scenario(
+            id: "r11",
+            title: "an address of 169.254.0.0/16 with global scope, whose router leads everywhere",
+            setup: "\(noIPv6); \(noIPv4); R addr add 169.254.129.1/24 dev r0",
+            change: "C addr add 169.254.129.3/24 dev c0; C route add default via 169.254.129.1",
+            undo: "C addr del 169.254.129.3/24 dev c0",
+            before: "",
+            after: "g4a",
+            back: "",
+            hosts: ["169.254.129.1"]
+        ),
     ]
 }

@@ -23,7 +23,7 @@ extension NetworkInspector {
                 guard let link = try judge.answers.answer(to: .linkNamed(name)).link else { return .noInterface }
                 if let obstacle = link.obstacle { return obstacle.reason }
                 let hasAddress = try judge.answers.addresses().contains { address in
-                    address.interface == link.index && address.isUsable && !address.address.isLinkLocal
+                    address.interface == link.index && address.isUsable && !address.isLinkLocal
                 }
                 return hasAddress ? nil : .noSourceAddress
             }

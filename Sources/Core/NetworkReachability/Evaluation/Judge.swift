@@ -199,6 +199,11 @@ package struct Judge {
         let destination = query.destination
         if source.isUnspecified || source.isLoopback { return destination.isLoopback }
         guard source.isLinkLocal, !destination.isLinkLocal, !destination.isMulticast else { return true }
+        // An address of 169.254.0.0/16 may be valid beyond the link. The kernel knows by its scope.
+        if source.family == .ipv4, try answers.addresses().contains(where: { $0.address == source && !$0.isLinkLocal })
+        {
+            return true
+        }
         if let gateway = hop.gateway { return gateway == destination }
         // Not a neighbour only because a default route leads to the link: a prefix must say so.
         return (try answers.entry(query)?.prefixLength ?? 0) > 0

@@ -7,9 +7,12 @@ extension FakeKernel {
     ///   - address: the address with the length of its prefix, such as `10.0.0.2/24` or `fd00::2/64`.
     ///   - link: the name of the link.
     ///   - tentative: whether IPv6 still checks for a duplicate; the address is not used before `finishDetection(of:on:)`.
-    public func addAddress(_ address: String, to link: String, tentative: Bool = false) {
+    ///   - linkScope: whether an IPv4 address is valid on its link alone, as with `ip address add ... scope link`. Programs that
+    ///     configure addresses of 169.254.0.0/16 set this scope (RFC 3927).
+    public func addAddress(_ address: String, to link: String, tentative: Bool = false, linkScope: Bool = false) {
         change { network throws(Refusal) in
-            try network.addAddress(try Prefix(parsing: address), to: link, isTentative: tentative)
+            let prefix = try Prefix(parsing: address)
+            try network.addAddress(prefix, to: link, isTentative: tentative, isOfLink: linkScope)
         }
     }
 

@@ -6,7 +6,8 @@ extension FakeNetwork {
         _ prefix: Prefix,
         to name: String,
         isTentative: Bool = false,
-        isDeprecated: Bool = false
+        isDeprecated: Bool = false,
+        isOfLink: Bool = false
     ) throws(Refusal) {
         let index = try index(of: name)
         guard !prefix.address.isUnspecified, !prefix.address.isMulticast else {
@@ -16,9 +17,11 @@ extension FakeNetwork {
             throw Refusal("\(name) has the address \(prefix.address) already")
         }
         if prefix.family == .ipv4, isTentative { throw Refusal("only IPv6 detects duplicate addresses") }
+        if prefix.family == .ipv6, isOfLink { throw Refusal("an IPv6 address has its scope by itself") }
         var address = Address(prefix: prefix, interface: index)
         address.isTentative = isTentative
         address.isDeprecated = isDeprecated
+        address.isOfLink = isOfLink
         address.isSecondary =
             prefix.family == .ipv4
             && addresses.contains {

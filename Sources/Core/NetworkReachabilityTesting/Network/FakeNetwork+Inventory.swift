@@ -43,7 +43,8 @@ extension FakeNetwork.Address {
             interface: interface,
             address: address,
             prefixLength: UInt8(prefix.length),
-            flags: flags
+            flags: flags,
+            scope: AddressScope(rawValue: scope.rawValue)
         )
     }
 }

@@ -99,8 +99,16 @@ extension FakeNetwork {
         var address: WireAddress { prefix.address }
         var family: AddressFamily { prefix.family }
 
-        /// IPv4: as `ip address add` sets it.
-        var scope: Scope { family == .ipv4 && address.isLoopback ? .host : .universe }
+        /// IPv4: valid on the link alone.
+        var isOfLink = false
+
+        /// IPv4: without more, as `ip address add` sets it. IPv6: of the address itself.
+        var scope: Scope {
+            switch family {
+            case .ipv4: address.isLoopback ? .host : isOfLink ? .link : .universe
+            case .ipv6: address.isLoopback ? .host : address.isLinkLocal ? .link : .universe
+            }
+        }
     }
 }
 

@@ -19,7 +19,8 @@ extension InterfaceAddress {
             interface: head.ifa_index,
             address: own,
             prefixLength: head.ifa_prefixlen,
-            flags: AddressFlags(rawValue: flags)
+            flags: AddressFlags(rawValue: flags),
+            scope: AddressScope(rawValue: head.ifa_scope)
         )
     }
 }

@@ -11,12 +11,30 @@ package struct InterfaceAddress: Hashable, Sendable {
     /// Bits of the prefix that is on the link.
     package var prefixLength: UInt8
     package var flags: AddressFlags
+    /// Where the address is valid.
+    package var scope: AddressScope
 
-    package init(interface: UInt32, address: WireAddress, prefixLength: UInt8, flags: AddressFlags = []) {
+    package init(
+        interface: UInt32,
+        address: WireAddress,
+        prefixLength: UInt8,
+        flags: AddressFlags = [],
+        scope: AddressScope = .universe
+    ) {
         self.interface = interface
         self.address = address
         self.prefixLength = prefixLength
         self.flags = flags
+        self.scope = scope
+    }
+
+    /// Whether hosts beyond a router cannot answer to the address: link-local addresses (RFC 3927, RFC 4291).
+    ///
+    /// Some hosts get an address of 169.254.0.0/16 whose router translates it: containers of Azure App Service and AWS Lambda, virtual
+    /// machines of Firecracker. There the address has a scope beyond the link. Those who configure link-local addresses set the scope of
+    /// the link.
+    package var isLinkLocal: Bool {
+        address.isLinkLocal && (address.family == .ipv6 || scope.rawValue >= AddressScope.link.rawValue)
     }
 
     /// Whether packets may have it as their source: nobody else has it, as far as is known.
@@ -29,6 +47,21 @@ package struct InterfaceAddress: Hashable, Sendable {
 extension InterfaceAddress: CustomStringConvertible {
     /// The address and the length of its prefix, for example `192.0.2.7/24`.
     package var description: String { "\(address)/\(prefixLength)" }
+}
+
+/// Where an address is valid.
+///
+/// C counterpart: `RT_SCOPE_*` of `<linux/rtnetlink.h>`.
+package struct AddressScope: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    package static let universe = AddressScope(rawValue: 0)
+    package static let link = AddressScope(rawValue: 253)
+    package static let host = AddressScope(rawValue: 254)
 }
 
 /// What is special about an address of an interface.

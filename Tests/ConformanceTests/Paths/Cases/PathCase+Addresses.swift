@@ -35,6 +35,17 @@ extension PathCase {
             after: throughFirst
         ),
         PathCase(
+            name: "an address of 169.254.0.0/16 with global scope, whose router leads everywhere",
+            host: "203.0.113.7",
+            setup: [.add("c0")],
+            change: [
+                .address("169.254.129.3/24", on: "c0"), .route(RouteChange("0.0.0.0/0", via: "169.254.129.1")),
+            ],
+            undo: [.removeAddress("169.254.129.3/24", from: "c0")],
+            before: noRoute,
+            after: "-R ------- c0 via 169.254.129.1 from 169.254.129.3 table 254 mtu 1500 for 4"
+        ),
+        PathCase(
             name: "a neighbour needs no router",
             host: "10.1.0.9",
             setup: Change.cable(),
