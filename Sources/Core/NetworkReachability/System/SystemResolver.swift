@@ -95,11 +95,7 @@ final class SystemResolver: HostResolver {
     func watchConfiguration(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
         // The namespace may get files of its own later, and the directories with them.
         let own = namespace.map { NamespaceFiles.places(of: Self.files, in: $0) } ?? []
-        guard let watch = try? FileWatch(paths: Self.files + own) else { return nil }
-        return ReadSource.watch(watch.descriptor, of: watch, on: queue) {
-            guard watch.drain() else { return }
-            for path in own { watch.insert(path) }
-            changed()
-        }
+        guard let watch = try? FileWatch(paths: Self.files + own, watchesContents: true) else { return nil }
+        return ReadSource.watch(watch.descriptor, of: watch, on: queue) { if watch.drain() { changed() } }
     }
 }

@@ -22,12 +22,10 @@ package struct NamespaceFiles: Sendable {
         return "\(root)/\(namespace.path.dropFirst(place.utf8.count))"
     }
 
-    /// All that may decide where the namespace has these files of `/etc`, now and later: its own, and the directories that lead to
-    /// them; none for a namespace without a name.
+    /// Where the namespace has these files of `/etc`, now or later; nothing for a namespace without a name.
     package static func places(of files: [String], in namespace: NamespaceReference) -> [String] {
         guard let directory = directory(of: namespace) else { return [] }
-        let own = files.filter { $0.hasPrefix("/etc/") }.map { "\(directory)/\($0.dropFirst("/etc/".utf8.count))" }
-        return [root, directory] + own
+        return files.filter { $0.hasPrefix("/etc/") }.map { "\(directory)/\($0.dropFirst("/etc/".utf8.count))" }
     }
 
     /// Where the namespace has a file of `/etc`, such as `/etc/hosts`.
