@@ -9,7 +9,7 @@ struct AgentCertificateTests {
     @Test("It looks at the certificate at the beginning, and once a day after that, connected or not")
     func looks() throws {
         var world = try AgentWorld { $0.tls.certificate = "door.pem" }
-        world.take(.path(isSatisfied: false, source: nil))
+        world.take(.path(isSatisfied: false))
         #expect(world.pass() == [.lookAtCertificate])
         let first = world.now
         #expect(world.machine.deadline == first + .seconds(86_400))

@@ -7,13 +7,13 @@ import Testing
 
 /// When an agent connects, and what it says of itself.
 struct AgentConnectingTests {
-    @Test("It connects when there is a path, from the address of that path, and says that it is there")
+    @Test("It connects when there is a path, and says that it is there")
     func connects() throws {
         var world = try AgentWorld()
         #expect(world.take(.time).isEmpty)
-        #expect(world.take(.path(isSatisfied: false, source: nil)).isEmpty && world.machine.deadline == nil)
-        let options = try #require(world.take(.path(isSatisfied: true, source: "2001:db8::7")).connections.first)
-        #expect(options.source == "2001:db8::7" && options.client == "door" && options.address == AgentWorld.address)
+        #expect(world.take(.path(isSatisfied: false)).isEmpty && world.machine.deadline == nil)
+        let options = try #require(world.take(.path(isSatisfied: true)).connections.first)
+        #expect(options.client == "door" && options.address == AgentWorld.address)
         let will = try #require(options.will)
         #expect(will.message.topic == "reach/v1/hq/door/state" && will.message.isRetained)
         #expect(will.delay == .seconds(30) && will.message.expiry == .seconds(2700))
@@ -60,14 +60,54 @@ struct AgentConnectingTests {
         #expect(lines == ["\(lost); tries again", "\(refused); tries again"])
     }
 
+    @Test("Connections that end at once, one after the other, show that another client has the name; others do not")
+    func suspectsAnotherClient() throws {
+        var world = try AgentWorld()
+        world.connect()
+        let lost = BrokerError(AgentWorld.address, .lost)
+        func lines(after life: Duration, _ error: BrokerError, in world: inout AgentWorld) -> [String] {
+            world.wait(life)
+            let lines = world.broker(.ended(error)).lines
+            world.forgetMessages()
+            world.pass()
+            _ = world.broker(.connected(sessionPresent: true))
+            return lines.filter { $0.contains("another client") }
+        }
+        #expect(lines(after: .seconds(1), lost, in: &world).isEmpty)
+        #expect(lines(after: .seconds(1), lost, in: &world).isEmpty)
+        let told = lines(after: .seconds(1), lost, in: &world)
+        #expect(told.count == 1 && told[0].contains("door") && told[0].contains("--device"))
+        // Once, and from then on each waits longer: half of the jitter of 4 s, and what grows.
+        var waits: [Duration] = []
+        for _ in 0..<5 {
+            world.wait(.seconds(1))
+            #expect(!world.broker(.ended(lost)).lines.contains { $0.contains("another client") })
+            let before = world.now
+            world.pass()
+            waits.append(world.now - before)
+            _ = world.broker(.connected(sessionPresent: true))
+        }
+        #expect(waits == [18, 34, 62, 62, 62].map { .seconds($0) })
+        // A connection that lasts shows that there is none, and so does a broker that is not there.
+        #expect(lines(after: .seconds(400), lost, in: &world).isEmpty)
+        #expect(lines(after: .seconds(1), lost, in: &world).isEmpty)
+        world.wait(.seconds(1))
+        _ = world.broker(.ended(lost))
+        world.pass()
+        _ = world.broker(.ended(BrokerError(AgentWorld.address, .unreachable(.connectionRefused))))
+        world.pass()
+        _ = world.broker(.connected(sessionPresent: true))
+        #expect(lines(after: .seconds(1), lost, in: &world).isEmpty)
+    }
+
     @Test("Without a path it does not try, and when one comes it waits by chance")
     func waitsForPath() throws {
         var world = try AgentWorld()
         world.connect()
-        world.take(.path(isSatisfied: false, source: nil))
+        world.take(.path(isSatisfied: false))
         _ = world.broker(.ended(BrokerError(AgentWorld.address, .lost)))
         #expect(world.machine.deadline == nil)
-        #expect(world.take(.path(isSatisfied: true, source: nil)).isEmpty)
+        #expect(world.take(.path(isSatisfied: true)).isEmpty)
         #expect(world.machine.deadline == world.now + .seconds(2))
         #expect(world.pass().connections.count == 1)
     }
@@ -75,7 +115,7 @@ struct AgentConnectingTests {
     @Test("A broker that does not answer is given up, and what the old connection says then does not count")
     func givesUp() throws {
         var world = try AgentWorld()
-        world.take(.path(isSatisfied: true, source: nil))
+        world.take(.path(isSatisfied: true))
         let before = world.now
         let actions = world.pass()
         #expect(world.now - before == .seconds(20) && actions.contains(.abandon))
@@ -111,7 +151,7 @@ struct AgentConnectingTests {
     )
     func fallsBack(_ cause: BrokerError.Cause) throws {
         var world = try AgentWorld()
-        let first = world.take(.path(isSatisfied: true, source: nil))
+        let first = world.take(.path(isSatisfied: true))
         #expect(first.connections.map(\.version) == [.five])
         let second = world.broker(.ended(BrokerError(AgentWorld.address, cause)))
         #expect(second.connections.map(\.version) == [.threeOneOne] && second.lines.isEmpty)
@@ -133,7 +173,7 @@ struct AgentConnectingTests {
     @Test("A broker that refuses what is said is asked less and less often, and that is said once")
     func backsOff() throws {
         var world = try AgentWorld(chance: 0)
-        world.take(.path(isSatisfied: true, source: nil))
+        world.take(.path(isSatisfied: true))
         var (lines, waits): ([String], [Duration]) = ([], [])
         for _ in 0..<9 {
             lines += world.broker(.connected(sessionPresent: false)).lines
@@ -157,7 +197,7 @@ struct AgentConnectingTests {
     @Test("A broker that takes neither is asked with MQTT 5 the next time, and one that took it never with another")
     func staysWithFive() throws {
         var world = try AgentWorld()
-        world.take(.path(isSatisfied: true, source: nil))
+        world.take(.path(isSatisfied: true))
         let refused = BrokerError(AgentWorld.address, .lost)
         #expect(world.broker(.ended(refused)).connections.count == 1)
         #expect(world.broker(.ended(refused)).lines == ["\(refused); tries again"])
@@ -172,7 +212,7 @@ struct AgentConnectingTests {
     func saysEachOnce() throws {
         var world = try AgentWorld()
         let problems = [BrokerError.Cause.refused(.notAuthorized), .silent].map { BrokerError(AgentWorld.address, $0) }
-        world.take(.path(isSatisfied: true, source: nil))
+        world.take(.path(isSatisfied: true))
         var lines: [String] = []
         for number in 0..<6 {
             lines += world.broker(.ended(problems[number % 2])).lines

@@ -66,10 +66,13 @@ struct AgentWorld {
     /// There is a path, and the broker accepts.
     @discardableResult
     mutating func connect() -> [AgentMachine.Action] {
-        take(.path(isSatisfied: true, source: "192.0.2.7"))
+        take(.path(isSatisfied: true))
         unacknowledged = []
         return broker(.connected(sessionPresent: false))
     }
+
+    /// Time passes, and nothing is done.
+    func wait(_ duration: Duration) { time.withLock { $0 += duration } }
 
     /// Time passes until something is due.
     @discardableResult

@@ -23,6 +23,8 @@ package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         case ended(ReasonCode)
         /// The connection broke.
         case lost
+        /// One connection after the other was lost: another client probably uses the same name. With what gives the client another one.
+        case nameConflict(String, option: String)
         /// The broker was silent for too long.
         case silent
         /// What came is no MQTT, or the library cannot go on for another reason.
@@ -56,6 +58,9 @@ package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         case .ended(.sessionTakenOver):
             "\(place) ended the connection: session taken over: another client connects with the same name"
         case .ended(let reason): "\(place) ended the connection: \(reason)"
+        case .nameConflict(let name, let option):
+            "cannot stay connected to \(place): it ends each connection soon after it accepted it; another client probably "
+                + "connects as \(name.printable) too: give each its own name with \(option)"
         case .lost: "the connection to \(place) was lost"
         case .silent: "\(place) does not answer"
         case .failed(let text): "the connection to \(place) failed: \(text.printable)"

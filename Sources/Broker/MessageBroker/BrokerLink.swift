@@ -71,8 +71,10 @@ package struct BrokerLink: Hashable, Sendable {
     }
 
     /// The connection, or the attempt, is over.
-    package mutating func lose(at now: Duration, chance: Double) {
-        let wait = failures == 0 ? .zero : min(Self.longestWait, .seconds(1 << min(6, failures)))
+    ///
+    /// - Parameter least: The least wait before the next attempt, besides the jitter.
+    package mutating func lose(at now: Duration, chance: Double, waiting least: Duration = .zero) {
+        let wait = max(least, failures == 0 ? .zero : min(Self.longestWait, .seconds(1 << min(6, failures))))
         failures += 1
         state = hasPath ? .waiting(until: now + wait + jitter * chance) : .idle
     }

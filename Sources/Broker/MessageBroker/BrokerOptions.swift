@@ -18,8 +18,6 @@ package struct BrokerOptions: Hashable, Sendable {
     package var tls = TLS()
     /// Who it is: a broker lets one connection be with a name, and ends the other one.
     package var client: String
-    /// The local address to connect from, which chooses between IPv4 and IPv6, too; nil for any.
-    package var source: String?
     /// The silence after which the client asks whether the broker is there, in whole seconds from 5 on. The broker gives the client up after
     /// one and a half of it; the client gives the broker up after at most two.
     package var keepAlive = Duration.seconds(60)

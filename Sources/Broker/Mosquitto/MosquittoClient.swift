@@ -78,21 +78,26 @@ final class MosquittoClient {
         return code
     }
 
-    /// Blocks while a name is looked up, and until somebody answers there. On success the handshakes have begun.
+    /// Blocks while a name is looked up, and until one of its addresses answers. On success the handshakes have begun.
     ///
     /// C counterpart: `mosquitto_connect_bind_v5`.
     func connect(_ options: BrokerOptions) -> CInt {
         var properties: OpaquePointer?
         defer { mosquitto_property_free_all(&properties) }
         add(MQTT_PROP_SESSION_EXPIRY_INTERVAL, options.sessionExpiry, to: &properties)
-        return mosquitto_connect_bind_v5(
-            client,
-            options.address.host,
-            CInt(options.address.port),
-            CInt(max(5, options.keepAlive.components.seconds)),
-            options.source,
-            properties
-        )
+        let host = options.address.host
+        return AddressTimer.during(BrokerLink.patience - .seconds(2)) {
+            WireAddress(host) != nil ? 1 : (try? NameLookup.addresses(of: host))?.count ?? 1
+        } _: {
+            mosquitto_connect_bind_v5(
+                client,
+                host,
+                CInt(options.address.port),
+                CInt(max(5, options.keepAlive.components.seconds)),
+                nil,
+                properties
+            )
+        }
     }
 
     /// C counterpart: `mosquitto_publish_v5`.

@@ -12,9 +12,9 @@ extension AgentMachine {
     /// So often it looks at the certificate, and says that it is to be renewed.
     private static let lookPause = Duration.seconds(86_400)
 
-    mutating func changePath(_ isSatisfied: Bool, _ source: String?) {
+    mutating func changePath(_ isSatisfied: Bool) {
         let had = hasPath
-        (hasPath, self.source) = (isSatisfied, source)
+        hasPath = isSatisfied
         switch link {
         case .idle where hasPath:
             // The first attempt of all is made at once; after an outage others come, too.
@@ -56,6 +56,7 @@ extension AgentMachine {
         case .connected:
             guard case .connecting = link else { return }
             (link, isHeard) = (.connected, false)
+            conflict.accept(at: world.now())
             complain("connected to \(options.broker), as \(options.place)")
             settleVersion()
             act(.subscribe([options.topic(.command)]))
@@ -133,7 +134,7 @@ extension AgentMachine {
         session = String(UInt64(world.chance() * 0x1p53), radix: 36) + "-" + String(connection, radix: 36)
         link = .connecting(until: world.now() + Self.patience)
         purposes = [:]
-        let options = options.connection(session: session, source: source, version: version.version)
+        let options = options.connection(session: session, version: version.version)
         act(.connect(options, connection: connection))
     }
 
@@ -149,6 +150,10 @@ extension AgentMachine {
 
     private mutating func lose(_ error: BrokerError?) {
         complain("\(error.map { "\($0)" } ?? "the connection was closed"); tries again")
+        if conflict.lose(error?.cause, at: world.now()) {
+            let cause = BrokerError.Cause.nameConflict(options.place.device, option: "--device")
+            act(.say("\(BrokerError(options.broker, cause))"))
+        }
         retreat()
     }
 
@@ -156,7 +161,7 @@ extension AgentMachine {
         // Nothing of the old connection counts any more.
         telling.end()
         refreshAt = nil
-        let wait = failures == 0 ? .zero : min(Self.longestWait, .seconds(1 << min(6, failures)))
+        let wait = max(conflict.wait, failures == 0 ? .zero : min(Self.longestWait, .seconds(1 << min(6, failures))))
         failures += 1
         link = hasPath ? .waiting(until: world.now() + wait + jitter) : .idle
     }

@@ -8,8 +8,8 @@ package import ReachabilityFleet
 /// acknowledgements, so that an agent which is killed tells some events twice, and loses none.
 package struct AgentMachine {
     package enum Input: Sendable {
-        /// Whether there is a path to the broker, and where packets to it would come from.
-        case path(isSatisfied: Bool, source: String?)
+        /// Whether there is a path to the broker.
+        case path(isSatisfied: Bool)
         /// Whether there is a path to the internet, in a word.
         case internet(String)
         /// - Parameter connection: Its number.
@@ -80,7 +80,6 @@ package struct AgentMachine {
     let world: Surroundings
     var link = Link.idle
     var hasPath = false
-    var source: String?
     var internet = "unknown"
     /// The number of the connection that is or was last.
     var connection: UInt64 = 0
@@ -89,6 +88,7 @@ package struct AgentMachine {
     var version = VersionChoice()
     /// Attempts in a row that came to nothing: no broker took a word.
     var failures = 0
+    var conflict = NameConflict()
     /// Whether the broker has taken one on this connection.
     var isHeard = false
     /// What was said since there was a connection last: each thing once, also where a broker that refuses is heard as one that is lost at times.
@@ -122,7 +122,7 @@ package struct AgentMachine {
     package mutating func take(_ input: Input) -> [Action] {
         actions = []
         switch input {
-        case .path(let isSatisfied, let source): changePath(isSatisfied, source)
+        case .path(let isSatisfied): changePath(isSatisfied)
         case .internet(let word): changeInternet(word)
         case .broker(let event, let connection):
             if connection == self.connection { hear(event) }

@@ -33,12 +33,9 @@ extension AgentOptions {
     func topic(_ kind: FleetTopic.Kind) -> String { FleetTopic.device(place, kind).description }
 
     /// What a connection is made with.
-    ///
-    /// - Parameter source: The address the kernel would send from.
-    func connection(session: String, source: String?, version: ProtocolVersion = .five) -> BrokerOptions {
+    func connection(session: String, version: ProtocolVersion = .five) -> BrokerOptions {
         var options = BrokerOptions(address: broker, client: place.device)
         options.tls = tls
-        options.source = source
         options.version = version
         options.keepAlive = keepAlive
         // The session has to outlive the delay of the will, and keeps what the agent is asked for meanwhile.

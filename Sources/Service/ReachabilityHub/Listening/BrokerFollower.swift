@@ -24,7 +24,7 @@ package final class BrokerFollower: Sendable {
     struct State {
         var link: BrokerLink
         var version = VersionChoice()
-        var source: String?
+        var conflict = NameConflict()
         var connection: (any BrokerConnection)?
         var session = ""
         /// The number of the attempt that is not given up; nil where there is none.
@@ -72,7 +72,7 @@ package final class BrokerFollower: Sendable {
     package func begin() throws(NetworkReachabilityError) {
         let manager = try NetworkReachabilityManager(host: options.broker.host, options: .init())
         let listener = manager.addPathListener(onQueue: queue) { [weak self] path in
-            self?.changePath(path.status.isReachable, path.source?.description)
+            self?.changePath(path.status.isReachable)
         }
         state.withLock { state in
             state.path = Cancellation { listener.cancel() }
@@ -89,12 +89,10 @@ package final class BrokerFollower: Sendable {
 
     // MARK: On the queue
 
-    private func changePath(_ isSatisfied: Bool, _ source: String?) {
-        let step = state.withLock { state in
-            state.source = source
-            return state.link.changePath(isSatisfied, at: SystemClock.monotonic, chance: .random(in: 0...1))
-        }
-        perform(step)
+    private func changePath(_ isSatisfied: Bool) {
+        perform(
+            state.withLock { $0.link.changePath(isSatisfied, at: SystemClock.monotonic, chance: .random(in: 0...1)) }
+        )
     }
 
     private func pass() { perform(state.withLock { $0.link.pass(to: SystemClock.monotonic) }) }
@@ -117,13 +115,13 @@ package final class BrokerFollower: Sendable {
     }
 
     private func connect() {
-        let (number, source, version) = state.withLock { state in
+        let (number, version) = state.withLock { state in
             state.session = String(UInt64.random(in: 0...(1 << 53)), radix: 36)
             state.attempt = state.link.attempts
-            return (state.link.attempts, state.source, state.version.version)
+            return (state.link.attempts, state.version.version)
         }
         var connection = BrokerOptions(address: options.broker, client: options.name)
-        (connection.tls, connection.source, connection.version) = (options.tls, source, version)
+        (connection.tls, connection.version) = (options.tls, version)
         (connection.keepAlive, connection.sessionExpiry) = (options.keepAlive, options.sessionExpiry)
         connection.will = BrokerWill(presence(false), delay: .zero)
         let made = broker.connect(connection) { [weak self] event in
@@ -195,6 +193,7 @@ package final class BrokerFollower: Sendable {
     private func accept() {
         let connection = state.withLock { state in
             state.link.accept()
+            state.conflict.accept(at: SystemClock.monotonic)
             _ = state.version.settle()
             state.status.isConnected = true
             state.status.connections += 1
@@ -208,14 +207,19 @@ package final class BrokerFollower: Sendable {
     }
 
     private func lose(_ error: BrokerError?) {
-        let problem = error.map { "\($0)" } ?? "the connection was closed"
+        var problem = error.map { "\($0)" } ?? "the connection was closed"
+        let now = SystemClock.monotonic
         let (isNew, farewell) = state.withLock { state in
+            _ = state.conflict.lose(error?.cause, at: now)
+            if state.conflict.isLikely {
+                problem = "\(BrokerError(options.broker, .nameConflict(options.name, option: "--name")))"
+            }
             if state.isTold, state.farewell == nil { keeper.brokerWasLost() }
             defer {
                 (state.attempt, state.isTold) = (nil, false)
                 (state.connection, state.status.isConnected) = (nil, false)
                 state.status.problem = problem
-                state.link.lose(at: SystemClock.monotonic, chance: .random(in: 0...1))
+                state.link.lose(at: now, chance: .random(in: 0...1), waiting: state.conflict.wait)
             }
             return (state.status.problem != problem, state.farewell)
         }
