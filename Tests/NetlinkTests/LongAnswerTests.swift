@@ -15,6 +15,25 @@ import Testing
         try Self.expectOthersAreAnswered(besides: "v0", in: namespace)
     }
 
+    @Test func `a link is found by its alternative names, short or long`() throws {
+        let namespace = try LabNamespace()
+        let names = [
+            "v0", "enp6s0", "enxa85e45b5ed44", String(repeating: "x", count: 16), String(repeating: "y", count: 127),
+        ]
+        try namespace.ip(
+            ["link add v0 type veth peer name v1"] + names.dropFirst().map { "link property add dev v0 altname \($0)" }
+        )
+        try namespace.perform { () throws in
+            let sockets = try RouteSockets()
+            for name in names {
+                #expect(InterfaceName.isValid(name))
+                #expect(try sockets.answer(to: .linkNamed(name)).link?.name == "v0", "\(name)")
+            }
+            #expect(try sockets.answer(to: .linkNamed(String(repeating: "z", count: 127))).link == nil)
+            #expect(!InterfaceName.isValid(String(repeating: "x", count: 128)))
+        }
+    }
+
     @Test func `a macvlan with very many sources leaves the other answers alone`() throws {
         let namespace = try LabNamespace()
         try namespace.ip(["link add v0 type veth peer name v1", "link add m0 link v0 type macvlan mode source"])

@@ -134,7 +134,11 @@ extension RequestBuilder {
         var head = ifinfomsg()
         head.ifi_index = Int32(bitPattern: index)
         append(head)
-        if let name { append(attribute: IFLA_IFNAME, text: name) }
+        if let name {
+            // The kernel finds alternative names by either attribute; only this one may be long (Linux 5.5).
+            let isLong = name.utf8.count > InterfaceName.longestName
+            append(attribute: isLong ? IFLA_ALT_IFNAME : IFLA_IFNAME, text: name)
+        }
         // Statistics and VF lists are long and not wanted.
         append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
     }

@@ -20,8 +20,12 @@ package struct AddressLiteral: Hashable, Sendable {
 
 /// The grammar of what names an interface: its name or its index.
 package enum InterfaceName {
-    /// Whether `text` may be one: 1 to 15 bytes (IFNAMSIZ), without `/`, `%` and blanks.
+    /// The longest name of an interface, in bytes (IFNAMSIZ).
+    package static let longestName = 15
+
+    /// Whether `text` may be one: 1 to 127 bytes, without `/`, `%` and blanks. Names are shorter, alternative names may be so long
+    /// (ALTIFNAMSIZ, `ip-link(8)`).
     package static func isValid(_ text: some StringProtocol) -> Bool {
-        (1...15).contains(text.utf8.count) && !text.contains { ["/", "%", "\0"].contains($0) || $0.isWhitespace }
+        (1...127).contains(text.utf8.count) && !text.contains { ["/", "%", "\0"].contains($0) || $0.isWhitespace }
     }
 }

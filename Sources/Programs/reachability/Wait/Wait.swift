@@ -149,8 +149,8 @@ struct Wait: ParsableCommand {
     }
 
     private func conditions() throws(ExitMessage) -> [NetworkCondition] {
-        for name in interfaces where !(1...15).contains(name.utf8.count) || name.contains("/") {
-            throw ExitMessage("\"\(name)\" is no name of an interface", .usage)
+        for name in interfaces where !InterfaceName.isValid(name) {
+            throw ExitMessage("\"\(name.printable)\" is no name of an interface", .usage)
         }
         for name in dns where IPAddress(name) != nil {
             throw ExitMessage(

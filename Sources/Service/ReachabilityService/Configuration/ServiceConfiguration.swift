@@ -155,10 +155,8 @@ extension ServiceTarget {
                 table.complain("host", error.description)
             }
         }
-        if let interface,
-            interface.isEmpty || interface.utf8.count > 15 || interface.contains(where: { "/% ".contains($0) })
-        {
-            table.complain("interface", "it is a name of an interface, of 1 to 15 bytes, not \"\(interface)\"")
+        if let interface, !InterfaceName.isValid(interface) {
+            table.complain("interface", "it is a name of an interface, of 1 to 127 bytes, not \"\(interface)\"")
         }
         let checks = reader.settings(of: host, isAtLarge == true, table)
         let settle = table.duration("settle", atLeast: .zero)

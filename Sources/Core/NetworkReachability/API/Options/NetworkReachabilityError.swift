@@ -10,7 +10,7 @@ public enum NetworkReachabilityError: Error, Hashable, Sendable {
     /// A link-local IPv6 address says nothing without the interface it is meant on.
     case zoneRequired(String)
 
-    /// The text is no name or index of an interface: it is empty, longer than 15 bytes, or has a blank, `/` or `%`.
+    /// The text is no name or index of an interface: it is empty, longer than 127 bytes, or has a blank, `/` or `%`.
     case invalidInterface(String)
 
     /// The address is not of the one family that counts.

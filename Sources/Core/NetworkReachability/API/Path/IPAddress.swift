@@ -9,7 +9,7 @@ package import LinuxPrimitives
 public struct IPAddress: Hashable, Sendable {
     package let wire: WireAddress
 
-    /// The name or the index of an interface, at most 15 bytes (IFNAMSIZ); nil where none is needed.
+    /// The name, an alternative name or the index of an interface; nil where none is needed.
     public let zone: String?
 
     /// - Parameter zone: of an IPv6 address; what is known of IPv4 addresses by their sockets has none.
