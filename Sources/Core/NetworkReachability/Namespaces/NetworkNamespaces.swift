@@ -40,6 +40,10 @@ public final class NetworkNamespaces: Sendable {
     /// there is none, or it cannot be read.
     public var current: [Entry] { follower.read().entries }
 
+    /// The names in the directory that are not network namespaces now, in order: files that were left behind, dangling links. Reads the
+    /// directory each time, on the calling thread.
+    public var others: [String] { follower.read().unfinished }
+
     /// Adds a listener, called on `queue` first with the namespaces there are, then whenever one comes or goes, until the
     /// token is let go or cancelled.
     ///

@@ -36,6 +36,7 @@ struct Status: ParsableCommand {
         var places = try options.makeTargets().map { Place(target: $0, namespace: options.netns) }
         if allNetns {
             for entry in NetworkNamespaces().current { places += try self.places(options, in: entry) }
+            NamespaceWatcher.reportOthers()
         }
         let lines = Self.lines(of: places)
         for line in lines {

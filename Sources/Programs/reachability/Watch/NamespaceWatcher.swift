@@ -1,4 +1,5 @@
 import CommandLineSupport
+import LinuxPrimitives
 import NetworkReachability
 
 /// `watch --all-netns`: the targets in the current network namespace, and in each named one for as long as it is there.
@@ -24,10 +25,18 @@ struct NamespaceWatcher: Sendable {
         }
     }
 
+    /// Reports the names in `/run/netns` that are not network namespaces.
+    static func reportOthers() {
+        for name in NetworkNamespaces().others {
+            StandardError.write("reachability: /run/netns/\(name.printable) is not a network namespace")
+        }
+    }
+
     /// Watches until the task is cancelled.
     ///
     /// - Parameter current: the targets in the current namespace.
     func run(_ current: [TargetOptions.Target]) async {
+        Self.reportOthers()
         let here = Task { await watch(current, in: nil) }
         var there: [String: Task<Void, Never>] = [:]
         for await entries in NetworkNamespaces(logger: options.makeLogger()).changes {
