@@ -32,7 +32,8 @@ import Testing
         let order = "# hosts: files\n hosts:  files mdns4_minimal [NOTFOUND=return] dns # no more\n"
         let configuration = ResolverConfiguration(resolv: "nameserver 192.0.2.1", order: order, upstream: nil)
         #expect(configuration.sources == ["files", "mdns4_minimal", "dns"])
-        #expect(configuration.servers(for: "printer.local") == nil)
+        #expect(configuration.servers(for: "printer.local") == [])
+        #expect(configuration.servers(for: "db.corp.local")?.count == 1)
         #expect(configuration.servers(for: "a.example")?.count == 1)
         let split = ResolverConfiguration(resolv: "", order: "hosts: dns [!UNAVAIL = return] files", upstream: nil)
         #expect(split.sources == ["dns", "files"])

@@ -46,10 +46,11 @@ package struct ResolverConfiguration: Hashable, Sendable {
     /// The servers that are asked for `name`; nil where others may know it, or it is not known who.
     func servers(for name: String) -> [IPAddress]? {
         guard asksServers else { return nil }
-        // Multicast DNS asks the neighbours instead (RFC 6762).
+        // Multicast DNS asks the neighbours instead (RFC 6762): no server is needed, and yet a link is. Nss-mdns leaves names of more labels
+        // to DNS, unless /etc/mdns.allow says otherwise.
         let labels = HostName.encoded(name).lowercased().split(separator: ".")
-        if labels.last == "local", sources.contains(where: { $0.hasPrefix("mdns") }) { return nil }
-        return servers
+        let isMulticast = labels.count == 2 && labels[1] == "local" && sources.contains { $0.hasPrefix("mdns") }
+        return isMulticast ? [] : servers
     }
 
     /// The C library asks no more than three (MAXNS of `<resolv.h>`).
