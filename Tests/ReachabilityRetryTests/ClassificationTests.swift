@@ -23,7 +23,14 @@ import Testing
             #expect(RetryAfter.wait(date, now: time - 30) == .seconds(30))
             #expect(RetryAfter.wait(date, now: time + 30) == .zero)
         }
-        for text in ["", "-1", "1.5", "soon", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "GMT"] {
+        for (text, wait) in [
+            ("1.5", 1500), ("0.0301", 31), ("3.000000000000000000000", 3000), ("2.", nil), (".5", nil), ("1.5.1", nil),
+        ]
+            as [(String, Int?)]
+        {
+            #expect(RetryAfter.wait(text, now: time) == wait.map { .milliseconds($0) })
+        }
+        for text in ["", "-1", "soon", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "GMT"] {
             #expect(RetryAfter.wait(text, now: time) == nil)
         }
         #expect(RetryAfter.wait("99999999999999999999", now: time) ?? .zero > .seconds(86400))
