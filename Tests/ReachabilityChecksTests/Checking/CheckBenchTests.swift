@@ -1,3 +1,4 @@
+import Glibc
 import LinuxPrimitives
 import NetworkLab
 import NetworkReachability
@@ -43,6 +44,33 @@ import Testing
             let lines = Set(reports.map(Self.line))
             #expect(lines.count == 1)
             #expect(lines.first?.isEmpty == false)
+        }
+    }
+
+    /// A socket keeps a namespace alive. That it is gone shows at the other end of its cable.
+    @Test func `a namespace that loses its name is let go of`() async throws {
+        try await withLine { line, options in
+            var template = Array("/tmp/bench-XXXXXX".utf8CString)
+            let directory = String(cString: try #require(mkdtemp(&template)))
+            defer { rmdir(directory) }
+            let name = try await LabThread.detached { try NamespaceName("pod", in: directory, for: line.pc) }
+            var options = options
+            options.networkNamespace = .path(name.path)
+            let bench = CheckBench(options)
+            let report = try await bench.check(CheckTarget(Self.open), .fresh)
+            #expect(report?.verdict.place == .works)
+            name.remove()
+            line.pc.close()
+            // The path to the target is gone, as its monitor reports.
+            bench.forget()
+            #expect(
+                try await eventually {
+                    try await LabThread.detached {
+                        try line.gateway.run("ip", ["link", "show", "dev", "g0"]).status != 0
+                    }
+                }
+            )
+            await #expect(throws: CheckError.self) { try await bench.check(CheckTarget(Self.open), .fresh) }
         }
     }
 

@@ -100,13 +100,17 @@ package final class CheckBench: Sendable {
     package func forget() {
         state.withLock { $0.epoch += 1 }
         guard options.networkNamespace != .current else { return }
-        // A namespace that is gone is kept by nobody, and another one may have its name.
+        // Sockets keep a namespace alive that is gone, and another one may have its name.
         queue.async { [weak self] in
+            let hasLostNamespace = self?.portals.hasLostNamespace ?? false
             let released = self?.state.withLock { state in
-                defer { (state.ground, state.engine) = (nil, nil) }
-                return (state.ground, state.engine)
+                defer {
+                    (state.ground, state.engine) = (nil, nil)
+                    if hasLostNamespace { state.listening = nil }
+                }
+                return (state.ground, state.engine, hasLostNamespace ? state.listening : nil)
             }
-            withExtendedLifetime(released) {}
+            released?.2?.cancel()
         }
     }
 

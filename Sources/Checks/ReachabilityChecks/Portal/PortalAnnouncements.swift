@@ -10,6 +10,8 @@ final class PortalAnnouncements: Sendable {
         var servers: [UInt32: CheckOptions.Anchor] = [:]
         var told: ContinuousClock.Instant?
         var isTelling = false
+        /// The namespace that the socket is in.
+        var identity: NamespaceIdentity?
     }
 
     private let namespace: NetworkNamespace
@@ -22,13 +24,21 @@ final class PortalAnnouncements: Sendable {
     /// The server, by the index of the interface it was told of through.
     var servers: [UInt32: CheckOptions.Anchor] { state.withLock { $0.servers } }
 
+    /// Whether the namespace is gone, or another one has its name. The socket keeps the namespace alive until the listening is cancelled.
+    var hasLostNamespace: Bool { !namespace.leads(to: state.withLock(\.identity)) }
+
     /// Listens until the result is cancelled or let go of, and runs `changed` on `queue` when there is another server than before; nil where
     /// the kernel does not tell. Opens a socket, on a thread of its own.
     func listen(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {
-        let socket = try? Thread.run { [namespace] in
-            (try? namespace.enter()).flatMap { try? RouterOptionSocket() }
+        let opened = try? Thread.run { [namespace] in
+            (try? namespace.enter()).flatMap { try? (RouterOptionSocket(), NamespaceIdentity.current) }
         }
-        guard let socket = socket ?? nil else { return nil }
+        guard let (socket, identity) = opened ?? nil else { return nil }
+        state.withLock { state in
+            // What was announced in another namespace is not about this one.
+            if state.identity != identity { state.servers = [:] }
+            state.identity = identity
+        }
         return ReadSource.watch(socket.descriptor, of: socket, on: queue) { [weak self] in
             self?.take(socket.drain(), on: queue, changed)
         }

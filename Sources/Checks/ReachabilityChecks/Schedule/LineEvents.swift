@@ -17,19 +17,32 @@ enum LineEvents {
         let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEvent.self)
         let monitor = manager.record.monitor
         let paths = manager.paths
+        let announcements = Locked<Cancellation?>(nil)
+        @Sendable func listen() {
+            let listening = portals?.listen(on: monitor.queue) { continuation.yield(.portalChanged) }
+            let previous = announcements.withLock { announcements in
+                defer { announcements = listening }
+                return announcements
+            }
+            previous?.cancel()
+        }
+        listen()
         let task = Task {
-            for await path in paths { continuation.yield(.path(CheckLine(path, isMetered: isMetered))) }
+            for await path in paths {
+                // A socket keeps a namespace alive that is gone, and another one may have its name.
+                if portals?.hasLostNamespace == true { listen() }
+                continuation.yield(.path(CheckLine(path, isMetered: isMetered)))
+            }
         }
         let configuration = monitor.environment.resolver.watchConfiguration(on: monitor.queue) {
             continuation.yield(.resolverChanged)
         }
         let sleep = watchSleep(of: monitor, continuation)
-        let announcements = portals?.listen(on: monitor.queue) { continuation.yield(.portalChanged) }
         continuation.onTermination = { _ in
             task.cancel()
             configuration?.cancel()
             sleep?.cancel()
-            announcements?.cancel()
+            announcements.withLock { $0 }?.cancel()
         }
         return stream
     }

@@ -62,6 +62,12 @@ public struct NetworkNamespace: Hashable, Sendable {
         }
     }
 
+    /// Whether this still leads to the namespace that it led to before.
+    package func leads(to identity: NamespaceIdentity?) -> Bool {
+        guard let reference = try? reference() else { return place == .current }
+        return reference.leads(to: identity)
+    }
+
     /// Moves the calling thread into the namespace, for sockets alone: without the files of `/etc/netns`.
     ///
     /// - Throws: what the system says.
