@@ -16,13 +16,29 @@ extension LineRound {
             }
         }
         return await withTaskGroup(of: [ProbeResult].self) { group in
-            for line in site.lines {
-                guard !clock.isOver,
-                    let address = entry.addresses.first(where: { $0.wire.family == line.prober.family })
-                else { continue }
-                group.addTask { await prove(anchor, at: address, line.prober) }
+            for line in site.lines where !clock.isOver {
+                let ways = site.ways(to: entry.addresses.filter { $0.wire.family == line.prober.family })
+                group.addTask { await prove(anchor, by: ways) }
             }
             return await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    /// Asks an anchor at one address after the other, until one proves the internet.
+    private func prove(_ anchor: CheckOptions.Anchor, by ways: [CheckSite.Way]) async -> [ProbeResult] {
+        await withTaskGroup(of: [ProbeResult].self) { group in
+            for (index, way) in ways.enumerated() {
+                group.addTask {
+                    do { try await Task.sleep(for: CheckSite.nextAddress * index) } catch { return [] }
+                    return await prove(anchor, at: way.address, way.prober)
+                }
+            }
+            var results: [ProbeResult] = []
+            for await found in group {
+                results += found
+                if found.contains(where: { $0.isVerified || $0.isEchoed }) { group.cancelAll() }
+            }
+            return results
         }
     }
 
@@ -62,12 +78,7 @@ extension LineRound {
             }
         }
         let entry = await names.addresses(of: api.host, limit: clock.left)
-        let ways = entry.addresses.compactMap { address in
-            (try? site.prober(to: address)).map { (address, $0.prober, $0.path) }
-        }
-        // A name may have addresses of a family that is not to be had here.
-        guard !clock.isOver, let (address, prober, _) = ways.first(where: { $0.2.status.isReachable }) ?? ways.first
-        else { return [] }
-        return [await prober.fetch(.portal, WebRequest(api.url, .portalAPI), at: address, limit: clock.left)]
+        guard !clock.isOver, let way = site.ways(to: entry.addresses).first else { return [] }
+        return [await way.prober.fetch(.portal, WebRequest(api.url, .portalAPI), at: way.address, limit: clock.left)]
     }
 }

@@ -10,13 +10,6 @@ struct TargetRound: Sendable {
         var results: [ProbeResult] = []
     }
 
-    /// An address of the target, and what sends there.
-    private struct Way: Sendable {
-        let address: IPAddress
-        let prober: Prober
-        let path: NetworkPath
-    }
-
     let site: CheckSite
     let names: NameBook
     let nonce: Nonce
@@ -25,12 +18,8 @@ struct TargetRound: Sendable {
     /// The first probe, where it is under way: then the host is an address.
     var first: ProbeUnderWay?
 
-    /// How long an address may take before the next is tried too (RFC 8305, section 8).
-    private static let nextAddress = Duration.milliseconds(250)
     /// How long the target may take before the DNS servers are asked one by one, and its host for an echo.
     private static let patience = Duration.milliseconds(700)
-    /// A host may have any number of addresses.
-    private static let addressLimit = 3
 
     private enum Part: Sendable {
         case lookedUp(NameBook.Entry)
@@ -49,20 +38,22 @@ struct TargetRound: Sendable {
                 return .late
             }
             var outcome = Outcome()
-            var (pending, others, open, hasAsked) = (1, 0, [Way](), false)
+            var (pending, others, open, hasAsked) = (1, 0, [CheckSite.Way](), false)
             for await part in group {
                 switch part {
                 case .lookedUp(let entry):
                     outcome.results += entry.results
-                    let ways = ways(to: entry.addresses)
+                    let ways = site.ways(to: entry.addresses)
+                    outcome.path = ways.first?.path
                     // The kernel knows that packets go nowhere.
                     open = ways.filter(\.path.status.isReachable)
-                    outcome.path = (open.first ?? ways.first)?.path
                     for (index, way) in open.enumerated() where !clock.isOver {
                         for probe in probes(of: way) {
                             pending += 1
                             group.addTask {
-                                do { try await Task.sleep(for: Self.nextAddress * index) } catch { return .own([]) }
+                                do { try await Task.sleep(for: CheckSite.nextAddress * index) } catch {
+                                    return .own([])
+                                }
                                 return .own(await probe())
                             }
                         }
@@ -103,13 +94,6 @@ struct TargetRound: Sendable {
         results.contains { $0.outcome == .refused(.peer) }
     }
 
-    private func ways(to addresses: [IPAddress]) -> [Way] {
-        addresses.filter { site.options.addressFamily ?? $0.wire.family == $0.wire.family }.prefix(Self.addressLimit)
-            .compactMap { address in
-                (try? site.prober(to: address)).map { Way(address: address, prober: $0.prober, path: $0.path) }
-            }
-    }
-
     private func answers(_ results: [ProbeResult]) -> Bool {
         var evidence = CheckEvidence(site, target)
         evidence.results = results
@@ -118,7 +102,7 @@ struct TargetRound: Sendable {
 
     // MARK: What is sent
 
-    private func probes(of way: Way) -> [@Sendable () async -> [ProbeResult]] {
+    private func probes(of way: CheckSite.Way) -> [@Sendable () async -> [ProbeResult]] {
         let (prober, address) = (way.prober, way.address)
         switch target.service {
         case .any:
