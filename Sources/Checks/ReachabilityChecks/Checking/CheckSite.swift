@@ -72,6 +72,13 @@ struct CheckSite: Sendable {
             path = manager.path
             monitor = manager.record.monitor
             duplicates = Self.duplicates(manager, on: path.interface?.index)
+            // Sockets are bound by the name itself, not by a long alternative one or an index.
+            if let zone = options.interface {
+                let link = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
+                    try judge.answers.link(zone: zone)
+                }
+                options.interface = (link ?? nil)?.name ?? zone
+            }
         } catch {
             throw .network(error)
         }
