@@ -159,6 +159,16 @@ extension Situation {
             right: .place("upstream", "pathMTU")
         ),
         Situation(
+            id: "large-packets-lost",
+            title: "the way is narrow, and nobody says so; what the host answers is small",
+            steps: narrow,
+            facts: [.echo(.host), .page(.host, 200)],
+            variants: Variant.anchored,
+            arguments: ["http://host.example/"],
+            hasTarget: true,
+            right: .place("degraded", "pathMTU")
+        ),
+        Situation(
             id: "large-answers-lost-in-tls",
             title: "the way is narrow, and nobody says so: large records are lost",
             row: 21,

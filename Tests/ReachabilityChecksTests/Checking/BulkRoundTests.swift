@@ -77,10 +77,11 @@ import Testing
         init(_ report: CheckReport) {
             let verdict = report.verdict
             // A first probe of HTTP that was given up has cost something, and says nothing. Who is asked in three ways answers one first,
-            // and whether a host is asked for an echo too depends on how busy the machine is.
+            // and whether a host is asked for an echo too depends on how busy the machine is. Large packets are sent to a single target alone.
             let decisive = report.evidence.target?.decisive
             let own = report.allProbes.filter { probe in
-                probe.result.isTarget && probe.outcome != .cancelled && (probe.kind == decisive || probe.kind == .mtu)
+                probe.result.isTarget && probe.outcome != .cancelled && probe.result.request.size == nil
+                    && (probe.kind == decisive || probe.kind == .mtu)
             }
             let probes = own.map { probe in
                 "\(probe.kind) \(probe.destination?.description ?? "-"):\(probe.port ?? 0) \(probe.outcome) "

@@ -90,6 +90,9 @@ struct CheckRun: Sendable {
             // Where somebody answers for everybody, that is all there is to know.
             evidence.results += await nobody.outcome(since: since?.nobody).results
         }
+        if targets.count == 1, let segments = SegmentRound(of: evidence, site) {
+            evidence.results += await segments.run()
+        }
         return CheckReport(evidence, of: site, begun: clock.begun)
     }
 }

@@ -24,7 +24,7 @@ public enum ProbeKind: String, Hashable, Sendable, CaseIterable, Codable {
     case interception
     /// The question whether the network is captive (RFC 8908).
     case portalAPI
-    /// What stalled, once more with small segments.
+    /// What stalled, once more with small segments; or a packet as large as the link, to a target that answers.
     case mtu
 }
 

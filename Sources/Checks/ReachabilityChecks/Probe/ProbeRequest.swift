@@ -59,6 +59,8 @@ package struct ProbeRequest: Hashable, Sendable {
     /// Where packets go; nil where the kernel alone is asked.
     package var destination: IPAddress?
     package var port: UInt16?
+    /// The size of the IP packet in bytes, if the probe is about that.
+    package var size: Int?
     /// The longest time it may take.
     package var limit: Duration
 

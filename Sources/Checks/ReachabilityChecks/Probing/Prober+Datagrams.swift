@@ -5,7 +5,7 @@ import Sockets
 /// Probes that send datagrams.
 extension Prober {
     /// Where nobody listens: the first port of `traceroute(8)`.
-    private static let closedPort: UInt16 = 33_434
+    static let closedPort: UInt16 = 33_434
     /// When each is sent, as far as `allowance` has room: what matters most comes first. Once the gateway has shown that it lives it is not
     /// asked for that any more, which leaves room for two more tries beyond it.
     private enum Tries {

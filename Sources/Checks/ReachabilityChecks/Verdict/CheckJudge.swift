@@ -9,7 +9,8 @@ package enum CheckJudge {
         if let finding = KernelStage.judge(evidence) ?? TargetStage.answers(evidence)
             ?? KernelStage.conflict(evidence)
         {
-            return CheckVerdict(finding, notes: notes)
+            let isWorking = finding.place == .works
+            return CheckVerdict(isWorking ? SegmentStage.degraded(evidence) ?? finding : finding, notes: notes)
         }
         if evidence.isOnLink, let finding = NeighbourStage.judge(evidence) {
             return CheckVerdict(finding, notes: notes)

@@ -45,8 +45,25 @@ enum SegmentStage {
         finding(view.results.filter { $0.isAnchor || $0.isTarget })
     }
 
+    /// A target answers small packets, and large ones to it are lost.
+    static func degraded(_ evidence: CheckEvidence) -> Finding? {
+        guard let target = evidence.target else { return nil }
+        let sized = evidence.valid.filter { $0.isTarget && $0.kind == .mtu && $0.request.size != nil }
+        let passed = sized.filter { $0.outcome == .answered }.compactMap(\.request.size).max()
+        let lost = sized.filter { $0.outcome == .silent }.compactMap(\.request.size)
+        // Lost twice, while smaller ones were answered.
+        guard let passed, let large = lost.max(), large > passed, lost.count(where: { $0 == large }) > 1 else {
+            return nil
+        }
+        // A packet filter may drop large echoes alone. It hardly lets the larger of them pass.
+        let confidence = passed >= 1280 ? CheckConfidence.likely : .suspected
+        let text =
+            "\(target.text) answers, and packets of \(large) bytes to it are lost without an error; packets of \(passed) bytes pass"
+        return Finding(.degraded, .pathMTU, confidence, text, sized)
+    }
+
     static func finding(_ results: [ProbeResult]) -> Finding? {
-        let small = results.filter { $0.kind == .mtu && $0.outcome == .answered }
+        let small = results.filter { $0.kind == .mtu && $0.request.size == nil && $0.outcome == .answered }
         guard !small.isEmpty else { return nil }
         let size = small.compactMap(\.evidence.pathMTU).max().map { "; packets of \($0) bytes pass" } ?? ""
         return Finding(

@@ -1,0 +1,73 @@
+import LinuxPrimitives
+import NetworkReachability
+import Sockets
+
+/// Tests whether packets as large as the link pass to a target that answers. A path MTU black hole (RFC 2923) loses large packets without
+/// an error, and small answers show nothing of it.
+struct SegmentRound: Sendable {
+    let address: IPAddress
+    let prober: Prober
+    /// Of the path, in bytes.
+    let mtu: Int
+
+    /// The time in which a reply is expected.
+    private static let limit = Duration.milliseconds(600)
+    /// Every link of IPv6 carries packets of this size (RFC 8200).
+    private static let smallest = 1280
+    /// A small packet as a control, in bytes.
+    private static let control = 100
+
+    /// Sends a large packet and a small one. If only the small one is answered, sends the large one again, beside one that most tunnels let
+    /// pass.
+    func run() async -> [ProbeResult] {
+        guard mtu > Self.smallest else { return [] }
+        async let small = echo(of: Self.control)
+        let large = await echo(of: mtu)
+        let control = await small
+        var results = [control, large]
+        if control.outcome == .answered, large.outcome == .silent {
+            async let middle = echo(of: Self.smallest)
+            results += await [echo(of: mtu), middle]
+        }
+        // This machine does not send packets of this size.
+        return results.filter { !$0.isRefusedHere }
+    }
+
+    /// - Parameter size: Of the IP packet, in bytes.
+    private func echo(of size: Int) async -> ProbeResult {
+        let header = prober.family == .ipv4 ? 28 : 48
+        var request = prober.request(.mtu, .target, address, limit: Self.limit)
+        request.size = size
+        var settings = prober.settings()
+        settings.fragmentation = .probing
+        func send(_ content: DatagramRequest.Content, port: UInt16) async -> DatagramOutcome {
+            await prober.gate.pass()
+            return await prober.engine.send(
+                DatagramRequest(
+                    to: prober.endpoint(address, port: port),
+                    content,
+                    settings: settings,
+                    tries: [.zero, Self.limit / 2],
+                    limit: Self.limit
+                )
+            )
+        }
+        let result = prober.result(request, await send(.echo(size: size - header), port: 0))
+        guard result.outcome == .skipped(.notPermitted) else { return result }
+        let payload = [UInt8](repeating: 0, count: size - header)
+        return prober.closedPortResult(request, await send(.payload(payload), port: Prober.closedPort))
+    }
+}
+
+extension SegmentRound {
+    /// The round for a target that answers; nil if there is nothing to find out.
+    init?(of evidence: CheckEvidence, _ site: CheckSite) {
+        guard !site.options.isThrifty, let finding = TargetStage.answers(evidence), finding.place == .works,
+            let address = finding.evidence.lazy.compactMap(\.request.destination).first, !address.wire.isLoopback,
+            let (prober, path) = try? site.prober(to: address), path.flags?.contains(.isLocalAddress) == false,
+            let mtu = path.mtu
+        else { return nil }
+        // Jumbo frames, and no more than a packet of ours may have.
+        self.init(address: address, prober: prober, mtu: min(Int(mtu), 9000))
+    }
+}
