@@ -11,6 +11,8 @@ struct CheckSite: Sendable {
         let path: NetworkPath
         /// Where packets that die on the way are addressed to.
         let direction: IPAddress
+        /// The address that no host has. Nil if every candidate may belong to a network that exists.
+        let unassigned: IPAddress?
     }
 
     let options: CheckOptions
@@ -95,7 +97,9 @@ struct CheckSite: Sendable {
             else { continue }
             let facts = LineFacts(path, of: manager, generation: Self.generation)
             let prober = Self.prober(self.engine, facts, options, family, trust, gate)
-            lines.append(Line(prober: prober, path: path, direction: direction))
+            let used = Array(facts.own) + [path.gateway].compactMap { $0?.wire } + (servers ?? []).map(\.wire)
+            let unassigned = UnassignedAddress.choose(family, along: path, of: manager, options, used: used)
+            lines.append(Line(prober: prober, path: path, direction: direction, unassigned: unassigned))
         }
         self.lines = lines
         options.portalAPI = options.portalAPI ?? Self.portal(options, lines)

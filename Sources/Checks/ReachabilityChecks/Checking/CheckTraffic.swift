@@ -34,11 +34,9 @@ extension NetworkCheck {
                 add("\(gateway)", "a datagram towards \(line.direction) that dies there (hop limit 1)", 1)
             }
             add("the second router", "a datagram towards \(line.direction) that dies there (hop limit 2)", 2)
-            add(
-                "\(Prober.nobody(line.prober.family))",
-                "a SYN to port 80, which nobody has; a GET if somebody answers",
-                6
-            )
+            if let address = line.unassigned {
+                add("\(address)", "a SYN to port 80, which nobody has; a GET if somebody answers", 6)
+            }
         }
         if let end = site.lines.lazy.compactMap(\.prober.line.tunnelEnd).first {
             let way = "the far end of the tunnel, \(end)"

@@ -18,8 +18,8 @@ struct InterceptionRound: Sendable {
         let limit = clock?.left(atMost: Self.next) ?? Self.next
         return await withTaskGroup(of: ProbeResult.self) { group in
             for line in site.lines {
+                guard let nobody = line.unassigned else { continue }
                 group.addTask {
-                    let nobody = Prober.nobody(line.prober.family)
                     let result = await line.prober.connect(
                         .nobody,
                         to: nobody,
@@ -28,7 +28,11 @@ struct InterceptionRound: Sendable {
                         limit: limit
                     )
                     guard result.outcome == .answered else { return result }
-                    var page = await Self.page(line.prober, limit: clock?.left(atMost: Self.nearby) ?? Self.nearby)
+                    var page = await Self.page(
+                        line.prober,
+                        nobody,
+                        limit: clock?.left(atMost: Self.nearby) ?? Self.nearby
+                    )
                     page.cost = page.cost + result.cost
                     return page
                 }
@@ -38,8 +42,7 @@ struct InterceptionRound: Sendable {
     }
 
     /// Connects, and asks whoever answers for a page.
-    static func page(_ prober: Prober, limit: Duration) async -> ProbeResult {
-        let nobody = Prober.nobody(prober.family)
+    static func page(_ prober: Prober, _ nobody: IPAddress, limit: Duration) async -> ProbeResult {
         guard let url = try? TrustedHTTPURL("http://\(nobody.urlText)/") else {
             return await prober.connect(.nobody, to: nobody, port: 80, kind: .interception, limit: limit)
         }

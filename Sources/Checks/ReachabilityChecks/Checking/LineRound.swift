@@ -108,7 +108,7 @@ struct LineRound: Sendable {
                 if vital.allSatisfy({ pending[$0, default: 0] == 0 }), works(results) { group.cancelAll() }
                 // Nobody else can be asked about anything. Only a certificate would show that just this address is taken.
                 if pending[.secureAnchors, default: 0] == 0,
-                    results.contains(where: { $0.request.subject == .nobody && $0.looksCaptive })
+                    evidence(results).valid.contains(where: { $0.request.subject == .nobody && $0.looksCaptive })
                 {
                     group.cancelAll()
                 }
@@ -117,10 +117,15 @@ struct LineRound: Sendable {
         }
     }
 
-    /// Whether each family works for itself.
-    private func works(_ results: [ProbeResult]) -> Bool {
+    private func evidence(_ results: [ProbeResult]) -> CheckEvidence {
         var evidence = CheckEvidence(site)
         evidence.results = results
+        return evidence
+    }
+
+    /// Whether each family works for itself.
+    private func works(_ results: [ProbeResult]) -> Bool {
+        let evidence = evidence(results)
         return site.lines.allSatisfy { line in
             CheckJudge.judge(FamilyView(line.prober.family, evidence))?.place == .works
         }
@@ -139,12 +144,12 @@ struct LineRound: Sendable {
 
     /// Whoever answers in place of an address that nobody has is asked for a page.
     private func interception(_ line: CheckSite.Line) async -> [ProbeResult] {
-        guard await isNeeded() else { return [] }
+        guard let nobody = line.unassigned, await isNeeded() else { return [] }
         // A portal over IPv4 is enough of one.
         if line.prober.family == .ipv6, site.lines.count > 1 {
             guard await clock.hasPassed(Self.nextFamily) else { return [] }
         }
-        return [await InterceptionRound.page(line.prober, limit: clock.left(atMost: InterceptionRound.nearby))]
+        return [await InterceptionRound.page(line.prober, nobody, limit: clock.left(atMost: InterceptionRound.nearby))]
     }
 
     /// How long the first family may take before the second is asked too.

@@ -40,8 +40,16 @@ package struct CheckEvidence: Sendable {
         self.target = target
     }
 
-    /// What counts: nothing of an older path, and nothing that never ran.
-    var valid: [ProbeResult] { results.filter { $0.generation == generation && $0.outcome != .cancelled } }
+    /// What counts: nothing of an older path, and nothing that never ran. An unassigned address is no evidence if its network exists.
+    var valid: [ProbeResult] {
+        let results = results.filter { $0.generation == generation && $0.outcome != .cancelled }
+        guard results.contains(where: { $0.request.subject == .nobody }) else { return results }
+        let others = results.filter { $0.request.subject != .nobody }.compactMap(\.request.destination)
+        return results.filter { result in
+            guard result.request.subject == .nobody, let address = result.request.destination else { return true }
+            return !others.contains { UnassignedAddress.isOfOneNetwork($0, address) }
+        }
+    }
 
     /// Whether something could not be asked; that makes silence less sure.
     var isHandicapped: Bool {

@@ -1,0 +1,148 @@
+import LinuxPrimitives
+import NetworkLab
+import NetworkReachability
+import Testing
+
+@testable import ReachabilityChecks
+
+/// Hosts with several addresses, some of which are dead.
+@Suite struct ManyAddressesTests {
+    private func withLine(_ body: (ProbedLine, CheckOptions) async throws -> Void) async throws {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        #expect(try await line.carriesPackets(.ipv4, expecting: true))
+        #expect(try await line.carriesPackets(.ipv6, expecting: true))
+        let server = try await LabThread.detached { try EchoServer(in: [line.provider]) }
+        defer { server.stop() }
+        var options = CheckOptions()
+        options.networkNamespace = .path(line.pc.path)
+        options.nameServers = []
+        try await body(line, options)
+    }
+
+    private static func addresses(_ texts: [String]) -> [IPAddress] { texts.compactMap { IPAddress($0) } }
+
+    private static let target = "tcp://many.example:\(EchoServer.port)"
+
+    @Test(arguments: [
+        ["fd98::1", "fd98::2", "fd98::3", "203.0.113.7"], ["198.18.0.1", "198.18.0.2", "198.18.0.3", "fd77::10"],
+        ["fd98::1", "fd98::2", "fd98::3", "198.18.0.1", "198.18.0.2", "203.0.113.7"],
+    ])
+    func `a host answers at an address behind dead ones`(addresses: [String]) async throws {
+        try await withLine { _, options in
+            var options = options
+            options.resolutions = ["many.example": Self.addresses(addresses)]
+            options.timeLimit = .seconds(20)
+            let report = try await NetworkCheck(target: CheckTarget(Self.target), options: options).run()
+            #expect(report.verdict.reason == .targetAnswers, "\(report.verdict)")
+        }
+    }
+
+    @Test func `addresses without a path are left out before the others are counted`() async throws {
+        try await withLine { line, options in
+            // Another uplink, whose cable is out.
+            try line.pc.ip(
+                "link add u0 type veth peer name u1",
+                "link set u0 up",
+                "addr add 10.7.0.2/24 dev u0",
+                "addr add fd07::2/64 dev u0 nodad"
+            )
+            var options = options
+            let dead = (1...20).map { "10.7.0.\($0 + 2)" } + (1...20).map { "fd07::\($0 + 2)" }
+            options.resolutions = ["many.example": Self.addresses(dead + ["203.0.113.7"])]
+            let report = try await NetworkCheck(target: CheckTarget(Self.target), options: options).run()
+            #expect(report.verdict.reason == .targetAnswers, "\(report.verdict)")
+            #expect(!report.probes.contains { $0.request.destination?.description.contains("7.0.") == true })
+        }
+    }
+
+    @Test func `families take turns, and a number of addresses is tried`() async throws {
+        try await withLine { _, options in
+            let site = try CheckSite(options)
+            func order(_ addresses: [String]) -> [String] {
+                site.ways(to: Self.addresses(addresses)).map { "\($0.address)" }
+            }
+            #expect(order(["fd98::1", "fd98::2", "198.18.0.1"]) == ["fd98::1", "198.18.0.1", "fd98::2"])
+            #expect(order(["198.18.0.1", "198.18.0.2", "fd98::1"]) == ["198.18.0.1", "fd98::1", "198.18.0.2"])
+            #expect(order((1...9).map { "198.18.0.\($0)" }).count == 8)
+            #expect(order([]).isEmpty)
+        }
+    }
+
+    /// An anchor that is known by its challenge.
+    @Test(arguments: [["198.18.0.1", "203.0.113.7"], ["fd98::1", "fd77::10"], ["fd98::1", "203.0.113.7"]])
+    func `an anchor proves the internet at an address behind dead ones`(addresses: [String]) async throws {
+        try await withLine { line, options in
+            let anchor = try await LabThread.detached {
+                try ScriptedServer(in: line.provider, at: ["203.0.113.7", "fd77::10"], port: 8090) { request in
+                    .status(204, headers: [("Reachability-Response", request["Reachability-Challenge"] ?? "")])
+                }
+            }
+            defer { anchor.stop() }
+            var options = options
+            options.resolutions = ["anchor.example": Self.addresses(addresses)]
+            options.anchors = [try CheckOptions.Anchor("http://anchor.example:8090/204")]
+            options.timeLimit = .seconds(20)
+            let report = try await NetworkCheck(options: options).run()
+            #expect(report.probes.contains(where: \.isEchoed), "\(report.verdict)")
+        }
+    }
+
+    // MARK: The size of packets
+
+    private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
+
+    @Test(.enabled(if: hasPacketFilter, "there is no nft"), arguments: AddressFamily.allCases, [true, false])
+    func `large packets to a target that answers are lost`(family: AddressFamily, isSilent: Bool) async throws {
+        try await withLine { line, options in
+            try line.gateway.ip("link set g1 mtu 1400")
+            try line.provider.ip("link set v0 mtu 1400")
+            if isSilent {
+                let rules = """
+                    table inet t { chain c { type filter hook output priority 0;
+                    icmp type destination-unreachable icmp code frag-needed drop; icmpv6 type packet-too-big drop; }; }
+                    """
+                for station in [line.gateway, line.provider] {
+                    let result = try station.run("nft", ["-f", "-"], input: rules)
+                    guard result.status == 0 else { throw LabError(result.errors) }
+                }
+            }
+            let host = ProbedLine.world(family)
+            let target = try CheckTarget(
+                family == .ipv4 ? "tcp://\(host):\(EchoServer.port)" : "tcp://[\(host)]:\(EchoServer.port)"
+            )
+            let verdict = try await NetworkCheck(target: target, options: options).run().verdict
+            if isSilent {
+                #expect(verdict.place == .degraded && verdict.reason == .pathMTU, "\(verdict)")
+            } else {
+                #expect(verdict.reason == .targetAnswers, "\(verdict)")
+            }
+        }
+    }
+
+    // MARK: Documentation prefixes
+
+    @Test func `an address that no host has is of a prefix that is not in use`() async throws {
+        try await withLine { line, options in
+            func unassigned() throws -> [String] {
+                try CheckSite(options).lines.compactMap { $0.unassigned.map { "\($0)" } }
+            }
+            #expect(try unassigned() == ["192.0.2.1", "2001:db8::1"])
+            // A route that is no default route leads to a network that exists.
+            try line.pc.ip("route add 192.0.2.0/24 via 10.1.0.1", "route add 2001:db8:7::/48 via fd01::1")
+            #expect(try unassigned() == ["198.51.100.1", "2001:db8::1"])
+            try line.pc.ip("addr add 198.51.100.77/24 dev p0", "addr add 2001:db8:1::77/64 dev p0 nodad")
+            #expect(try unassigned() == ["203.0.113.1", "3fff::1"])
+            try line.pc.ip("route add 203.0.113.0/24 via 10.1.0.1", "route add 3fff::/20 via fd01::1")
+            #expect(try unassigned().isEmpty)
+            // Halves of everything are default routes.
+            try line.pc.ip(
+                "route del 192.0.2.0/24",
+                "route del default",
+                "route add 0.0.0.0/1 via 10.1.0.1",
+                "route add 128.0.0.0/1 via 10.1.0.1"
+            )
+            #expect(try unassigned() == ["192.0.2.1"])
+        }
+    }
+}
