@@ -76,7 +76,8 @@ package struct PassiveProof: Sendable {
     /// Whether packets of a connection leave through the interface, to somebody who is not on the link.
     private func isOnLine(_ connection: TCPConnection) -> Bool {
         let remote = connection.remote
-        guard remote.family == binding.family, !remote.isLoopback, !remote.isLinkLocal, !line.own.contains(remote),
+        guard remote.family == binding.family, !line.own.contains(remote),
+            IPAddress(remote).mayBeBeyond(routerOf: IPAddress(connection.local)),
             connection.interface == 0 || connection.interface == line.link,
             own.values.contains(where: { $0.contains(connection.local) })
         else { return false }

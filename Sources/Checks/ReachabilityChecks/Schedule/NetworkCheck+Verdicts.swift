@@ -85,7 +85,7 @@ extension NetworkCheck {
         (evidence.anchors, evidence.expectations) = ([], [:])
         let result: ProbeResult
         let farServer = (site.servers ?? []).first { server in
-            !server.wire.isLoopback && !server.isLinkLocal
+            server.mayBeBeyond(routerOf: site.path.source)
                 && site.lines.contains { line in
                     line.prober.family == server.wire.family && line.path.gateway != server
                 }

@@ -44,7 +44,7 @@ struct FamilyView {
 
     /// A server that is neither the gateway nor this machine. One on the link itself is asked by the gateway's grace all the same.
     func isBeyond(_ server: IPAddress) -> Bool {
-        server != gateway && !server.wire.isLoopback && !server.isLinkLocal
+        server != gateway && server.mayBeBeyond(routerOf: evidence.path.source)
     }
 
     /// The first questions to servers that are behind the gateway.
@@ -96,5 +96,14 @@ extension ProbeResult {
     /// Whether a router behind the gateway has spoken, be it to refuse.
     fileprivate var isHopWord: Bool {
         if case .hop = error?.speaker { request.subject != .nobody } else { false }
+    }
+}
+
+extension IPAddress {
+    /// Whether a router may lead to a server of this address. If this machine's own address is of 169.254.0.0/16 and packets pass a router,
+    /// that network is no link.
+    func mayBeBeyond(routerOf source: IPAddress?) -> Bool {
+        if wire.isLoopback { return false }
+        return !isLinkLocal || !isIPv6 && source.map { !$0.isIPv6 && $0.isLinkLocal } == true
     }
 }

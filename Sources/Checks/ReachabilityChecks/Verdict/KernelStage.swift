@@ -27,7 +27,9 @@ enum KernelStage {
     /// other.
     static func conflict(_ evidence: CheckEvidence) -> Finding? {
         // Without an address of its own a machine sends from one that is good on the link alone.
-        if evidence.path.source?.isLinkLocal == true, let finding = duplicate(evidence) { return finding }
+        if let source = evidence.path.source, source.isIPv6, source.isLinkLocal, let finding = duplicate(evidence) {
+            return finding
+        }
         let contested = evidence.valid.filter { $0.evidence.neighbour?.isContested == true }
         guard !contested.isEmpty else { return nil }
         return Finding(.link, .addressConflict, .proven, "two stations on the link use one address", contested)
