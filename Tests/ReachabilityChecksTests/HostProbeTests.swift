@@ -1,3 +1,4 @@
+import Glibc
 import LinuxPrimitives
 import NetworkLab
 import NetworkReachability
@@ -113,6 +114,32 @@ import Testing
                     #expect(error.speaker == speaker && error.reason == .prohibited, "\(error)")
                 }
             }
+        }
+    }
+
+    /// A rule for a protocol or a port, which no lookup of a route shows.
+    @Test(
+        arguments: AddressFamily.allCases,
+        [("prohibit", EACCES), ("unreachable", ENETUNREACH), ("blackhole", EINVAL)]
+    )
+    func `a rule of this machine refuses`(family: AddressFamily, kind: (name: String, number: CInt)) async throws {
+        let option = family == .ipv4 ? "-4" : "-6"
+        let icmp = family == .ipv4 ? "icmp" : "ipv6-icmp"
+        let rules = ["tcp dport 7", "udp dport 53", icmp].map {
+            "\(option) rule add pref 100 ipproto \($0) \(kind.name)"
+        }
+        try await probe(family, { for rule in rules { try $0.pc.ip(rule) } }) { prober, host in
+            let question = DNSQuestion(try #require(DNSName("ipv4only.arpa")), .a, identifier: 7)
+            let url = try CheckTarget.url("http://\(host.urlText):7/")
+            let secure = try CheckTarget.url("https://\(host.urlText):7/")
+            let results = [
+                await prober.connect(.target, to: host, port: 7),
+                await prober.echo(.target, to: host, limit: .seconds(2)),
+                await prober.ask(host, .known, question),
+                await prober.fetch(.target, WebRequest(url, .target), at: host, limit: .seconds(2)),
+                await prober.fetch(.anchor("a"), WebRequest(secure, .target), at: host, limit: .seconds(2)),
+            ]
+            for result in results { #expect(result.outcome == .blockedHere(kind.number), "\(result)") }
         }
     }
 

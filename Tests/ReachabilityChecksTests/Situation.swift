@@ -87,6 +87,11 @@ struct Situation {
         }
     }
 
+    /// One of the servers does not answer, neither for A nor for AAAA.
+    func silent(_ purpose: NamePurpose, _ server: IPAddress = resolver) -> Situation {
+        asked(purpose, .silent, server, .aaaa).asked(purpose, .silent, server)
+    }
+
     // MARK: Anchors
 
     func verified(_ host: String = "a.example", status: Int = 204) -> Situation {

@@ -1,3 +1,4 @@
+import Glibc
 import NetworkReachability
 import Testing
 
@@ -202,7 +203,7 @@ struct SituationTests {
             .portal,
             .redirected,
             alive.page(.anchor("a"), 302, location: "http://portal.example").over(.ipv6)
-                .adding(.http, .lure, .invalid(.noRoute))
+                .adding(.http, .lure, .blockedHere(ENETUNREACH))
         ),
         row(
             26,
@@ -446,7 +447,246 @@ struct SituationTests {
             .changed { $0.evidence.dropped = [.ipv4: 4] }
     }
 
-    @Test(arguments: kernel + line + portals + names + targets + anchors + noise)
+    private static let missing = ProbeOutcome.blockedHere(ENETUNREACH)
+
+    /// This machine refuses to send: whatever the number, it is no answer of anybody.
+    static let refusals = [
+        row(5, "a rule prohibits the port", .thisMachine, .init(rawValue: "prohibited"), refused(EACCES)),
+        row(5, "a rule says unreachable", .thisMachine, .noRoute, refused(ENETUNREACH)),
+        row(5, "a route says unreachable", .thisMachine, .init(rawValue: "unreachable"), refused(EHOSTUNREACH)),
+        row(5, "a blackhole", .thisMachine, .init(rawValue: "blackholed"), refused(EINVAL)),
+        row(5, "the link is down", .thisMachine, .init(rawValue: "linkDown"), refused(ENETDOWN)),
+        row(5, "the source address is gone", .thisMachine, .init(rawValue: "noSourceAddress"), refused(EADDRNOTAVAIL)),
+        row(5, "the interface is gone", .thisMachine, .init(rawValue: "noInterface"), refused(ENODEV)),
+        row(5, "anything else", .thisMachine, .init(rawValue: "refused"), refused(EAFNOSUPPORT)),
+        row(
+            5,
+            "a rule prohibits the port, and nothing shows the internet",
+            .thisMachine,
+            .init(rawValue: "prohibited"),
+            Situation(port).gateway(.silent).hop(.silent).server(.silent).target(.tcp, .blockedHere(EACCES))
+        ),
+        row(
+            5,
+            "a rule prohibits everything",
+            .thisMachine,
+            .init(rawValue: "prohibited"),
+            none.gateway(.blockedHere(EACCES)).hop(.blockedHere(EACCES)).server(.blockedHere(EACCES))
+                .changed { $0.evidence.families = [.ipv4] }
+        ),
+        row(5, "the port of the only anchor", .thisMachine, .noRoute, alive.hop().server().anchor(missing)),
+        row(
+            5,
+            "DNS servers of a family without a route",
+            .thisMachine,
+            .noRoute,
+            none.server(missing).over(.ipv6).gateway(.answered).hop().verified()
+        ),
+        row(
+            33,
+            "one DNS server fails, to the other one nothing is sent",
+            .dns,
+            .serverFailed,
+            alive.hop().server(missing).server(.answered, Situation.host, code: .serverFailure).verified()
+        ),
+        row(
+            9,
+            "the gateway is dead, and a rule prohibits a port",
+            .gateway,
+            .silent,
+            dead.gateway(.silent).server(missing)
+        ),
+        row(
+            43,
+            "a rule over one family, the other refuses",
+            .service,
+            .refused,
+            refused(EACCES).over(.ipv6).target(.tcp, .refused(.peer))
+        ),
+        row(
+            45,
+            "a rule over one family, the other answers",
+            .works,
+            .targetAnswers,
+            refused(EACCES).over(.ipv6).target(.tcp, .answered)
+        ),
+    ]
+
+    private static func refused(_ number: Int32) -> Situation {
+        Situation(port).allWell.target(.tcp, .blockedHere(number))
+    }
+
+    /// Anchors that have addresses of one family, on a network with both.
+    static let oneFamily = [
+        row(
+            46,
+            "silent over IPv4",
+            .inconclusive,
+            .anchorsProveNothing,
+            alive.hop().server().anchor(.silent).over(.ipv6).hop()
+        ),
+        row(
+            46,
+            "silent over IPv6",
+            .inconclusive,
+            .anchorsProveNothing,
+            alive.hop().server().over(.ipv6).hop().anchor(.silent)
+        ),
+        row(
+            46,
+            "silent over both",
+            .inconclusive,
+            .anchorsProveNothing,
+            alive.hop().server().anchor(.silent).over(.ipv6).hop().anchor(.silent)
+        ),
+        row(1, "proven over IPv4", .works, .internetProven, alive.hop().server().echoed().over(.ipv6).hop().server()),
+        row(1, "proven over IPv6", .works, .internetProven, alive.hop().server().over(.ipv6).hop().echoed()),
+        row(
+            31,
+            "a stranger's over IPv6",
+            .tls,
+            .untrusted,
+            alive.hop().server().over(.ipv6).hop().server().handshake(.anchor("a"), .untrusted)
+        ),
+        row(
+            48,
+            "one anchor is alive, and silent over IPv6",
+            .degraded,
+            .ipv6Broken,
+            none.allWell.over(.ipv6).gateway(.answered).hop().anchor(.silent)
+        ),
+    ]
+
+    private static func expecting(_ addresses: String...) -> Situation {
+        none.allWell.changed { $0.evidence.expectations = ["n": Set(addresses.map(Situation.address))] }
+    }
+
+    private static let other = Situation.address("10.1.0.53")
+
+    /// Names whose addresses the user expects.
+    static let expectations = [
+        row(
+            36,
+            "one server is silent, the other right",
+            .degraded,
+            .serverSilent,
+            rightServer.silent(.expected("n"), other)
+        ),
+        row(
+            36,
+            "to one server the port is blocked upstream, the other is right",
+            .degraded,
+            .serverUnreachable,
+            rightServer.asked(.expected("n"), Situation.error(3, 13, .hop(2)), other)
+        ),
+        row(
+            36,
+            "both are silent",
+            .dns,
+            .serverSilent,
+            expecting("203.0.113.7").silent(.expected("n")).silent(.expected("n"), other)
+        ),
+        row(
+            36,
+            "one is silent, the other wrong",
+            .dns,
+            .wrongAnswer,
+            expecting("203.0.113.8").asked(.expected("n"), addresses: ["203.0.113.7"]).silent(.expected("n"), other)
+        ),
+        row(
+            33,
+            "one fails, the other is right",
+            .dns,
+            .serverFailed,
+            rightServer.asked(.expected("n"), .invalid(.serverFailed), other)
+        ),
+        row(
+            37,
+            "one knows no such name, the other is right",
+            .dns,
+            .nameNotFound,
+            rightServer.asked(.expected("n"), .answered, other, code: .nameError)
+        ),
+        row(
+            36,
+            "the address of the family that is expected is not answered",
+            .dns,
+            .unansweredAAAA,
+            expecting("2001:db8::7").asked(.expected("n"), addresses: ["203.0.113.7"])
+                .asked(.expected("n"), .silent, Situation.resolver, .aaaa)
+        ),
+        row(
+            1,
+            "the family that is not expected is not answered",
+            .works,
+            .internetProven,
+            rightServer.asked(.expected("n"), .silent, Situation.resolver, .aaaa)
+        ),
+        row(
+            5,
+            "nothing is sent to either",
+            .thisMachine,
+            .noRoute,
+            expecting("203.0.113.7").asked(.expected("n"), missing)
+        ),
+    ]
+
+    private static let rightServer = expecting("203.0.113.7").asked(.expected("n"), addresses: ["203.0.113.7"])
+
+    /// Large packets to a target that answers.
+    static let sizes = [
+        row(21, "lost", .degraded, .pathMTU, sized([(100, true), (1500, false), (1500, false), (1280, true)])),
+        row(
+            21,
+            "lost, and a middle one, too",
+            .degraded,
+            .pathMTU,
+            sized([(100, true), (1500, false), (1500, false), (1280, false)])
+        ),
+        row(45, "lost once", .works, .targetAnswers, sized([(100, true), (1500, false), (1500, true), (1280, true)])),
+        row(45, "answered", .works, .targetAnswers, sized([(100, true), (1500, true)])),
+        row(45, "no echo at all", .works, .targetAnswers, sized([(100, false), (1500, false)])),
+    ]
+
+    private static func sized(_ sizes: [(Int, Bool)]) -> Situation {
+        sizes.reduce(Situation(port).target(.tcp, .answered)) { situation, size in
+            situation.adding(.mtu, .target, size.1 ? .answered : .silent, to: Situation.host) {
+                $0.request.size = size.0
+            }
+        }
+    }
+
+    /// A documentation prefix that is a network all the same.
+    static let laboratories = [
+        row(
+            22,
+            "nobody's address answers",
+            .portal,
+            .redirected,
+            captive(Situation.address("192.0.2.1"), Situation(port).target(.tcp, .answered))
+        ),
+        row(
+            45,
+            "the target is of the same network",
+            .works,
+            .targetAnswers,
+            captive(Situation.address("203.0.113.1"), Situation(port).target(.tcp, .answered))
+        ),
+    ]
+
+    private static func captive(_ address: IPAddress, _ situation: Situation) -> Situation {
+        situation.adding(.interception, .nobody, .answered, to: address) {
+            $0.evidence.http = HTTPFacts(status: 302, location: "http://p/")
+        }
+    }
+
+    @Test(
+        arguments: [
+            kernel, line, portals, names, targets, anchors, noise, refusals, oneFamily, expectations, sizes,
+            laboratories,
+        ]
+        .flatMap(\.self)
+    )
     func hasItsPlace(row: Row) {
         let verdict = row.situation.verdict
         #expect(verdict.place == row.place && verdict.reason == row.reason, "\(verdict)")

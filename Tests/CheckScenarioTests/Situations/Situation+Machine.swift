@@ -2,6 +2,24 @@ import NetworkLab
 
 /// What is wrong with this machine and its link.
 extension Situation {
+    /// A rule for a port, which no lookup of a route shows.
+    private static func refusing(_ kind: String) -> Situation {
+        Situation(
+            id: "rule-for-port-\(kind)",
+            title: "a rule of this machine refuses connections to the port: \(kind)",
+            steps: Step.ip(
+                .pc,
+                "-4 rule add pref 100 ipproto tcp dport 81 \(kind)",
+                "-6 rule add pref 100 ipproto tcp dport 81 \(kind)"
+            ),
+            facts: [.echo(.host), .tcp(.host, 81, .unreachable), .page(.host, 200)],
+            variants: Variant.anchored,
+            arguments: ["tcp://host.example:81"],
+            hasTarget: true,
+            right: .place("thisMachine", "prohibited", "noRoute", "blackholed")
+        )
+    }
+
     static let machine = [
         Situation(
             id: "no-route",
@@ -39,6 +57,19 @@ extension Situation {
             variants: Variant.both,
             mostPackets: 0,
             right: .place("thisMachine", "unreachable", "noRoute")
+        ),
+        refusing("prohibit"), refusing("unreachable"), refusing("blackhole"),
+        Situation(
+            id: "rule-for-names",
+            title: "a rule of this machine prohibits questions to name servers",
+            steps: Step.ip(
+                .pc,
+                "-4 rule add pref 100 ipproto udp dport 53 prohibit",
+                "-6 rule add pref 100 ipproto udp dport 53 prohibit"
+            ),
+            facts: [.echo(.gateway), .name(.resolver, .unsent), .page(.anchor, 204)],
+            variants: Variant.addressed,
+            right: .place("thisMachine", "prohibited")
         ),
         Situation(
             id: "firewall-drops",

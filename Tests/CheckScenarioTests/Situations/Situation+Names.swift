@@ -189,6 +189,18 @@ extension Situation {
             right: .place("dns", "wrongAnswer")
         ),
         Situation(
+            id: "name-is-right-at-one-server",
+            title: "of two name servers one is silent, and the other has the addresses that a name should have",
+            secondNames: .silent,
+            resolvers: [.resolver, .secondResolver],
+            facts: [.name(.resolver, .addresses(1)), .name(.secondResolver, .silent), .page(.anchor, 204)],
+            variants: Variant.addressed,
+            arguments: [
+                "--expect-address", "host.example=203.0.113.80", "--expect-address", "host.example=3fff:4::80",
+            ],
+            right: .place("degraded", "serverSilent")
+        ),
+        Situation(
             id: "name-is-right",
             title: "a name has the addresses that it should have",
             facts: [.name(.resolver, .addresses(1)), .page(.anchor, 204)],

@@ -16,7 +16,7 @@ public struct CheckProbe: Hashable, Sendable {
         case refused
         /// Somebody says so by ICMP: ``CheckProbe/error``.
         case unreachable
-        /// A packet filter of this machine did not let it go.
+        /// This machine refused to send it: ``CheckProbe/reason``.
         case blockedHere
         case silent
         /// An answer that is not as it should be: ``CheckProbe/reason``.
@@ -72,6 +72,7 @@ public struct CheckProbe: Hashable, Sendable {
         switch result.outcome {
         case .unreachable(let error): error.reason
         case .invalid(let reason): reason
+        case .blockedHere(let number): ProbeReason(refusal: number)
         case .skipped(let reason): ProbeReason(rawValue: reason.rawValue)
         default: nil
         }

@@ -163,7 +163,7 @@ extension ProbeResult {
         case .answered: return evidence.http.map { "answers \($0.status)" } ?? "answers"
         case .refused: return "refuses the connection"
         case .unreachable(let error): return "\(error.sender) says \(error.reason.rawValue)"
-        case .blockedHere: return "a packet filter of this machine refuses it"
+        case .blockedHere(let number): return "not sent by this machine: \(ProbeReason(refusal: number).refusal)"
         case .silent: return phases[.connect] == nil ? "silent" : "takes the connection and says nothing"
         case .invalid(let reason):
             return "\(reason.rawValue)\(evidence.http.map { " (\($0.status))" } ?? "")"

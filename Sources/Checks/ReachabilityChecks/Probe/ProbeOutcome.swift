@@ -54,7 +54,7 @@ package struct ICMPError: Hashable, Sendable {
 
 /// Why nothing was sent.
 package enum SkipReason: String, Hashable, Sendable, Codable {
-    case notPermitted, noDescriptors, bindFailed, interfaceGone, overBudget, notNeeded, reversePathFilter
+    case notPermitted, noDescriptors, interfaceGone, overBudget, notNeeded, reversePathFilter
 }
 
 /// How a probe ended.
@@ -64,7 +64,7 @@ package enum ProbeOutcome: Hashable, Sendable {
     /// A reset, or a closed port that its host tells of.
     case refused(Speaker)
     case unreachable(ICMPError)
-    /// A packet filter of this machine did not let it go; the error number of `send(2)`.
+    /// This machine refused to send it: the error number of `socket(2)`, `bind(2)`, `connect(2)` or `send(2)`. Nothing left the machine.
     case blockedHere(Int32)
     case silent
     /// An answer that is not as it should be.

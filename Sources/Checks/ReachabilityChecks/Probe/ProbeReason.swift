@@ -1,3 +1,4 @@
+import LinuxPrimitives
 package import NetworkReachability
 
 /// Why a probe or a check ended as it did: a stable word, good as a label of a metric.
@@ -16,6 +17,18 @@ public struct ProbeReason: RawRepresentable, Hashable, Sendable, Codable {
         self.init(rawValue: word)
     }
 
+    /// The reason why this machine refused to send a packet, from the error number of a socket call. A packet filter that drops a packet
+    /// fails the call with EPERM.
+    init(refusal number: Int32) {
+        let error = SystemError(rawValue: number)
+        self = error == .notPermitted ? .firewall : ProbeReason(Verdict.Obstacle(error).reason)
+    }
+
+    /// A few words for a reason why this machine refused to send a packet.
+    var refusal: String {
+        self == .firewall ? "the packet filter" : NetworkPath.UnsatisfiedReason(rawValue: rawValue).description
+    }
+
     /// The kernel's reason, by its own name.
     package init(_ reason: NetworkPath.UnsatisfiedReason) {
         self.init(rawValue: reason.rawValue)
@@ -26,10 +39,8 @@ public struct ProbeReason: RawRepresentable, Hashable, Sendable, Codable {
 extension ProbeReason {
     package static let notPermitted = ProbeReason("notPermitted")
     package static let noDescriptors = ProbeReason("noDescriptors")
-    package static let bindFailed = ProbeReason("bindFailed")
     package static let interfaceGone = ProbeReason("interfaceGone")
     package static let reversePathFilter = ProbeReason("reversePathFilter")
-    package static let blockedHere = ProbeReason("blockedHere")
     package static let firewall = ProbeReason("firewall")
     package static let tcpFiltered = ProbeReason("tcpFiltered")
     package static let clockWrong = ProbeReason("clockWrong")

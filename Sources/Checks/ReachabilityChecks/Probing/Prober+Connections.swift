@@ -31,12 +31,13 @@ extension Prober {
         )
     }
 
-    /// An address that nobody has: whoever answers intercepts. Of TEST-NET-1 (RFC 5737) or the documentation prefix (RFC 3849).
-    static func nobody(_ family: AddressFamily) -> IPAddress {
-        IPAddress(
-            family == .ipv4
-                ? WireAddress(ipv4: 0xc000_0201) : WireAddress(family: .ipv6, bits: 0x2001_0db8 << 96 | 1)
-        )
+    /// A connection that this machine gave up, without an ICMP error of another one.
+    private func refused(_ cause: SystemError, from local: SocketEndpoint?, about address: IPAddress) -> ProbeOutcome {
+        guard cause == .hostUnreachable else { return .blockedHere(cause.rawValue) }
+        // The kernel did not find the neighbour. It usually sends itself an ICMP error about that.
+        let (type, code): (UInt8, UInt8) = family == .ipv4 ? (3, 1) : (1, 3)
+        let sender = local.map { IPAddress($0.address) } ?? address
+        return .unreachable(ICMPError(family: family, type: type, code: code, sender: sender, speaker: .thisMachine))
     }
 
     func result(_ request: ProbeRequest, _ outcome: ConnectOutcome, about address: IPAddress) -> ProbeResult {
@@ -44,7 +45,8 @@ extension Prober {
             switch outcome.end {
             case .connected: .answered
             case .failed(.connectionRefused): .refused(.peer)
-            case .failed: .invalid(.reset)
+            case .failed(.connectionReset), .failed(.brokenPipe): .invalid(.reset)
+            case .failed(let cause): refused(cause, from: outcome.local, about: address)
             case .error: outcome.errors.last.map { self.outcome($0, about: address) } ?? .silent
             case .silent: .silent
             case .notSent(let error): ProbeOutcome(error)

@@ -98,9 +98,7 @@ extension Prober {
         result.outcome = .invalid(.truncatedWithoutTCP)
         switch outcome.end {
         case .cancelled: result.outcome = .cancelled
-        // Nobody was asked, so nobody is to blame.
-        case .notSent(let error):
-            if case .skipped(let reason) = ProbeOutcome(error) { result.outcome = .skipped(reason) }
+        case .notSent(let error): result.outcome = ProbeOutcome(error)
         default: break
         }
     }

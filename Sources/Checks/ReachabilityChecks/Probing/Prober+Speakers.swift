@@ -48,12 +48,11 @@ extension ProbeOutcome {
             // Whatever the reason, it is no word about the network.
             case .other where error.step.isNamespace: .skipped(.interfaceGone)
             case .notPermitted: .skipped(.notPermitted)
-            case .blocked: .blockedHere(error.cause.rawValue)
             case .noDescriptors: .skipped(.noDescriptors)
-            case .noInterface: .skipped(.interfaceGone)
-            case .noSuchAddress: .skipped(.bindFailed)
             case .noBuffers: .skipped(.overBudget)
-            case .noRoute, .tooLong, .other: .invalid(.noRoute)
+            case .other where error.cause == .tryAgain: .skipped(.overBudget)
+            case .blocked, .noRoute, .noInterface, .noSuchAddress, .tooLong, .other:
+                .blockedHere(error.cause.rawValue)
             }
     }
 }

@@ -10,12 +10,17 @@ enum AnchorStage {
         let spoken = anchors.filter(\.peerSpoke)
         let servers = view.farServers.filter(\.saysMoreThanEchoes)
         var finding: Finding?
-        if !spoken.isEmpty {
+        if anchors.allSatisfy(\.isRefusedHere) {
+            let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
+            finding = LocalStage.refusal(of: anchors, to: "the anchor \(hosts)")
+        } else if !spoken.isEmpty {
             finding = certificate(spoken) ?? mute(spoken)
         } else if anchors.allSatisfy({ $0.outcome == .invalid(.nameNotFound) }) {
             let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
             finding = Finding(.dns, .nameNotFound, .likely, "the name \(hosts) of the anchor does not exist", anchors)
         } else if !servers.isEmpty {
+            finding = closed(anchors, servers, view.evidence.silence)
+        } else if let servers = otherServers(view), Set(anchors.map(\.anchorHost)).count == 1 {
             finding = closed(anchors, servers, view.evidence.silence)
         }
         // What is wrong nearer by than the anchors decides before them, but for a place that is nearer still.
@@ -46,6 +51,18 @@ enum AnchorStage {
         let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
         let text = "the anchor \(hosts) is there, and what it answers proves no internet"
         return Finding(.inconclusive, .anchorsProveNothing, .suspected, text, anchors)
+    }
+
+    /// The DNS servers of the other family that answer. They count only if packets of this family get beyond the gateway too, and if no
+    /// anchor is known to be alive.
+    private static func otherServers(_ view: FamilyView) -> [ProbeResult]? {
+        guard !view.hops.isEmpty, !view.evidence.valid.contains(where: { $0.isAnchor && $0.peerSpoke }) else {
+            return nil
+        }
+        let others = AddressFamily.allCases.filter { $0 != view.family }.flatMap {
+            FamilyView($0, view.evidence).farServers.filter(\.saysMoreThanEchoes)
+        }
+        return others.isEmpty ? nil : others
     }
 
     /// DNS passes. That several hosts are off is less likely than that connections are dropped; of one nothing is known.

@@ -37,7 +37,8 @@ package enum CheckJudge {
 
     /// One family alone, up to the internet; nil where nothing was sent.
     static func judge(_ view: FamilyView) -> Finding? {
-        if view.results.allSatisfy({ $0.outcome == .invalid(.noRoute) }) { return nil }
+        let hasLine = view.evidence.families.contains(view.family)
+        if view.results.isEmpty || !hasLine && view.results.allSatisfy(\.isRefusedByRoute) { return nil }
         return LocalStage.refuses(view)
             ?? LocalStage.dropsAnswers(view)
             ?? PortalStage.judge(view)

@@ -7,10 +7,16 @@ enum Families {
         let findings = concerned(evidence).compactMap { family in
             CheckJudge.judge(FamilyView(family, evidence)).map { (family, $0) }
         }
-        guard let best = findings.max(by: { $0.1.place.distance < $1.1.place.distance }) else {
+        guard let best = findings.max(by: { $0.1.rank < $1.1.rank }) else {
             return unasked(evidence)
         }
         let worst = findings.first { $0.0 != best.0 }
+        // A family that no anchor was asked over does not answer for one whose anchors prove nothing.
+        if best.1.place == .works, FamilyView(best.0, evidence).askedAnchors.isEmpty, let worst,
+            worst.1.isAboutAnchors, !FamilyView(worst.0, evidence).askedAnchors.isEmpty
+        {
+            return worst.1
+        }
         // Whoever intercepts over one family has ended the round: the other was not asked to its end.
         if best.1.place == .inconclusive, let worst, worst.1.place == .portal { return worst.1 }
         // What this machine refuses is known; of the other family there is nothing but silence, here or further away.
@@ -31,6 +37,7 @@ enum Families {
 
     /// Nothing was sent, and why.
     private static func unasked(_ evidence: CheckEvidence) -> Finding {
+        if let finding = LocalStage.refusal(of: evidence.valid.filter(\.isRefusedHere), to: nil) { return finding }
         let skipped = evidence.valid.filter {
             if case .skipped(let reason) = $0.outcome { reason != .notNeeded } else { false }
         }
@@ -42,8 +49,7 @@ enum Families {
             case (.notPermitted, let mark?): "a packet with the mark \(mark) needs CAP_NET_ADMIN or CAP_NET_RAW"
             case (.notPermitted, nil): "this user may not send what is needed"
             case (.noDescriptors, _): "no descriptor is free for a socket"
-            case (.bindFailed, _): "the source address is none of this machine"
-            case (.interfaceGone, _): "the interface is not there any more"
+            case (.interfaceGone, _): "the network namespace is gone"
             case (.overBudget, _): "there is no room to send"
             case (.reversePathFilter, _), (.notNeeded, _): reason.rawValue
             }
@@ -60,4 +66,12 @@ enum Families {
                 ? evidence.families.isEmpty || evidence.families.contains(family) : asked.contains(family)
         }
     }
+}
+
+extension Finding {
+    /// Orders the findings of families: by how far packets get, then a proof of the internet before a likelihood.
+    fileprivate var rank: (Int, Int) { (place.distance, reason == .internetProven ? 1 : 0) }
+
+    /// Whether it is about the anchors themselves, and not about the way to them.
+    fileprivate var isAboutAnchors: Bool { [.inconclusive, .tls].contains(place) || reason == .clockWrong }
 }

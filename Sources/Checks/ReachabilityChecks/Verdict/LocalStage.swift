@@ -3,14 +3,33 @@ import NetworkReachability
 
 /// What this machine itself spoils.
 enum LocalStage {
-    /// The packet filter lets nothing out.
+    /// This machine lets nothing out.
     static func refuses(_ view: FamilyView) -> Finding? {
-        let refused = view.results.filter(\.isRefusedHere)
-        guard !refused.isEmpty, view.gatewayLife.isEmpty, view.lifeBeyond.isEmpty else { return nil }
-        return Finding(.thisMachine, .firewall, .proven, "this machine's packet filter refuses what it sends", refused)
+        guard view.gatewayLife.isEmpty, view.lifeBeyond.isEmpty else { return nil }
+        // A packet filter may drop other packets in silence. A route or a rule that refuses some packets explains no silence of others.
+        let refused = view.results.filter { $0.refusal == .firewall }
+        if !refused.isEmpty { return refusal(of: refused, to: nil) }
+        return view.results.allSatisfy(\.isRefusedByRoute) ? refusal(of: view.results, to: nil) : nil
     }
 
-    /// The packet filter lets nothing out to whoever was asked beyond the routers, who do answer.
+    /// The verdict on packets that this machine refused to send.
+    ///
+    /// - Parameter receiver: The peer that the packets were for; nil for all peers.
+    static func refusal(
+        of refused: [ProbeResult],
+        to receiver: String?,
+        _ confidence: CheckConfidence = .proven
+    ) -> Finding? {
+        // A packet filter that refuses one packet may have dropped others.
+        guard let reason = refused.lazy.compactMap(\.refusal).first else { return nil }
+        let packets = receiver.map { "packets to \($0)" } ?? "its packets"
+        let text =
+            reason == .firewall
+            ? "this machine's packet filter refuses \(packets)" : "this machine refuses \(packets): \(reason.refusal)"
+        return Finding(.thisMachine, reason, confidence, text, refused)
+    }
+
+    /// This machine refuses packets to every peer beyond the routers, and the routers answer.
     static func refusesBeyond(_ view: FamilyView) -> Finding? {
         let far = view.results.filter { result in
             switch result.request.subject {
@@ -25,8 +44,7 @@ enum LocalStage {
             return nil
         }
         let names = places.compactMap { $0?.description }.sorted().joined(separator: ", ")
-        let text = "this machine's packet filter refuses what it sends to \(names)"
-        return Finding(.thisMachine, .firewall, .likely, text, refused)
+        return refusal(of: refused, to: names, .likely)
     }
 
     /// Packets came in, and none got to a program: the packet filter drops answers.

@@ -16,7 +16,10 @@ enum NamesStage {
         // Whether a server that answers for A has nothing to say to AAAA is no fault of all names.
         let known = asked.filter { $0.purpose == .known && $0.evidence.dns?.type != .aaaa }
         if !known.isEmpty, !isKnown, known.allSatisfy({ fault($0, among: asked) != nil }) {
-            let reasons = known.compactMap { fault($0, among: asked) }
+            // A server that this machine sends nothing to is not to blame.
+            let sent = known.filter { !$0.isRefusedHere }
+            if sent.isEmpty { return LocalStage.refusal(of: known, to: "DNS servers") }
+            let reasons = sent.compactMap { fault($0, among: asked) }
             // A word says more than silence does.
             let reason = reasons.first { $0 != .serverSilent } ?? .serverSilent
             if reason == .knownAnswerDiffers, let finding = invents(asked) { return finding }
@@ -37,31 +40,86 @@ enum NamesStage {
     /// A name whose addresses the user knows: an error of any server, or other addresses.
     static func unexpected(_ evidence: CheckEvidence, about only: String? = nil) -> Finding? {
         for (name, expected) in evidence.expectations.sorted(by: { $0.key < $1.key }) where only ?? name == name {
-            let asked = evidence.valid.filter { $0.ran && $0.kind == .dns && $0.purpose == .expected(name) }
-            for server in asked.compactMap(\.server).uniqued {
-                let results = asked.filter { $0.server == server }
-                let found = results.flatMap { $0.evidence.dns?.addresses ?? [] }
-                if found.isEmpty, let reason = results.lazy.compactMap({ fault($0) ?? denial($0) }).first {
-                    let confidence = reason == .serverSilent ? evidence.silence : .proven
-                    let text = "asked for \(name), the DNS server \(server) says \(reason.rawValue)"
-                    return Finding(.dns, reason, confidence, text, results)
-                }
-                if !found.isEmpty, expected.isDisjoint(with: found) {
-                    let list = found.map(\.description).joined(separator: ", ")
-                    let text = "\(name) has the addresses \(list) at the DNS server \(server), which are not expected"
-                    return Finding(.dns, .wrongAnswer, .proven, text, results)
-                }
+            let servers = expectations(evidence, name, expected)
+            if let wrong = servers.lazy.compactMap(\.fault).first { return wrong }
+            let silent = servers.flatMap(\.silent)
+            guard !silent.isEmpty, !servers.contains(where: \.isRight) else { continue }
+            guard let reason = reason(ofSilence: silent.filter { !$0.isRefusedHere }) else {
+                return LocalStage.refusal(of: silent, to: "DNS servers")
             }
+            let text = "no DNS server that was asked for \(name) answers: \(reason.rawValue)"
+            return Finding(.dns, reason, evidence.silence, text, silent)
         }
         return nil
+    }
+
+    /// The answers of one server to the questions for a name whose addresses the user expects.
+    private struct Expectation {
+        /// The server gives one of the addresses.
+        var isRight = false
+        /// The questions that the server did not answer.
+        var silent: [ProbeResult] = []
+        /// An error, or other addresses.
+        var fault: Finding?
+    }
+
+    private static func expectations(
+        _ evidence: CheckEvidence,
+        _ name: String,
+        _ expected: Set<IPAddress>
+    ) -> [Expectation] {
+        let asked = evidence.valid.filter { $0.ran && $0.kind == .dns && $0.purpose == .expected(name) }
+        return asked.compactMap(\.server).uniqued.map { server in
+            let results = asked.filter { $0.server == server }
+            let found = results.flatMap { $0.evidence.dns?.addresses ?? [] }
+            if !expected.isDisjoint(with: found) { return Expectation(isRight: true) }
+            // A question for the family of an address that is expected.
+            let silent = results.filter { result in
+                isSilence(result)
+                    && (result.evidence.dns.map { facts in
+                        expected.contains { $0.isIPv6 == (facts.type == .aaaa) }
+                    } ?? true)
+            }
+            let reason = results.lazy.filter { !isSilence($0) }.compactMap { fault($0) ?? denial($0) }.first
+            // That a name has no address of one family says nothing of the family that was not answered for.
+            if found.isEmpty, let reason, silent.isEmpty || reason != .noData {
+                let text = "asked for \(name), the DNS server \(server) says \(reason.rawValue)"
+                return Expectation(fault: Finding(.dns, reason, .proven, text, results))
+            }
+            if found.isEmpty || !silent.isEmpty { return Expectation(silent: silent) }
+            let list = found.map(\.description).joined(separator: ", ")
+            let text = "\(name) has the addresses \(list) at the DNS server \(server), which are not expected"
+            return Expectation(fault: Finding(.dns, .wrongAnswer, .proven, text, results))
+        }
+    }
+
+    /// Whether nothing came back from the server: it was silent, a router on the way refused, or this machine did.
+    private static func isSilence(_ result: ProbeResult) -> Bool {
+        switch result.outcome {
+        case .silent: true
+        case .unreachable(let error): error.speaker != .peer
+        default: result.isRefusedHere
+        }
+    }
+
+    /// A server that answers neither question is silent; one that answers for A alone is `unansweredAAAA`.
+    private static func reason(ofSilence results: [ProbeResult]) -> ProbeReason? {
+        let reasons = results.compactMap { fault($0) }
+        return reasons.first { $0 != .unansweredAAAA } ?? reasons.first
     }
 
     private static func ofTarget(_ evidence: CheckEvidence, _ results: [ProbeResult]) -> Finding? {
         guard let name = evidence.target?.name else { return nil }
         let service = nameService(evidence)
         let addresses = results.compactMap(\.evidence.dns).flatMap(\.addresses)
+        let sent = results.filter { !$0.isRefusedHere }
+        if sent.isEmpty, service?.outcome != .answered,
+            let finding = LocalStage.refusal(of: results, to: "DNS servers")
+        {
+            return finding
+        }
         if addresses.isEmpty, service?.outcome != .answered,
-            let reason = results.lazy.compactMap({ fault($0) ?? denial($0) }).first
+            let reason = sent.lazy.compactMap({ fault($0) ?? denial($0) }).first
         {
             let text =
                 reason == .nameNotFound
@@ -101,6 +159,14 @@ enum NamesStage {
             let name = first.server.map { "the DNS server \($0)" } ?? "a DNS server"
             return Finding(.degraded, reason, .likely, "\(name) fails, and others work: \(reason.rawValue)", broken)
         }
+        for (name, expected) in evidence.expectations.sorted(by: { $0.key < $1.key }) {
+            let silent = expectations(evidence, name, expected).flatMap(\.silent)
+            guard let first = silent.first, let server = first.server, let reason = reason(ofSilence: silent) else {
+                continue
+            }
+            let text = "asked for \(name), the DNS server \(server) does not answer, and others do: \(reason.rawValue)"
+            return Finding(.degraded, reason, .likely, text, silent)
+        }
         let slow = known.filter { $0.evidence.firstAnswer.map { $0 > .milliseconds(1500) } == true }
         guard !known.isEmpty, slow.count == known.count else { return nil }
         return Finding(.degraded, .slow, .likely, "DNS answers late", slow)
@@ -128,7 +194,7 @@ enum NamesStage {
         case .refused: .serverClosed
         case .unreachable(let error): error.speaker == .peer ? .serverClosed : .serverUnreachable
         case .invalid(let reason): reason
-        case .blockedHere: .blockedHere
+        case .blockedHere(let number): ProbeReason(refusal: number)
         case .answered: failure(result.evidence.dns?.code) ?? mistake(result)
         case .skipped, .cancelled: nil
         }

@@ -28,15 +28,21 @@ extension ProbeResult {
     /// Whether more gets through to whoever was asked than echoes.
     var saysMoreThanEchoes: Bool { !isEcho && peerSpoke }
 
-    /// Whether this machine's own packet filter refused it. The kernel reports a neighbour that does not answer in the same way, by
-    /// another code.
-    var isRefusedHere: Bool {
+    /// The reason why this machine itself refused to send the packet: its packet filter, a route or a rule. Nil for anything else. The
+    /// kernel reports a neighbour that does not answer like a packet filter, with another code.
+    var refusal: ProbeReason? {
         switch outcome {
-        case .blockedHere, .refused(.thisMachine): true
-        case .unreachable(let error): error.speaker == .thisMachine && error.reason != .hostUnreachable
-        default: false
+        case .blockedHere(let number): ProbeReason(refusal: number)
+        case .refused(.thisMachine): .firewall
+        case .unreachable(let error) where error.speaker == .thisMachine && error.reason != .hostUnreachable: .firewall
+        default: nil
         }
     }
+
+    var isRefusedHere: Bool { refusal != nil }
+
+    /// Whether a route or a rule refused it. Unlike a packet filter, these refuse every packet alike and never in silence.
+    var isRefusedByRoute: Bool { refusal.map { $0 != .firewall } ?? false }
 
     /// Whether the kernel gave up on the neighbour.
     var isNeighbourGivenUp: Bool {

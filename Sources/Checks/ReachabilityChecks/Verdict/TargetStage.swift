@@ -67,14 +67,13 @@ enum TargetStage {
         return Finding(.inconclusive, .notEnoughEvidence, .suspected, "\(target.text) could not be asked", results)
     }
 
-    /// This machine's packet filter does not let packets to the target out.
+    /// This machine refuses to send packets to the target.
     static func refusedHere(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
         let results = evidence.valid.filter { $0.isTarget && $0.ran }
         let refused = results.filter(\.isRefusedHere)
         guard !refused.isEmpty, !results.contains(where: \.peerSpoke) else { return nil }
-        let text = "this machine's packet filter refuses what it sends to \(target.text)"
-        return Finding(.thisMachine, .firewall, .proven, text, refused)
+        return LocalStage.refusal(of: refused, to: target.text)
     }
 
     private static func ofTLS(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {

@@ -104,8 +104,8 @@ extension Verdict {
 }
 
 extension Verdict.Obstacle {
-    /// The kernel's error number for a lookup that fails (measured; `connect(2)` gives the same).
-    init(_ error: SystemError) {
+    /// Translates the error number of a route lookup that failed. `connect(2)` fails with the same numbers (measured).
+    package init(_ error: SystemError) {
         switch error {
         case .networkUnreachable: self.init(.noRoute)
         case .hostUnreachable: self.init(.unreachable)
@@ -113,6 +113,7 @@ extension Verdict.Obstacle {
         case .invalidArgument: self.init(.blackholed)
         case .networkDown: self.init(.linkDown)
         case .noDevice: self.init(.noInterface)
+        case .addressNotAvailable: self.init(.noSourceAddress)
         default: self.init(.refused)
         }
     }

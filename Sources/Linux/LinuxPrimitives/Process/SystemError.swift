@@ -22,6 +22,7 @@ package struct SystemError: RawRepresentable, Error, Hashable, Sendable {
     package static let networkUnreachable = SystemError(rawValue: ENETUNREACH)
     package static let hostUnreachable = SystemError(rawValue: EHOSTUNREACH)
     package static let addressInUse = SystemError(rawValue: EADDRINUSE)
+    package static let addressNotAvailable = SystemError(rawValue: EADDRNOTAVAIL)
     package static let connectionRefused = SystemError(rawValue: ECONNREFUSED)
     package static let connectionReset = SystemError(rawValue: ECONNRESET)
     package static let brokenPipe = SystemError(rawValue: EPIPE)
