@@ -84,7 +84,7 @@ import Testing
             options.anchors = [try CheckOptions.Anchor("http://anchor.example:8090/204")]
             options.timeLimit = .seconds(20)
             let report = try await NetworkCheck(options: options).run()
-            #expect(report.probes.contains(where: \.isEchoed), "\(report.verdict)")
+            #expect(report.probes.contains { $0.isEchoed }, "\(report.verdict)")
         }
     }
 
