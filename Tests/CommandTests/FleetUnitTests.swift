@@ -24,6 +24,13 @@ import Testing
         #expect(complaints.isEmpty)
     }
 
+    @Test(arguments: units.map { "fleet/" + $0 } + ["systemd/reachability.service"])
+    func `it has a limit of memory, and is started again however often it fails`(unit: String) throws {
+        let folder = URL(filePath: FleetAuthorityLab.examples).deletingLastPathComponent().path
+        let lines = try String(contentsOfFile: "\(folder)/\(unit)", encoding: .utf8).split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("MemoryMax=") } && lines.contains("StartLimitIntervalSec=0"))
+    }
+
     @Test(arguments: units) func `its command line is one of ours`(unit: String) async throws {
         let text = try String(contentsOfFile: FleetAuthorityLab.examples + "/" + unit, encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })

@@ -78,6 +78,33 @@ import TrustForge
         await world.stop()
     }
 
+    @Test func `the head of a second request has no more time than that of the first`() async throws {
+        var limits = WebLimits()
+        limits.requestTime = .milliseconds(300)
+        limits.idleTime = .seconds(600)
+        let world = try await World(limits)
+        let whole = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
+        // Half of it comes with the first request.
+        #expect(try await world.exchange(whole + "GET /b HT").hasSuffix("\r\n\r\na"))
+        // Half of it comes when the first one was answered.
+        let path = world.path
+        let text = try await LabThread.detached { () -> String in
+            let file = try LocalSocket.connect(to: path)
+            var (received, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+            _ = Glibc.write(file.number, whole, whole.utf8.count)
+            received += buffer[..<max(0, Glibc.read(file.number, &buffer, buffer.count))]
+            _ = Glibc.write(file.number, "GET /b", 6)
+            while true {
+                let count = Glibc.read(file.number, &buffer, buffer.count)
+                guard count > 0 else { return String(decoding: received, as: UTF8.self) }
+                received += buffer[..<count]
+            }
+        }
+        #expect(text.hasSuffix("\r\n\r\na"))
+        #expect(world.server.statistics.expired == 2)
+        await world.stop()
+    }
+
     @Test func `what is too large is refused`() async throws {
         let world = try await World()
         let long = String(repeating: "x", count: 20_000)

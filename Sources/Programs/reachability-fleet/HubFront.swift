@@ -16,9 +16,10 @@ struct HubFront {
     init(_ access: Access) {
         self.access = access
         let api = Locked<HubAPI?>(nil)
-        // What is on the disk is read here, and what takes a while for ten thousand machines, so that nobody else waits for it.
-        let disk = DispatchQueue(label: "reachability.disk")
-        let memory = DispatchQueue(label: "reachability.memory")
+        // The disk is read on a queue of its own, and so is the state of ten thousand machines, so that no other request waits for either.
+        let disk = RequestQueue("reachability.disk")
+        let memory = RequestQueue("reachability.memory")
+        let administration = RequestQueue("reachability.administration")
         var limits = WebLimits()
         limits.connections = max(16, min(limits.connections, ProcessUsage.raiseDescriptorLimit() - 64))
         // When a site falls all of its machines are told of at once.
@@ -27,7 +28,9 @@ struct HubFront {
             guard let api = api.withLock(\.self) else {
                 return done(Problem(.serviceUnavailable, "the hub is starting").answer(as: .json))
             }
-            (HubAPI.readsDisk(request) ? disk : memory).async { done(api.answer(to: request)) }
+            let queue =
+                HubAPI.changesSomething(request) ? administration : HubAPI.readsDisk(request) ? disk : memory
+            queue.add(request, { api.answer(to: request) }, done)
         }
         self.api = api
     }

@@ -138,10 +138,11 @@ private struct ServeFront {
     init(_ access: Access) {
         self.access = access
         let api = Locked<API?>(nil)
-        // What is on the disk is read here, so that nobody else waits for it.
-        let disk = DispatchQueue(label: "reachability.disk")
+        // The disk is read on queues of their own, so that no other request waits for it.
+        let disk = RequestQueue("reachability.disk")
+        let administration = RequestQueue("reachability.administration")
         // Here the kernel is asked, and sometimes DNS servers, for which nobody else waits either.
-        let kernel = DispatchQueue(label: "reachability.kernel")
+        let kernel = RequestQueue("reachability.kernel")
         var limits = WebLimits()
         // The rest of its descriptors the service needs itself.
         limits.connections = max(16, min(limits.connections, ProcessUsage.raiseDescriptorLimit() - 64))
@@ -149,9 +150,10 @@ private struct ServeFront {
             guard let api = api.withLock(\.self) else {
                 return done(Problem(.serviceUnavailable, "the service is starting").answer(as: .json))
             }
-            if API.asksKernel(request) { return kernel.async { done(api.answer(to: request)) } }
+            if API.asksKernel(request) { return kernel.add(request, { api.answer(to: request) }, done) }
+            if API.changesSomething(request) { return administration.add(request, { api.answer(to: request) }, done) }
             guard API.readsDisk(request) else { return done(api.answer(to: request)) }
-            disk.async { done(api.answer(to: request)) }
+            disk.add(request, { api.answer(to: request) }, done)
         }
         self.api = api
     }

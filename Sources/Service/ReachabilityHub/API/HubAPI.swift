@@ -47,9 +47,14 @@ package struct HubAPI: Sendable {
     /// Whether the answer may have to be read from the disk.
     package static func readsDisk(_ request: WebRequest) -> Bool {
         switch try? HubResource(request.path) {
-        case .incidents, .incident, .device, .page, .reload: true
+        case .incidents, .incident, .device, .page: true
         default: false
         }
+    }
+
+    /// Whether something is changed, which does not wait for what others read.
+    package static func changesSomething(_ request: WebRequest) -> Bool {
+        [.POST, .DELETE].contains(request.method)
     }
 
     /// Answers a request, whatever it is.

@@ -48,11 +48,17 @@ package struct API: Sendable {
     /// Whether the answer may have to be read from the disk.
     package static func readsDisk(_ request: WebRequest) -> Bool {
         switch try? Resource(request.path) {
-        case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .sheet, .reload, .checks, .note,
-            .report, .maintenance:
+        case .intervals, .outages, .outage, .availability, .availabilityOf, .page, .sheet, .checks, .report,
+            .maintenance:
             true
         default: false
         }
+    }
+
+    /// Whether something is changed, which does not wait for what others read.
+    package static func changesSomething(_ request: WebRequest) -> Bool {
+        guard let resource = try? Resource(request.path) else { return false }
+        return resource.isAction || [.PUT, .DELETE].contains(request.method)
     }
 
     /// Whether the kernel is asked for it, and DNS servers may have to be waited for.

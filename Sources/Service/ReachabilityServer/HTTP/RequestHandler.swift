@@ -26,24 +26,32 @@ final class RequestHandler: ChannelInboundHandler {
     }
 
     private var way: WebRequest.Way
+    private let client: WebClient
     private let limits: WebLimits
     private let statistics: Locked<WebStatistics>
     private let underWay: DispatchGroup
     private let respond: WebServer.Responder
+    private let firstBytes: FirstBytesHandler
+    /// Whether the connection has ended.
+    private let hasEnded = Locked(false)
     private var state = State.idle
     /// Whether the connection ends after the answer that is being made.
     private var isLast = false
+    /// Whether a request was answered on this connection.
+    private var isReused = false
     private var timer: Scheduled<Void>?
 
     init(
         way: WebRequest.Way,
+        client: WebClient,
         limits: WebLimits,
         statistics: Locked<WebStatistics>,
         underWay: DispatchGroup,
+        firstBytes: FirstBytesHandler,
         respond: @escaping WebServer.Responder
     ) {
-        (self.way, self.limits, self.statistics) = (way, limits, statistics)
-        (self.underWay, self.respond) = (underWay, respond)
+        (self.way, self.client, self.limits, self.statistics) = (way, client, limits, statistics)
+        (self.underWay, self.firstBytes, self.respond) = (underWay, firstBytes, respond)
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -51,12 +59,20 @@ final class RequestHandler: ChannelInboundHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        firstBytes.notify = {
+            let (handler, context) = bound.value
+            // The head of a further request has the time of the first one, not that of a connection without a request.
+            if case .idle = handler.state, handler.isReused { handler.start(handler.limits.requestTime, context) }
+        }
         if context.channel.isActive { start(limits.requestTime, context) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
+        firstBytes.notify = nil
+        hasEnded.withLock { $0 = true }
         if case .waiting(_, _, let waiting) = state { waiting.cancel() }
         context.fireChannelInactive()
     }
@@ -79,16 +95,20 @@ final class RequestHandler: ChannelInboundHandler {
             body.append(contentsOf: part.readableBytesView)
             state = .reading(head, body)
         case (.end, .reading(let head, let body)):
+            firstBytes.requestEnded(hadBody: !body.isEmpty)
             state = .answering(head)
             answer(head, body, context)
-        case (.body, _), (.end, _): break
+        case (.end, _): firstBytes.requestEnded(hadBody: true)
+        case (.body, _): break
         }
     }
 
     private func answer(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
-        let request: WebRequest
+        var request: WebRequest
         do {
             request = try WebRequest(head, body: body, way: way)
+            request.client = client
+            request.isAbandoned = { [hasEnded] in hasEnded.withLock(\.self) }
         } catch {
             return write(error.answer(as: .json), to: head, closing: true, context)
         }
@@ -227,6 +247,9 @@ final class RequestHandler: ChannelInboundHandler {
             head.headers.replaceOrAdd(name: "Connection", value: "keep-alive")
         }
         start(limits.answerTime, context)
+        // The end of the answer lets the next request through, which changes the state.
+        if case .answering = state { state = .idle }
+        isReused = true
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if request.method != .HEAD, !answer.body.isEmpty {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
@@ -235,9 +258,10 @@ final class RequestHandler: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
             let (handler, context) = bound.value
             if closing { return context.close(promise: nil) }
-            handler.start(handler.limits.idleTime, context)
+            guard case .idle = handler.state else { return }
+            let hasBegun = handler.firstBytes.hasBegun
+            handler.start(hasBegun ? handler.limits.requestTime : handler.limits.idleTime, context)
         }
-        if case .answering = state { state = .idle }
     }
 
     /// Ends the connection after a time, unless something happens that starts another.

@@ -9,9 +9,9 @@ package struct WebLimits: Sendable {
     package var headerCount = 64
     /// The body of a request, in bytes.
     package var bodySize = 64 << 10
-    /// From the connection to the end of the first head, and from the end of a head to the end of its body.
+    /// From the connection, or the first bytes of a further request, to the end of the head, and from there to the end of the body.
     package var requestTime = Duration.seconds(10)
-    /// From the end of an answer to the end of the head of the next request.
+    /// From the end of an answer to the first bytes of the next request.
     package var idleTime = Duration.seconds(60)
     /// For all of an answer to be taken.
     package var answerTime = Duration.seconds(30)

@@ -21,6 +21,10 @@ package struct WebRequest: Sendable {
     package let headers: HTTPHeaders
     package let way: Way
     package let body: [UInt8]
+    /// The party that the connection is counted for.
+    package var client = WebClient.unknown
+    /// Returns whether the client has disconnected, so that no answer is needed.
+    package var isAbandoned: @Sendable () -> Bool = { false }
     /// Which token it carries, once that has been looked at.
     var token: AccessSettings.Token?
 

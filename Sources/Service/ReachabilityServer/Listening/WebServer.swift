@@ -21,6 +21,7 @@ package final class WebServer: Sendable {
     }
 
     private struct State {
+        var quota: ConnectionQuota
         var listening: [any Channel] = []
         var connections: [ObjectIdentifier: Connection] = [:]
         var socket: SocketPlace?
@@ -31,7 +32,7 @@ package final class WebServer: Sendable {
     private let limits: WebLimits
     private let respond: Responder
     private let tls: @Sendable () -> NIOSSLContext?
-    private let state = Locked(State())
+    private let state: Locked<State>
     private let counted = Locked(WebStatistics())
     /// Answers that are being made.
     private let underWay = DispatchGroup()
@@ -43,6 +44,7 @@ package final class WebServer: Sendable {
         respond: @escaping Responder
     ) {
         (self.limits, self.tls, self.respond) = (limits, tls, respond)
+        state = Locked(State(quota: ConnectionQuota(limit: limits.connections)))
     }
 
     /// How it is used.
@@ -164,17 +166,20 @@ package final class WebServer: Sendable {
 
     private func accept(_ channel: any Channel, _ transport: Transport, _ way: WebRequest.Way) throws {
         let key = ObjectIdentifier(channel)
-        // Whoever comes from elsewhere leaves some for this machine.
-        let room = transport == .secured ? limits.connections - limits.connections / 8 : limits.connections
+        let client: WebClient =
+            if case .local(let user, _) = way { user.map { .user($0) } ?? .unknown } else { WebClient(of: channel) }
         let isWelcome = state.withLock { state in
-            guard !state.hasEnded, state.connections.count < room else { return false }
+            guard !state.hasEnded, state.quota.admit(client, over: transport) else { return false }
             state.connections[key] = Connection(channel: channel, transport: transport)
             return true
         }
         guard isWelcome else { return refuse(channel, transport) }
         counted.withLock { $0.connections += 1 }
         channel.closeFuture.whenComplete { [weak self] _ in
-            self?.state.withLock { _ = $0.connections.removeValue(forKey: key) }
+            self?.state.withLock { state in
+                state.quota.release(client)
+                state.connections[key] = nil
+            }
             self?.counted.withLock { $0.connections -= 1 }
         }
         var decoding = NIOHTTPDecoderLimitConfiguration()
@@ -186,12 +191,22 @@ package final class WebServer: Sendable {
             guard let context = tls() else { return channel.close(promise: nil) }
             try pipeline.addHandler(NIOSSLServerHandler(context: context))
         }
+        let firstBytes = FirstBytesHandler()
+        try pipeline.addHandler(firstBytes)
         try pipeline.configureHTTPServerPipeline(
             withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: decoding
         )
         try pipeline.addHandler(
-            RequestHandler(way: way, limits: limits, statistics: counted, underWay: underWay, respond: respond)
+            RequestHandler(
+                way: way,
+                client: client,
+                limits: limits,
+                statistics: counted,
+                underWay: underWay,
+                firstBytes: firstBytes,
+                respond: respond
+            )
         )
     }
 

@@ -1,0 +1,90 @@
+import Foundation
+import LinuxPrimitives
+import NetworkLab
+import Testing
+
+@testable import ReachabilityServer
+
+/// Which connections are accepted.
+@Suite struct ConnectionQuotaTests {
+    private let administrator = WebClient.user(0)
+
+    /// How many connections of a client are accepted.
+    private func accepted(_ client: WebClient, over transport: Transport, _ quota: inout ConnectionQuota) -> Int {
+        (0..<100).count { _ in quota.admit(client, over: transport) }
+    }
+
+    @Test(arguments: [Transport.local, .loopback, .secured])
+    func `no client has more than a quarter of the places`(transport: Transport) throws {
+        let first = try #require(WireAddress("192.0.2.1"))
+        let second = try #require(WireAddress("2001:db8::1"))
+        for client in [WebClient.user(4242), .unknown, WebClient(first), WebClient(second)] {
+            var quota = ConnectionQuota(limit: 80)
+            #expect(accepted(client, over: transport, &quota) == 20)
+            #expect(accepted(.user(4243), over: .local, &quota) == 20)
+            quota.release(client)
+            #expect(accepted(client, over: transport, &quota) == 1)
+        }
+    }
+
+    @Test func `many clients leave places for administrators`() {
+        var quota = ConnectionQuota(limit: 80)
+        for user in 1...10 { _ = accepted(.user(UInt32(4242 + user)), over: .local, &quota) }
+        #expect(quota.count == 70)
+        #expect(accepted(.user(5000), over: .local, &quota) == 0)
+        #expect(accepted(administrator, over: .secured, &quota) == 0)
+        #expect(accepted(administrator, over: .local, &quota) == 10)
+    }
+
+    @Test func `addresses of one network of IPv6, and those of the loopback, are one client`() throws {
+        func client(_ text: String) throws -> WebClient { WebClient(try #require(WireAddress(text))) }
+        #expect(try client("2001:db8::1") == client("2001:db8::ffff:1"))
+        #expect(try client("2001:db8::1") != client("2001:db8:0:1::1"))
+        #expect(try client("192.0.2.1") != client("192.0.2.2"))
+        #expect(try client("127.0.0.1") == client("127.9.9.9"))
+        #expect(try client("127.0.0.1") == client("::1"))
+    }
+
+    /// In a user namespace there are no other users to be.
+    private static let mayBecomeOthers =
+        geteuid() == 0
+        && (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8))?.contains("4294967295") == true
+
+    /// Opens connections to a port of TCP as another user, says when it has, and ends when its input does.
+    private static let hoarder = #"""
+        my @held = map { IO::Socket::INET->new(PeerAddr => $ARGV[0]) } 1..$ARGV[1];
+        $| = 1; print "ready\n"; <STDIN>;
+        """#
+
+    @Test(.enabled(if: mayBecomeOthers)) func `a user of this machine cannot take the places of TCP`() async throws {
+        var limits = WebLimits()
+        limits.connections = 16
+        limits.requestTime = .seconds(600)
+        let server = WebServer(limits: limits) { _, done in done(WebAnswer(type: "text/plain", Array("here".utf8))) }
+        let address = try await server.listen(at: ListenAddress("127.0.0.1:0"))
+        let words = [
+            "--reuid=4242", "--regid=4242", "--clear-groups", "perl", "-MIO::Socket::INET", "-e", Self.hoarder,
+            address, "40",
+        ]
+        let hoarder = Process()
+        hoarder.executableURL = URL(filePath: "/usr/bin/setpriv")
+        hoarder.arguments = words
+        let (input, output) = (Pipe(), Pipe())
+        (hoarder.standardInput, hoarder.standardOutput) = (input, output)
+        try hoarder.run()
+        _ = try await LabThread.detached { try output.fileHandleForReading.read(upToCount: 6) }
+        #expect(try await eventually { server.statistics.refused == 36 })
+        #expect(server.statistics.connections == 4)
+        // Another user of this machine, at the same address.
+        let words2 = [
+            "--reuid=4243", "--regid=4243", "--clear-groups", "perl", "-MIO::Socket::INET", "-e",
+            #"my $s = IO::Socket::INET->new(PeerAddr => $ARGV[0]); print $s "GET / HTTP/1.0\r\n\r\n"; print <$s>;"#,
+            address,
+        ]
+        let result = try await LabThread.detached { try LabProcess("setpriv", words2).wait() }
+        #expect(result.output.hasSuffix("here"), "\(result)")
+        try input.fileHandleForWriting.close()
+        hoarder.waitUntilExit()
+        await server.stop()
+    }
+}
