@@ -123,7 +123,7 @@ import Testing
         #expect(try post("internet") == .conflict)
         #expect(try post("nobody") == .notFound)
         #expect(try post("erp", way: .local(user: 12345)) == .forbidden)
-        #expect(try post("erp", way: .loopback) == .misdirectedRequest)
+        #expect(try post("erp", way: .loopback) == .badRequest)
         #expect(try world.answer("/v1/targets/erp/check").status == .methodNotAllowed)
         world.kernel.clock.advance(by: .seconds(1))
         world.kernel.setCarrier("eth0", false)

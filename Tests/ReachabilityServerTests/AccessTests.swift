@@ -38,25 +38,90 @@ import Testing
     private func status(
         _ way: WebRequest.Way,
         _ fields: [(String, String)],
-        tokens: [AccessSettings.Token] = []
+        tokens: [AccessSettings.Token] = [],
+        at target: String = "/",
+        version: HTTPVersion = .http1_1,
+        isPage: Bool = false
     ) throws -> Int {
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: HTTPHeaders(fields))
+        let head = HTTPRequestHead(version: version, method: .GET, uri: target, headers: HTTPHeaders(fields))
         let rules = AccessRules(
             hosts: [try HostPattern("box.example.org"), try HostPattern("2001:db8::1")],
             tokens: tokens
         )
         do {
-            _ = try rules.admit(try WebRequest(head, body: [], way: way))
+            _ = try rules.admit(try WebRequest(head, body: [], way: way), isPage: isPage)
             return 200
         } catch {
             return Int(error.status.code)
         }
     }
 
+    @Test func `the host of an absolute target counts, not that of Host`() throws {
+        let rows: [(String, Int)] = [
+            ("http://evil.example/v1/status", 421), ("HTTP://evil.example/", 421), ("https://evil.example", 421),
+            ("http://evil.example?x", 421), ("http://localhost@evil.example/", 421), ("http:///", 421),
+            ("http://localhost.evil.example/", 421),
+            ("http://localhost/", 200), ("http://127.0.0.1:9672/v1/status", 200), ("http://[::1]?x", 200),
+        ]
+        for (target, expected) in rows {
+            #expect(try status(.loopback, [("Host", "localhost")], at: target) == expected, "\(target)")
+        }
+        #expect(try status(.loopback, [("Host", "evil.example")], at: "http://localhost/") == 200)
+        let secured = WebRequest.Way.secured(certificate: "anna")
+        #expect(try status(secured, [("Host", "box.example.org")], at: "https://evil.example/") == 421)
+        #expect(try status(secured, [("Host", "x")], at: "https://box.example.org/") == 200)
+    }
+
+    @Test func `HTTP/1.0 needs no Host, and no version has two`() throws {
+        for way in [WebRequest.Way.loopback, .secured(certificate: "anna")] {
+            #expect(try status(way, [], version: .http1_0) == 200)
+            #expect(try status(way, [("Origin", "http://evil.example")], version: .http1_0) == 403)
+            #expect(try status(way, []) == 400)
+        }
+        // nginx passes on the name it is asked by, and may speak TLS to the browser.
+        let name = ("Host", "status.example.net")
+        #expect(try status(.loopback, [name], version: .http1_0) == 200)
+        #expect(try status(.loopback, [name, ("Origin", "https://status.example.net")], version: .http1_0) == 200)
+        #expect(try status(.loopback, [name, ("Origin", "https://evil.example")], version: .http1_0) == 403)
+        #expect(try status(.loopback, [name, ("Sec-Fetch-Site", "cross-site")], version: .http1_0) == 403)
+        #expect(try status(.loopback, [name], at: "http://evil.example/", version: .http1_0) == 421)
+        #expect(try status(.loopback, [name]) == 421)
+        #expect(try status(.secured(certificate: "anna"), [name], version: .http1_0) == 421)
+        // A proxy that speaks HTTP/1.1 and does so takes a name of the configuration.
+        #expect(try status(.loopback, [("Host", "box.example.org")]) == 200)
+        for version in [HTTPVersion.http1_0, .http1_1] {
+            let twice = [("Host", "localhost"), ("Host", "localhost")]
+            #expect(try status(.loopback, twice, version: version) == 400)
+        }
+    }
+
+    @Test func `pages from elsewhere have nothing answered without TLS, but may lead to a page`() throws {
+        func fields(_ site: String, _ mode: String, _ destination: String) -> [(String, String)] {
+            [
+                ("Host", "localhost"), ("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", mode),
+                ("Sec-Fetch-Dest", destination),
+            ]
+        }
+        for site in ["cross-site", "same-site", "Cross-Site", "new"] {
+            for (mode, destination) in [("no-cors", "image"), ("cors", "empty"), ("navigate", "iframe")] {
+                for isPage in [true, false] {
+                    let fields = fields(site, mode, destination)
+                    #expect(try status(.loopback, fields, isPage: isPage) == 403, "\(fields)")
+                }
+            }
+            #expect(try status(.loopback, fields(site, "navigate", "document"), isPage: true) == 200)
+            #expect(try status(.loopback, fields(site, "navigate", "document")) == 403)
+        }
+        for site in ["same-origin", "none"] {
+            #expect(try status(.loopback, fields(site, "cors", "empty")) == 200)
+        }
+        #expect(try status(.loopback, [("Host", "localhost")]) == 200)
+    }
+
     @Test func `a request names this machine over the loopback, and the service's names with TLS`() throws {
         let loopback: [(String, Int)] = [
             ("localhost", 200), ("LOCALHOST:9672", 200), ("a.localhost", 200), ("127.0.0.1", 200), ("127.8.8.8:1", 200),
-            ("[::1]:9672", 200), ("[::1]", 200), ("box.example.org", 421), ("192.0.2.1", 421), ("localhost:x", 421),
+            ("[::1]:9672", 200), ("[::1]", 200), ("box.example.org", 200), ("192.0.2.1", 421), ("localhost:x", 421),
             ("", 421), ("::1", 421), ("[127.0.0.1]", 421),
         ]
         for (host, expected) in loopback { #expect(try status(.loopback, [("Host", host)]) == expected, "\(host)") }
@@ -67,8 +132,6 @@ import Testing
         for (host, expected) in secured {
             #expect(try status(.secured(certificate: "anna"), [("Host", host)]) == expected, "\(host)")
         }
-        #expect(try status(.loopback, []) == 421)
-        #expect(try status(.loopback, [("Host", "localhost"), ("Host", "localhost")]) == 421)
         #expect(try status(.local(user: nil), []) == 200)
         let own = ("Host", "box.example.org")
         #expect(try status(.secured(certificate: "anna"), [own, ("Origin", "https://Box.example.org")]) == 200)

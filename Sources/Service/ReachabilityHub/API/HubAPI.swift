@@ -61,8 +61,10 @@ package struct HubAPI: Sendable {
     package func answer(to request: WebRequest) -> WebAnswer {
         do {
             var request = request
-            try access.admit(&request)
-            return try answer(to: request, HubResource(request.path))
+            let resource = Result { () throws(Problem) in try HubResource(request.path) }
+            let isPage = if case .success(.page) = resource { true } else { false }
+            try access.admit(&request, isPage: isPage)
+            return try answer(to: request, resource.get())
         } catch {
             return error.answer(as: Representation(of: request))
         }

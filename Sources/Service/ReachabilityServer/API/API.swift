@@ -70,8 +70,10 @@ package struct API: Sendable {
     package func answer(to request: WebRequest) -> WebAnswer {
         do {
             var request = request
-            try access.admit(&request)
-            return try answer(to: request, Resource(request.path))
+            let resource = Result { () throws(Problem) in try Resource(request.path) }
+            let isPage = if case .success(.page) = resource { true } else { false }
+            try access.admit(&request, isPage: isPage)
+            return try answer(to: request, resource.get())
         } catch {
             return error.answer(as: Representation(of: request))
         }

@@ -30,8 +30,11 @@ package final class Access: Sendable {
 
     /// Lets a request in that may be answered, and notes by which token.
     ///
+    /// - Parameter isPage: Whether a page for people is requested.
     /// - Throws: ``Problem`` with what is wrong.
-    package func admit(_ request: inout WebRequest) throws(Problem) { request.token = try rules.admit(request) }
+    package func admit(_ request: inout WebRequest, isPage: Bool) throws(Problem) {
+        request.token = try rules.admit(request, isPage: isPage)
+    }
 
     /// What is shown on a connection that begins now; nil where there is no certificate.
     package var tls: NIOSSLContext? { state.withLock(\.identity?.context) }

@@ -16,10 +16,11 @@ struct AccessRules: Sendable {
 
     /// Whether a request may be answered at all.
     ///
+    /// - Parameter isPage: Whether a page for people is requested.
     /// - Returns: The token it carries; nil where it carries none and needs none.
     /// - Throws: ``Problem`` with what is wrong.
-    func admit(_ request: WebRequest) throws(Problem) -> AccessSettings.Token? {
-        try HostRule.check(request, hosts: hosts)
+    func admit(_ request: WebRequest, isPage: Bool = false) throws(Problem) -> AccessSettings.Token? {
+        try HostRule.check(request, hosts: hosts, isPage: isPage)
         switch request.way {
         case .local: return nil
         // Until there are tokens, what programs of this machine say there is nobody's business.

@@ -21,6 +21,9 @@ package struct WebRequest: Sendable {
     package let headers: HTTPHeaders
     package let way: Way
     package let body: [UInt8]
+    let version: HTTPVersion
+    /// The host that the request is for: that of an absolute target, which has precedence (RFC 9112, 3.2.2), or that of `Host`.
+    let host: String?
     /// The party that the connection is counted for.
     package var client = WebClient.unknown
     /// Returns whether the client has disconnected, so that no answer is needed.
@@ -34,11 +37,17 @@ package struct WebRequest: Sendable {
     package init(_ head: HTTPRequestHead, body: [UInt8], way: Way) throws(Problem) {
         (method, headers, self.way, self.body) = (head.method, head.headers, way, body)
         var target = head.uri[...]
+        version = head.version
+        var host = head.headers.first(name: "Host")
         // The absolute form, as proxies send it.
-        if let scheme = ["http://", "https://"].first(where: { target.hasPrefix($0) }) {
+        if let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) {
             target = target.dropFirst(scheme.count)
-            target = target[(target.firstIndex(of: "/") ?? target.endIndex)...]
+            let end = target.utf8.firstIndex { "/?".utf8.contains($0) } ?? target.endIndex
+            host = String(target[..<end])
+            target = target[end...]
+            if target.utf8.first != UInt8(ascii: "/") { target = "/" + target }
         }
+        self.host = host
         guard target.hasPrefix("/") else {
             throw Problem(.badRequest, "the target of a request is a path that begins with /")
         }
