@@ -63,7 +63,7 @@ import Testing
         world.advance(.seconds(7))
         world.start()
         let outages = try #require(
-            try world.writer.store?.outageStarts(of: nil, upTo: world.service.snapshot.now, limit: 10)
+            try world.writer.store?.outageStarts(upTo: world.service.snapshot.now, limit: 10)
         )
         #expect(outages.count == 2)
         let entries = try #require(try world.writer.store?.outage(of: "internet", from: outages[1].start))
@@ -156,7 +156,7 @@ import Testing
         world.advance(.seconds(7))
         world.watch()
         #expect(try world.words() == ["up 10s", "us.link 3s", "unknown.notObserved 7s", "us.link and goes on"])
-        let starts = try world.writer.store?.outageStarts(of: nil, upTo: world.service.snapshot.now, limit: 10)
+        let starts = try world.writer.store?.outageStarts(upTo: world.service.snapshot.now, limit: 10)
         #expect(starts?.count == 2)
     }
 

@@ -120,7 +120,7 @@ final class HistoryWorld {
                 from: LedgerInstant(nanoseconds: .min),
                 to: LedgerInstant(nanoseconds: .max),
                 limit: .max
-            ) ?? []).map(\.interval).reversed()
+            ) ?? []).reversed()
     }
 
     /// What was written, in words: `up 10s`.

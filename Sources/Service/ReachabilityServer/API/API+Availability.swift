@@ -19,18 +19,111 @@ extension API {
         let target = name ?? query.text("target")
         if let target { try checkTarget(target, snapshot) }
         let targets = target.map { [$0] } ?? snapshot.books.targets
-        var intervals: [String: [LedgerInterval]] = [:]
-        var settled: [String: [SettledDay]] = [:]
-        for target in targets {
-            intervals[target] = try self.intervals(of: target, from: from, to: to, limit: .max, snapshot)
-            settled[target] = try settledDays(of: target, from: from, to: to, snapshot)
+        return try Page(of: targets, query, key: \.self, isAfter: >) { target throws(Problem) in
+            try query.checkClient()
+            let times = try times(of: target, from: from, to: to, snapshot)
+            return snapshot.item(of: times.availability, target: target, times.basis)
         }
-        return try Page(of: targets, query, key: \.self, isAfter: >) { target in
-            let intervals = intervals[target] ?? []
-            let basis = intervals.contains { $0.state.basis == .checks } ? AttributionBasis.checks : .path
-            var availability = Availability(of: intervals, from: from, to: to)
-            availability.add(settled[target] ?? [])
-            return snapshot.item(of: availability, target: target, basis)
+    }
+}
+
+/// How a target's time was within a window: intervals, and days of which the sums alone are used.
+struct TargetTimes {
+    let from: LedgerInstant
+    let to: LedgerInstant
+    /// The earliest first, without overlaps.
+    var intervals: [LedgerInterval]
+    /// How much of these days no interval has, the earliest first.
+    var days: [SettledDay]
+    /// Whether anything is known from checks.
+    var basis: AttributionBasis
+
+    var availability: Availability {
+        var availability = Availability(of: intervals, from: from, to: to)
+        availability.add(days)
+        return availability
+    }
+
+    /// One interval after the other. How long each lasted within a day is so; when, is not known of the time that only sums are kept of.
+    var picture: [LedgerInterval] {
+        intervals + days.flatMap { $0.shares(around: intervals, until: to) }
+    }
+}
+
+extension API {
+    /// How a target's time was within a window. So that a year takes no longer than a month, days whose sums are known are not read interval
+    /// by interval.
+    ///
+    /// - Parameter limit: Where there are no more intervals than these in the window, each of them is read anyway: then it is known when in a
+    ///   day it was.
+    func times(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        exactUpTo limit: Int = 0,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> TargetTimes {
+        var days = try settledDays(of: target, from: from, to: to, snapshot)
+        let summed: (from: LedgerInstant, to: LedgerInstant)?
+        do { summed = try history?.store?.settledWindow(of: target, from: from, to: to) } catch {
+            throw Self.unreadable(error)
+        }
+        var intervals: [LedgerInterval]?
+        if let summed, limit > 0 {
+            let all = try self.intervals(of: target, from: from, to: to, limit: limit + 1, snapshot)
+            if all.count <= limit {
+                // The sums of these days have the time of all intervals, those that were deleted included.
+                for index in days.indices where days[index].start < summed.to { days[index].remove(all) }
+                intervals = all.reversed()
+            }
+        }
+        if intervals == nil {
+            let parts = summed.map { [($0.to, to), (from, $0.from)] } ?? [(from, to)]
+            var found: [LedgerInterval] = []
+            for (from, to) in parts where from < to {
+                found += try self.intervals(of: target, from: from, to: to, limit: Self.intervalLimit, snapshot)
+                    .compactMap { $0.part(from: from, to: to) }
+            }
+            intervals = found.reversed()
+        }
+        let current = snapshot.books.accounts[target]?.ledger.current.state.basis
+        let isChecked =
+            intervals?.contains { $0.state.basis == .checks } ?? false || summed != nil && current == .checks
+        return TargetTimes(
+            from: from,
+            to: to,
+            intervals: intervals ?? [],
+            days: days,
+            basis: isChecked ? .checks : .path
+        )
+    }
+
+    /// The maximum number of intervals that are read for an answer. Nothing has more of them within two days, unless it changes state every
+    /// two seconds.
+    static let intervalLimit = 100_000
+}
+
+extension LedgerInterval {
+    /// What of it lies within a window; nil for nothing.
+    fileprivate func part(from: LedgerInstant, to: LedgerInstant) -> LedgerInterval? {
+        if start >= from, let end, end <= to { return self }
+        let start = max(start, from)
+        let end = end.map { min($0, to) }
+        guard start < end ?? to else { return nil }
+        return LedgerInterval(state, from: start, uncertainty: uncertainty, to: end, reason: reason)
+    }
+}
+
+extension SettledDay {
+    /// Takes away what intervals have of it.
+    fileprivate mutating func remove(_ intervals: [LedgerInterval]) {
+        let end = start + Self.length
+        for interval in intervals {
+            let from = max(interval.start, start)
+            let to = min(interval.end ?? end, end)
+            guard from < to else { continue }
+            let rest = (times[interval.state.account] ?? .zero) - (to - from)
+            times[interval.state.account] = rest > .zero ? rest : nil
         }
     }
 }

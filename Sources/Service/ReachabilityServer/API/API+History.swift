@@ -24,9 +24,13 @@ struct ExplainedOutage {
     /// One of this run.
     init(_ outage: Outage, _ account: ServiceBooks.Account?) {
         self.outage = outage
-        let starts = (account?.intervals ?? []).map(\.start) + (account.map { [$0.ledger.current.start] } ?? [])
-        let before = starts.last { $0 < outage.start }
-        let after = outage.end.flatMap { end in starts.first { $0 >= end } }
+        let intervals = account?.intervals ?? []
+        let before = intervals.last { $0.start < outage.start }?.start
+        let after = outage.end.flatMap { end in
+            // From the end, for what is asked for is mostly of late.
+            (intervals.reversed().prefix { $0.start >= end }.last?.start)
+                ?? account.map(\.ledger.current.start).flatMap { $0 >= end ? $0 : nil }
+        }
         let all = [before] + outage.intervals.map(\.start) + [after]
         evidence = all.compactMap { $0 }.compactMap { account?.evidence[$0] }
     }
@@ -51,31 +55,121 @@ struct ExplainedOutage {
     }
 }
 
+/// Where an outage is read from.
+struct OutageReference {
+    let target: String
+    let start: LedgerInstant
+    let key: OutageKey
+    /// The outage, if it is in memory.
+    let outage: Outage?
+
+    init(_ outage: Outage) {
+        (target, start, self.outage) = (outage.target, outage.start, outage)
+        key = OutageKey(of: outage.target, from: outage.start)
+    }
+
+    /// An outage that was written down.
+    init(_ written: (target: String, start: LedgerInstant)) {
+        (target, start, outage) = (written.target, written.start, nil)
+        key = OutageKey(of: written.target, from: written.start)
+    }
+}
+
+/// The order of outages, the latest first, as their ids tell it.
+struct OutageKey: Comparable {
+    let start: Int64
+    private let id: String
+
+    init(of target: String, from start: LedgerInstant) {
+        (self.start, id) = (start.nanoseconds, Outage.id(of: target, from: start))
+    }
+
+    init?(_ id: String) {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let start = Int64(parts[0], radix: 36) else { return nil }
+        (self.start, self.id) = (start, id)
+    }
+
+    static func < (left: Self, right: Self) -> Bool { (right.start, left.id) < (left.start, right.id) }
+}
+
+extension LedgerInstant {
+    static let earliest = LedgerInstant(nanoseconds: .min)
+    static let latest = LedgerInstant(nanoseconds: .max)
+}
+
 extension API {
-    /// The outages from a moment backwards, the latest first: at least `limit` of them, if there are so many, and none is left out between
-    /// the first and the last. What is in memory comes before what was written, for it knows of the last moment.
+    /// The outages that a filter admits, the latest first; at most `limit`.
+    ///
+    /// - Parameter after: Only outages that come after this one in that order.
     func outages(
-        of target: String?,
-        upTo start: LedgerInstant,
+        _ filter: OutageFilter = OutageFilter(),
+        after: OutageKey? = nil,
         limit: Int,
         _ snapshot: MonitoringService.Snapshot
     ) throws(Problem) -> [ExplainedOutage] {
-        let memory = snapshot.books.outages(of: target).filter { $0.start <= start }
-        var found = memory.map { ExplainedOutage($0, snapshot.books.accounts[$0.target]) }
-        let known = Set(memory.map(\.id))
-        if let store = history?.store {
+        var found: [OutageReference] = []
+        // Part by part, for some are in memory and on the disk.
+        var next: LedgerInstant? = min(after.map { LedgerInstant(nanoseconds: $0.start) } ?? .latest, snapshot.now)
+        while let start = next, found.count < limit {
+            let part = try references(filter, upTo: start, limit: limit, snapshot)
+            found += part.references.filter { reference in after.map { reference.key > $0 } ?? true }
+            next = part.next
+        }
+        return try explained(found.prefix(limit), snapshot)
+    }
+
+    /// The outage with an id; nil if there is none.
+    func outage(with key: OutageKey, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> ExplainedOutage? {
+        let start = LedgerInstant(nanoseconds: key.start)
+        let found = try references(OutageFilter(), upTo: start, limit: 1, snapshot).references
+        return try explained(found.filter { $0.key == key }[...], snapshot).first
+    }
+
+    /// Outages from a moment backwards, the latest first: at least `limit`, if there are so many, and none is left out between the first and
+    /// the last. What is in memory has precedence, because it knows of the last moment.
+    ///
+    /// - Returns: With the latest beginning of further outages; nil if there are none.
+    private func references(
+        _ filter: OutageFilter,
+        upTo start: LedgerInstant,
+        limit: Int,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> (references: [OutageReference], next: LedgerInstant?) {
+        let memory = snapshot.books.outages(filter, upTo: start, limit: limit, at: snapshot.now)
+        var written: [(target: String, start: LedgerInstant)] = []
+        do { written = try history?.store?.outageStarts(filter, upTo: start, limit: limit) ?? [] } catch {
+            throw Self.unreadable(error)
+        }
+        // A list that was cut says nothing of what is further back.
+        let ends = [memory.map(\.start), written.map(\.start)].filter { $0.count >= limit }.compactMap(\.last)
+        let last = ends.max()
+        let references =
+            memory.map { OutageReference($0) }
+            + written.filter { !snapshot.books.knowsOutage(of: $0.target, from: $0.start) }.map { OutageReference($0) }
+        return (
+            references.filter { reference in last.map { reference.start >= $0 } ?? true }.sorted { $0.key < $1.key },
+            last.flatMap { $0 > .earliest ? LedgerInstant(nanoseconds: $0.nanoseconds - 1) : nil }
+        )
+    }
+
+    private func explained(
+        _ references: ArraySlice<OutageReference>,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> [ExplainedOutage] {
+        var found: [ExplainedOutage] = []
+        for reference in references {
+            if let outage = reference.outage {
+                found.append(ExplainedOutage(outage, snapshot.books.accounts[outage.target]))
+                continue
+            }
             do {
-                let starts = try store.outageStarts(of: target, upTo: start, limit: limit)
-                // Further back some are in memory, and others only written.
-                if starts.count >= limit, let last = starts.last?.start { found.removeAll { $0.outage.start < last } }
-                for (name, begin) in starts {
-                    guard !known.contains(Outage.id(of: name, from: begin)) else { continue }
-                    let entries = try store.outage(of: name, from: begin)
-                    if let outage = ExplainedOutage(of: name, from: begin, entries) { found.append(outage) }
+                let entries = try history?.store?.outage(of: reference.target, from: reference.start) ?? []
+                if let outage = ExplainedOutage(of: reference.target, from: reference.start, entries) {
+                    found.append(outage)
                 }
             } catch { throw Self.unreadable(error) }
         }
-        found.sort { ($1.outage.start, $0.outage.id) < ($0.outage.start, $1.outage.id) }
         let notes = try notes(on: found.map(\.outage.id), snapshot)
         let actors = try actors(of: found.flatMap(\.outage.actorKeys).map(\.key), snapshot)
         for index in found.indices {
@@ -100,7 +194,7 @@ extension API {
         // What was written before the first that is in memory.
         let begin = min(to, memory.last?.start ?? to)
         do {
-            var written = try store.intervals(of: target, from: from, to: begin, limit: limit).map(\.interval)
+            var written = try store.intervals(of: target, from: from, to: begin, limit: limit)
             guard let last = written.first else { return memory }
             // What an earlier run left open ended with it; until this one has begun to write, nobody has said so.
             let end = try last.end ?? max(last.start, min(begin, store.lastMark() ?? begin))

@@ -34,11 +34,13 @@ package struct Page {
         _ query: Query,
         key: (Element) -> String,
         isAfter: (Element, String) -> Bool,
-        item: (Element) -> Item?
+        item: (Element) throws(Problem) -> Item?
     ) throws(Problem) {
         let (limit, after) = (try query.limit, query.after)
         let rest = after.map { after in all.drop { !isAfter($0, after) } } ?? all[...]
-        items = rest.prefix(limit).compactMap(item)
+        var items: [Item] = []
+        for element in rest.prefix(limit) { if let item = try item(element) { items.append(item) } }
+        self.items = items
         next = rest.count > limit ? rest.prefix(limit).last.map(key) : nil
     }
 

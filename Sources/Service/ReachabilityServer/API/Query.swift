@@ -71,6 +71,11 @@ package final class Query {
     /// The key of the last item of the page before.
     package var after: String? { text("after") }
 
+    /// - Throws: ``Problem`` if the client has disconnected, so that an answer that takes long is not finished.
+    func checkClient() throws(Problem) {
+        if request.isAbandoned() { throw Problem(.serviceUnavailable, "the client has disconnected") }
+    }
+
     /// - Throws: ``Problem`` for a name that nobody asked about: it may be mistyped.
     package func checkNames() throws(Problem) {
         for name in request.query.keys.sorted() where !names.contains(name) {

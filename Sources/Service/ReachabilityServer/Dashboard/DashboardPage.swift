@@ -76,7 +76,7 @@ extension API {
 
     /// The latest outages; those in memory where the disk cannot be read. More are told to programs, page by page.
     private func latest(_ snapshot: MonitoringService.Snapshot) -> [Outage] {
-        let known = try? outages(of: nil, upTo: snapshot.now, limit: 200, snapshot).prefix(200).map(\.outage)
+        let known = try? outages(limit: 200, snapshot).map(\.outage)
         return known ?? snapshot.books.outages()
     }
 

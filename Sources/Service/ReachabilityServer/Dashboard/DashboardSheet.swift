@@ -30,7 +30,7 @@ extension API {
             "id", "target", "attribution", "cause", "start", "end", "durationMilliseconds",
             "uncertaintyMilliseconds",
         ])
-        for explained in try outages(of: nil, upTo: snapshot.now, limit: 1000, snapshot).prefix(1000) {
+        for explained in try outages(limit: 1000, snapshot) {
             let outage = explained.outage
             let state = outage.deciding(at: snapshot.now).state
             csv.add([

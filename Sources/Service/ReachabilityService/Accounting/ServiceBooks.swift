@@ -66,6 +66,38 @@ package struct ServiceBooks: Sendable {
         return all.sorted { ($1.start, $0.id) < ($0.start, $1.id) }
     }
 
+    /// The latest outages that a filter admits, the latest first: at most `limit` of them, and those that began with the last.
+    ///
+    /// - Parameter start: The latest beginning.
+    package func outages(
+        _ filter: OutageFilter,
+        upTo start: LedgerInstant,
+        limit: Int,
+        at now: LedgerInstant
+    ) -> [Outage] {
+        let chosen = filter.target.map { accounts[$0].map { [$0] } ?? [] } ?? Array(accounts.values)
+        var latest: [Outage] = []
+        for account in chosen {
+            if let lasting = account.ledger.outage, lasting.start <= start, filter.admits(lasting, at: now) {
+                latest.append(lasting)
+            }
+            // Outages of one target begin one after the other, so no more than these of each are among the latest of all.
+            latest += account.outages.reversed().lazy.filter { $0.start <= start && filter.admits($0, at: now) }
+                .prefix(limit)
+        }
+        latest.sort { $0.start > $1.start }
+        guard latest.count > limit else { return latest }
+        let last = latest[limit - 1].start
+        return Array(latest.prefix { $0.start >= last })
+    }
+
+    /// Whether an outage is in memory.
+    package func knowsOutage(of target: String, from start: LedgerInstant) -> Bool {
+        guard let account = accounts[target] else { return false }
+        if account.ledger.outage?.start == start { return true }
+        return account.outages.reversed().first { $0.start <= start }?.start == start
+    }
+
     /// Begins to account for a target of which this is known; nothing where it is accounted for already.
     package mutating func open(_ target: String, _ observation: Observation, at now: LedgerInstant) -> [ServiceEvent] {
         guard accounts[target] == nil else { return [] }

@@ -82,6 +82,11 @@ enum HistorySchema {
         migrator.registerMigration("days") { db in try HistoryStore.makeDays(db) }
         migrator.registerMigration("actors") { db in try HistoryStore.makeActors(db) }
         migrator.registerMigration("maintenance") { db in try HistoryStore.makeMaintenance(db) }
+        migrator.registerMigration("outages") { db in try HistoryStore.makeOutages(db) }
+        migrator.registerMigration("sums") { db in
+            // The day before which table day has all time of the target, not only that of intervals that were deleted.
+            try db.execute(sql: "ALTER TABLE target ADD COLUMN settled INTEGER")
+        }
         return migrator
     }
 }

@@ -17,18 +17,28 @@ extension HistoryStore {
         from: LedgerInstant,
         to: LedgerInstant,
         limit: Int
-    ) throws -> [Entry] {
+    ) throws -> [LedgerInterval] {
         try database.read { db in
-            try Self.entries(
+            guard let id = try Self.id(of: target, db) else { return [] }
+            return try Row.fetchAll(
                 db,
-                """
-                SELECT * FROM interval LEFT JOIN steps ON steps.id = interval.steps
-                WHERE target = (SELECT id FROM target WHERE name = ?) AND start < ? AND ("end" IS NULL OR "end" > ?)
-                ORDER BY start DESC LIMIT ?
-                """,
-                [target, to.nanoseconds, from.nanoseconds, limit]
-            )
+                sql: Self.overlapping + " ORDER BY start DESC LIMIT ?",
+                arguments: [id, to.nanoseconds, id, from.nanoseconds, from.nanoseconds, from.nanoseconds, limit]
+            ).map(Self.interval)
         }
+    }
+
+    /// The intervals of a target that overlap a window. They do not overlap each other, so none before the last that begins before the window
+    /// is read.
+    static let overlapping = """
+        SELECT * FROM interval
+        WHERE target = ? AND start < ?
+            AND start >= coalesce((SELECT max(start) FROM interval WHERE target = ? AND start <= ?), ?)
+            AND ("end" IS NULL OR "end" > ?)
+        """
+
+    static func id(of target: String, _ db: Database) throws -> Int64? {
+        try Int64.fetchOne(db, sql: "SELECT id FROM target WHERE name = ?", arguments: [target])
     }
 
     /// The last moment at which a service is known to have lived.
@@ -40,47 +50,13 @@ extension HistoryStore {
 
     /// Whether there is anything of a target.
     package func knows(_ target: String) throws -> Bool {
-        try database.read { db in
-            try Int64.fetchOne(db, sql: "SELECT id FROM target WHERE name = ?", arguments: [target]) != nil
-        }
-    }
-
-    /// When outages began, the latest first: at most `limit` of them, and those that began with the last.
-    package func outageStarts(
-        of target: String?,
-        upTo start: LedgerInstant,
-        limit: Int
-    ) throws -> [(target: String, start: LedgerInstant)] {
-        try database.read { db in
-            let condition = target == nil ? "" : "AND target.name = ?"
-            let arguments: StatementArguments = target.map { [start.nanoseconds, $0] } ?? [start.nanoseconds]
-            let sql = """
-                SELECT target.name, interval.outage FROM interval JOIN target ON target.id = interval.target
-                WHERE interval.outage IS NOT NULL AND interval.outage <= ? \(condition)
-                GROUP BY interval.outage, interval.target ORDER BY interval.outage DESC
-                """
-            var found: [(target: String, start: LedgerInstant)] = []
-            let rows = try Row.fetchCursor(db, sql: sql, arguments: arguments)
-            while let row = try rows.next() {
-                let start = LedgerInstant(nanoseconds: row[1])
-                if found.count >= limit, found.last?.start != start { break }
-                found.append((row[0], start))
-            }
-            return found
-        }
+        try database.read { db in try Self.id(of: target, db) != nil }
     }
 
     /// An outage, with the intervals before and after it.
     package func outage(of target: String, from start: LedgerInstant) throws -> [Entry] {
         try database.read { db in
-            let own = try Self.entries(
-                db,
-                """
-                SELECT * FROM interval LEFT JOIN steps ON steps.id = interval.steps
-                WHERE target = (SELECT id FROM target WHERE name = ?) AND outage = ? ORDER BY start
-                """,
-                [target, start.nanoseconds]
-            )
+            let own = try Self.entries(db, Self.intervalsOfOutage, [target, start.nanoseconds])
             guard let last = own.last else { return [] }
             func neighbour(_ comparison: String, _ order: String, _ instant: LedgerInstant) throws -> [Entry] {
                 try Self.entries(
@@ -96,6 +72,11 @@ extension HistoryStore {
             return try neighbour("<", "DESC", start) + own + neighbour(">", "ASC", last.interval.start)
         }
     }
+
+    static let intervalsOfOutage = """
+        SELECT * FROM interval INDEXED BY outage LEFT JOIN steps ON steps.id = interval.steps
+        WHERE target = (SELECT id FROM target WHERE name = ?) AND outage = ? ORDER BY start
+        """
 
     private static func entries(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws -> [Entry] {
         try Row.fetchAll(db, sql: sql, arguments: arguments).map { row in

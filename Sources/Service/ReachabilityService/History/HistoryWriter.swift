@@ -250,6 +250,7 @@ package final class HistoryWriter: Sendable {
         do {
             try store.mark(run, at: now)
             writeChecks()
+            while try store.sumDays(now) {}
             try store.deleteOld(keeping: options.keep, now)
             let hasLimited = try store.limit(to: options.maximumSize, now)
             let isFirst = state.withLock { state in

@@ -8,7 +8,7 @@ struct AvailabilityPage {
 
     init(_ snapshot: MonitoringService.Snapshot, _ times: KnownTimes, _ window: BarWindow) {
         let items = snapshot.books.targets.map { name in
-            (name: name, value: times.availability(of: name, in: window))
+            (name: name, value: times.times(of: name, in: window).availability)
         }
         let worst = items.compactMap(\.value.availability).min()
         let sentence =

@@ -38,21 +38,19 @@ struct OverviewPage {
         _ times: KnownTimes,
         _ snapshot: MonitoringService.Snapshot
     ) -> HTML {
-        guard let current = snapshot.intervals(of: name).last, let window = windows.first else { return "" }
-        let availability = times.availability(of: name, in: window)
+        guard let current = snapshot.intervals(of: name).last, !windows.isEmpty else { return "" }
+        let spans = windows.map { times.times(of: name, in: $0) }
         let kind = name == "internet" ? "the network at large" : ""
         let check: HTML? =
             current.state.account == .up
             ? nil : snapshot.checkSentence(of: name).map { "<small>\($0)</small>" }
-        let bars = windows.map {
-            $0.bar(times.picture(of: name, in: $0), height: windows.count > 1 ? 34 : 28)
-        }
+        let bars = zip(windows, spans).map { $0.bar($1, height: windows.count > 1 ? 34 : 28) }
         return """
             <div class="row"><div class="name"><a href="\(DashboardPage.target(name).link)"><bdi>\(name)</bdi></a>\
             <small>\(kind)</small></div><div class="spans">\(bars)</div>\
             <div class="state"><p>\(Sign.pill(current.state.account)) <span class="soft">for \
             \(snapshot.lasting(since: current.start))</span></p>\(check)\
-            \(share(availability))</div></div>
+            \(share(spans[0].availability))</div></div>
             """
     }
 

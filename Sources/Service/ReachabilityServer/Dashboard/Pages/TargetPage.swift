@@ -31,11 +31,10 @@ struct TargetPage {
                 ? "Known from the kernel and by checks." : "Known from the kernel alone.")
         let spans = BarWindow.Choice.allCases.dropFirst(window.choice == .quarter ? 0 : 1).map { choice -> HTML in
             let window = BarWindow(choice, snapshot)
-            let intervals = times.picture(of: name, in: window)
-            let availability = times.availability(of: name, in: window)
+            let times = times.times(of: name, in: window)
             return """
                 <div class="row"><div class="name">\("The last \(choice.name)")</div>\
-                \(window.bar(intervals, height: 40))<div class="state">\(OverviewPage.share(availability))</div></div>
+                \(window.bar(times, height: 40))<div class="state">\(OverviewPage.share(times.availability))</div></div>
                 """
         }
         let words = Words.sentence(current.state, of: name)

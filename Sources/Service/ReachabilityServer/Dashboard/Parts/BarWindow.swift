@@ -60,12 +60,11 @@ struct BarWindow {
         return "<span class=\"tabs\">\(links)</span>"
     }
 
-    func bar(_ intervals: [LedgerInterval], height: Int = 28) -> HTML {
-        let availability = Availability(of: intervals, from: from, to: to)
-        let label = TimeBar.label("the last \(choice.name)", availability)
+    func bar(_ times: TargetTimes, height: Int = 28) -> HTML {
+        let label = TimeBar.label("the last \(choice.name)", times.availability)
         let (start, middle) = Self.axis(choice)
         return """
-            <div>\(TimeBar(from: from, to: to, height: height).svg(intervals, label: label))\
+            <div>\(TimeBar(from: from, to: to, height: height).svg(times.picture, label: label))\
             <div class="axis" aria-hidden="true"><span>\(start)</span><span>\(middle)</span><span>now</span></div></div>
             """
     }

@@ -9,9 +9,9 @@ extension API {
         from start: LedgerInstant,
         _ snapshot: MonitoringService.Snapshot
     ) throws(Problem) -> [DayCalendar.Day] {
-        let known = try intervals(of: target, from: start, to: snapshot.now, limit: .max, snapshot)
-        let settled = try settledDays(of: target, from: start - SettledDay.length / 2, to: snapshot.now, snapshot)
-        return DayCalendar.days(from: start, known.reversed(), settled: settled, snapshot)
+        let from = start - SettledDay.length / 2
+        let known = try times(of: target, from: from, to: snapshot.now, exactUpTo: KnownTimes.intervalLimit, snapshot)
+        return DayCalendar.days(from: start, known.intervals, settled: known.days, snapshot)
     }
 }
 

@@ -13,22 +13,27 @@ struct KnownTimes {
     /// The intervals of a target that overlap a window, the earliest first. Where the disk cannot be read, those in memory: the page of
     /// the service says so.
     func intervals(of target: String, from: LedgerInstant, to: LedgerInstant) -> [LedgerInterval] {
-        let known = try? api.intervals(of: target, from: from, to: to, limit: .max, snapshot)
+        let known = try? api.intervals(of: target, from: from, to: to, limit: Self.readLimit, snapshot)
         return known?.reversed() ?? snapshot.intervals(of: target)
     }
 
-    /// How a window was spent, with the days of which only the sums are kept.
-    func availability(of target: String, in window: BarWindow) -> Availability {
-        let known = intervals(of: target, from: window.from, to: window.to)
-        var availability = Availability(of: known, from: window.from, to: window.to)
-        availability.add(settled(of: target, in: window))
-        return availability
-    }
-
-    /// What a picture of a window shows: of the days of which only the sums are kept, their shares.
-    func picture(of target: String, in window: BarWindow) -> [LedgerInterval] {
-        let known = intervals(of: target, from: window.from, to: window.to)
-        return known + settled(of: target, in: window).flatMap { $0.shares(around: known, until: window.to) }
+    /// How a window was, with the days of which only the sums are used.
+    func times(of target: String, in window: BarWindow) -> TargetTimes {
+        let known = try? api.times(
+            of: target,
+            from: window.from,
+            to: window.to,
+            exactUpTo: Self.intervalLimit,
+            snapshot
+        )
+        return known
+            ?? TargetTimes(
+                from: window.from,
+                to: window.to,
+                intervals: snapshot.intervals(of: target),
+                days: [],
+                basis: .path
+            )
     }
 
     /// The days from a moment until now.
@@ -37,7 +42,7 @@ struct KnownTimes {
             ?? DayCalendar.days(from: start, snapshot.intervals(of: target), snapshot)
     }
 
-    private func settled(of target: String, in window: BarWindow) -> [SettledDay] {
-        (try? api.settledDays(of: target, from: window.from, to: window.to, snapshot)) ?? []
-    }
+    /// More intervals than these cannot be told apart in a picture.
+    static let intervalLimit = 400
+    private static let readLimit = 10_000
 }
