@@ -185,6 +185,31 @@ import Testing
         #expect(DayCalendar.days(from: DayCalendar.start(snapshot), [], snapshot).count == 368)
     }
 
+    @Test func `outages are counted, and come page by page, by target, cause and time`() throws {
+        let world = try APIWorld(targets: ["a", "b"])
+        for _ in 0..<75 { world.lose(for: .seconds(1)) }
+        func page(_ path: String) throws -> (sentence: String, count: Int, older: String?) {
+            let text = try world.text(path)
+            let sentence = text.firstMatch(of: #/<h1 data-say="([^"]*)"/#).map { String($0.1) } ?? ""
+            let older = text.firstMatch(of: #/<a href="([^"]*)">Older</a>/#).map { String($0.1) }
+            return (sentence, text.ranges(of: "<li><a href=\"/outages/").count, older)
+        }
+        #expect(try world.text("/").contains(">All 150 outages</a>"))
+        let first = try page("/outages")
+        #expect(first.sentence == "150 outages, none lasts" && first.count == 100)
+        let second = try page(try #require(first.older))
+        #expect(second.sentence == first.sentence && second.count == 50 && second.older == nil)
+        let one = try page("/outages?target=a&cause=link")
+        #expect(one.sentence == "75 outages of a, link, none lasts" && one.count == 75 && one.older == nil)
+        #expect(try page("/outages?attribution=them").sentence == "No outage of them so far")
+        world.kernel.clock.advance(by: .seconds(2 * 86_400))
+        #expect(try page("/outages?window=24h").count == 0)
+        #expect(try page("/outages?window=7d").count == 100)
+        #expect(try world.answer("/outages?window=2d").status == .badRequest)
+        #expect(try world.items("/v1/outages?cause=link&limit=1000").count == 150)
+        #expect(try world.items("/v1/outages?cause=route").isEmpty)
+    }
+
     @Test func `a table is text to a spreadsheet`() throws {
         let world = try APIWorld(targets: ["=cmd|' /C calc'!A0", Self.evil])
         world.lose(for: .seconds(1))

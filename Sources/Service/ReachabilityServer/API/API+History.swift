@@ -119,6 +119,22 @@ extension API {
         return try explained(found.prefix(limit), snapshot)
     }
 
+    /// How many outages a filter admits, and how long they were, by attribution and cause: of memory alone where the disk cannot be read.
+    func outageSums(_ filter: OutageFilter, _ snapshot: MonitoringService.Snapshot) -> [OutageSum] {
+        if let sums = try? history?.store?.outageSums(filter, at: snapshot.now) { return sums }
+        var sums: [TargetState: OutageSum] = [:]
+        for outage in snapshot.books.outages(filter, upTo: snapshot.now, limit: .max, at: snapshot.now) {
+            let state = outage.deciding(at: snapshot.now).state
+            let key = TargetState(state.attribution, state.cause)
+            var sum = sums[key] ?? OutageSum(attribution: state.attribution, cause: state.cause)
+            sum.count += 1
+            sum.open += outage.end == nil ? 1 : 0
+            sum.time += outage.duration(at: snapshot.now)
+            sums[key] = sum
+        }
+        return Array(sums.values)
+    }
+
     /// The outage with an id; nil if there is none.
     func outage(with key: OutageKey, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> ExplainedOutage? {
         let start = LedgerInstant(nanoseconds: key.start)

@@ -11,6 +11,7 @@ extension API {
         if let target { try checkTarget(target, snapshot) }
         var filter = OutageFilter(target: target)
         filter.attribution = try query.word("attribution", Attribution.self)
+        filter.cause = query.text("cause").map { OutageCause(rawValue: $0) }
         filter.from = try query.instant("from", snapshot.calendar)
         filter.to = try query.instant("to", snapshot.calendar)
         let after = query.after.flatMap { OutageKey($0) }

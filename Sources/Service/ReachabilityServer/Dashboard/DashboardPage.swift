@@ -45,25 +45,27 @@ extension API {
     /// A page, made of what is so now.
     func page(_ page: DashboardPage, _ query: Query) throws(Problem) -> WebAnswer {
         let snapshot = service.snapshot
-        let outages = latest(snapshot)
         let times = KnownTimes(self, snapshot)
         let layout: Layout
         switch page {
         case .overview:
-            layout = OverviewPage(snapshot, times, outages, try BarWindow(query, snapshot, since: service.start)).layout
+            let count = outageSums(OutageFilter(), snapshot).reduce(0) { $0 + $1.count }
+            let window = try BarWindow(query, snapshot, since: service.start)
+            layout = OverviewPage(snapshot, times, latest(OutageFilter(), snapshot, limit: 6), count, window).layout
         case .target(let name):
             let window = try BarWindow(query, snapshot, since: service.start)
             let buckets = try? buckets(of: name, from: window.from, to: window.to, limit: 10_000)
             let checks = service.checkLog.latest(of: name)
+            let outages = latest(OutageFilter(target: name), snapshot, limit: 50)
             guard let page = TargetPage(snapshot, times, name, outages, window, checks: checks, buckets: buckets ?? [])
             else {
                 return missing("There is no target \(name)", snapshot)
             }
             layout = page.layout
-        case .outages: layout = OutagesPage(snapshot, outages).layout
+        case .outages: layout = try outagesPage(query, snapshot).layout
         case .outage(let id):
             guard let found = try? explained(id, snapshot) else { return missing("There is no outage \(id)", snapshot) }
-            layout = OutagePage(snapshot, times, found, outages).layout
+            layout = OutagePage(snapshot, times, found, latest(OutageFilter(), snapshot, limit: 200)).layout
         case .availability:
             layout = AvailabilityPage(snapshot, times, try BarWindow(query, snapshot, since: service.start)).layout
         case .network: layout = NetworkPage(interfaces?.read()).layout
@@ -74,10 +76,35 @@ extension API {
         return answer(layout, snapshot)
     }
 
-    /// The latest outages; those in memory where the disk cannot be read. More are told to programs, page by page.
-    private func latest(_ snapshot: MonitoringService.Snapshot) -> [Outage] {
-        let known = try? outages(limit: 200, snapshot).map(\.outage)
-        return known ?? snapshot.books.outages()
+    /// The latest outages; those in memory where the disk cannot be read.
+    private func latest(
+        _ filter: OutageFilter = OutageFilter(),
+        after: OutageKey? = nil,
+        _ snapshot: MonitoringService.Snapshot,
+        limit: Int
+    ) -> [Outage] {
+        let known = try? outages(filter, after: after, limit: limit, snapshot).map(\.outage)
+        return known ?? snapshot.books.outages(filter, upTo: snapshot.now, limit: limit, at: snapshot.now)
+    }
+
+    private func outagesPage(
+        _ query: Query,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> OutagesPage {
+        var choice = OutageChoice()
+        choice.target = query.text("target")
+        choice.attribution = try query.word("attribution", Attribution.self)
+        choice.cause = query.text("cause").map { OutageCause(rawValue: $0) }
+        choice.window = try query.word("window", BarWindow.Choice.self)
+        let after = query.after.flatMap { OutageKey($0) }
+        let filter = choice.filter(snapshot)
+        return OutagesPage(
+            snapshot,
+            choice,
+            outageSums(filter, snapshot),
+            latest(filter, after: after, snapshot, limit: OutagesPage.limit + 1),
+            isFirst: after == nil
+        )
     }
 
     private func missing(_ text: String, _ snapshot: MonitoringService.Snapshot) -> WebAnswer {

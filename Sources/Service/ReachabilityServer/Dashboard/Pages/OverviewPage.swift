@@ -10,6 +10,7 @@ struct OverviewPage {
         _ snapshot: MonitoringService.Snapshot,
         _ times: KnownTimes,
         _ outages: [Outage],
+        _ outageCount: Int,
         _ window: BarWindow
     ) {
         let headline = Headline(snapshot)
@@ -20,14 +21,14 @@ struct OverviewPage {
             ? [window, BarWindow(.day, snapshot)] : [window]
         let rows = targets.map { Self.row($0, windows, times, snapshot) }
         let more: HTML? =
-            outages.count > 6 ? "<p class=\"more\"><a href=\"/outages\">All \(outages.count) outages</a></p>" : nil
+            outageCount > 6 ? "<p class=\"more\"><a href=\"/outages\">All \(outageCount) outages</a></p>" : nil
         let main: HTML = """
             \(headline.html(snapshot))
             <h2 id="targets">Targets \(window.tabs)</h2>
             <section class="card" data-part="targets" aria-labelledby="targets">\(rows)</section>\(BarWindow.legend)
             <h2 id="last">The last outages</h2>
             <section data-part="outages" aria-labelledby="last"><div class="card">\
-            \(OutageList(outages: Array(outages.prefix(6))).html(snapshot))</div>\(more)</section>
+            \(OutageList(outages: outages).html(snapshot))</div>\(more)</section>
             """
         layout = Layout(title: headline.sentence, account: headline.account, place: "/", main: main)
     }

@@ -20,7 +20,6 @@ struct TargetPage {
     ) {
         guard let current = snapshot.intervals(of: name).last else { return nil }
         let account = current.state.account
-        let outages = outages.filter { $0.target == name }
         let since = snapshot.books.accounts[name]?.ledger.outage?.start ?? current.start
         let explanation = Words.explanation(current.reason)
         let check = snapshot.checkSentence(of: name)
@@ -48,8 +47,8 @@ struct TargetPage {
             \(CheckPart(checks, buckets).html(snapshot, window))
             <h2 id="outages">Its outages</h2>
             <section class="card" data-part="outages" aria-labelledby="outages">\
-            \(OutageList(outages: Array(outages.prefix(50))).html(snapshot))</section>
-            <p class="more">For programs: <a href="/v1/targets/\(name.percentEncoded)/intervals"><code>intervals</code></a>, \
+            \(OutageList(outages: outages).html(snapshot))</section>
+            <p class="more"><a href="/outages?target=\(name.percentEncoded)">All of its outages</a>. For programs: <a href="/v1/targets/\(name.percentEncoded)/intervals"><code>intervals</code></a>, \
             <a href="/v1/targets/\(name.percentEncoded)/availability"><code>availability</code></a>, \
             <a href="/v1/targets/\(name.percentEncoded)/checks"><code>checks</code></a></p>
             """
