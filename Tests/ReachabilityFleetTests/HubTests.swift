@@ -314,6 +314,30 @@ import Testing
         #expect(hub.book.knows("o2", of: pump))
     }
 
+    @Test mutating func `one machine makes up no more than some sites`() throws {
+        var refused = 0
+        for number in 0..<1000 {
+            let decisions = hub.take(
+                .init(topic: "reach/v1/s\(number)/pump/state", payload: online("a").bytes, time: at(number))
+            )
+            if case .refused(_, let reason)? = decisions.first, reason.contains("of this name") { refused += 1 }
+        }
+        #expect(hub.devices.count == Hub.nameLimit && refused == 1000 - Hub.nameLimit)
+        state("door", online("a"), 1000)
+        #expect(hub.devices.count == Hub.nameLimit + 1)
+        // Those that are forgotten make room.
+        for place in hub.devices.keys where place.device == "pump" { _ = hub.forget(place) }
+        state("pump", online("a"), 1001)
+        #expect(hub.devices.count == 2)
+    }
+
+    @Test mutating func `one site does not take the places of all`() throws {
+        for number in 0...Hub.siteLimit { state("d\(number)", online("a"), 0) }
+        #expect(hub.devices.count == Hub.siteLimit)
+        _ = hub.take(.init(topic: "reach/v1/south/pump/state", payload: online("a").bytes, time: at(1)))
+        #expect(hub.devices.count == Hub.siteLimit + 1)
+    }
+
     @Test mutating func `what a machine is asked for begins where it had told all`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
         hub.brokerIsBack(at: at(0))

@@ -129,7 +129,7 @@ import Testing
         world.hear([.online("d0", "a", 0)])
         world.hear([.will("d0", "a", 100)])
         #expect(try await events(notifying, 1) == ["began"])
-        #expect(try world.keeper.forget(place("d0")))
+        #expect(try world.keeper.forget([place("d0")]).count == 1)
         #expect(try await events(notifying, 2) == ["began", "ended"])
         #expect(hooked.withLock { $0.last?["REACHABILITY_TEXT"] }?.contains("its machines are forgotten") == true)
         await notifying.stop()

@@ -151,6 +151,35 @@ import Testing
         await world.follower.stop()
     }
 
+    @Test func `all machines of a site, or of a name, are forgotten`() async throws {
+        let world = try Self.world()
+        world.hear((0..<50).map { .online("s", "a", 300, site: "made-up-\($0)") })
+        let connection = try await world.connect()
+        #expect(try world.answer("/v1/devices?site=north", .DELETE, way: .local(user: 4242)).status == .forbidden)
+        #expect(try world.answer("/v1/devices", .DELETE).status == .badRequest)
+        #expect(try world.answer("/v1/devices?standing=online", .DELETE).status == .badRequest)
+        #expect(try world.answer("/v1/devices?site=north&device=none", .DELETE).status == .ok)
+        #expect(try world.items("/v1/devices").count == 54)
+        let answer = try world.answer("/v1/devices?device=s", .DELETE, [("Accept", "text/plain")])
+        #expect(String(decoding: answer.body, as: UTF8.self) == "51 machines are forgotten\n")
+        #expect(try world.items("/v1/devices").map { $0["site"] as? String } == ["north", "north", "north"])
+        let topics = Set(connection.published.filter { $0.payload.isEmpty }.map(\.topic))
+        #expect(topics.count == 51 && topics.contains("reach/v1/south/s/state"))
+        #expect(try world.answer("/v1/devices?site=north", .DELETE).status == .ok)
+        #expect(try world.items("/v1/devices").isEmpty && world.items("/v1/incidents").isEmpty)
+        await world.follower.stop()
+    }
+
+    @Test func `metrics have series of a thousand sites, and of all others one`() throws {
+        let world = try Self.world()
+        world.hear((0..<1100).map { .online("d\($0)", "a", 300, site: "made-up-\($0)") })
+        let text = try world.text("/metrics")
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("reachability_fleet_devices{") }
+        #expect(lines.count == 1001 * DevicePresence.Standing.allCases.count)
+        #expect(lines.contains(#"reachability_fleet_devices{site="north",standing="online"} 2"#))
+        #expect(lines.contains(#"reachability_fleet_devices{site="(other)",standing="online"} 102"#))
+    }
+
     @Test func `a site that nobody has heard of is none without incidents`() throws {
         let world = try Self.world()
         #expect(try world.answer("/v1/incidents?site=west").status == .notFound)

@@ -25,7 +25,7 @@ import Testing
         }
         func incidents(_ query: IncidentQuery) throws(HistoryFault) -> [IncidentSummary] { memory.incidents(query) }
         func incident(_ id: String) throws(HistoryFault) -> FleetIncident? { memory.incident(id) }
-        func forget(_ place: FleetPlace) throws(HistoryFault) { memory.forget(place) }
+        func forget(_ places: [FleetPlace]) throws(HistoryFault) { memory.forget(places) }
         func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryFault) -> Int {
             memory.deleteIncidents(endedBefore: moment, limit: limit)
         }

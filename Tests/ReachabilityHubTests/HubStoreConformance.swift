@@ -148,7 +148,7 @@ enum StoreKind: CaseIterable {
         var (hub, changes) = try history()
         try store.save(changes)
         for device in ["d0", "pump"] {
-            try store.forget(place(device))
+            try store.forget([place(device)])
             for case .incident(let change) in try hub.forget(place(device)) {
                 guard let incident = hub.book.incident(change.incident, at: "north") else { continue }
                 changes = HubChanges()
@@ -163,7 +163,7 @@ enum StoreKind: CaseIterable {
         #expect(try !store.hasOutage("o0", of: place("d0")))
         #expect(try store.hasOutage("o1", of: place("d1")))
         // Of another site a machine may have the same name.
-        try store.forget(place("d2"))
+        try store.forget([place("d2")])
         #expect(try store.hasOutage("o2", of: place("d2", site: "south")))
     }
 

@@ -38,15 +38,17 @@ struct Forget: ParsableCommand {
 
     func run() throws {
         let client = ServiceClient(socket: arguments.socket, json: false, of: .hub)
-        let parts = try place(client).split(separator: "/", omittingEmptySubsequences: false).map {
+        if let site = arguments.site { return try client.delete("/v1/devices?site=\(site.percentEncoded)") }
+        let device = arguments.device ?? ""
+        if arguments.everywhere { return try client.delete("/v1/devices?device=\(device.percentEncoded)") }
+        let parts = try place(of: device, client).split(separator: "/", omittingEmptySubsequences: false).map {
             String($0).percentEncoded
         }
         try client.delete("/v1/devices/\(parts.joined(separator: "/"))")
     }
 
     /// `SITE/DEVICE`.
-    private func place(_ client: ServiceClient) throws(ExitMessage) -> String {
-        let device = arguments.device
+    private func place(of device: String, _ client: ServiceClient) throws(ExitMessage) -> String {
         if device.contains("/") { return device }
         // Each line begins with the machine and a colon.
         let places = try client.lines("/v1/devices?device=\(device.percentEncoded)").map { $0.prefix { $0 != ":" } }
@@ -58,7 +60,7 @@ struct Forget: ParsableCommand {
         }
         if places.count > 1 {
             throw ExitMessage(
-                "several sites have a \(device.printable): \(places.joined(separator: ", ")): name one of them",
+                "several sites have a \(device.printable): \(places.joined(separator: ", ")): name one of them, or say --everywhere",
                 .usage
             )
         }

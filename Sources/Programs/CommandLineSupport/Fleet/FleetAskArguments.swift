@@ -63,10 +63,10 @@ package struct FleetForgetArguments: CompanionArguments {
     package static let configuration = CommandConfiguration(
         commandName: "forget",
         abstract: "Have a hub forget a machine, and all that befell it.",
-        usage: "reachability fleet forget [<options>] <device>",
+        usage: "reachability fleet forget [<options>] [<device>]",
         discussion: """
             Examples: reachability fleet forget hq/door-7
-                      reachability fleet forget door-7
+                      reachability fleet forget --site lab
             Exit status: 0 forgotten, 64 usage or no such machine, 69 no hub, the hub has
             no broker, or not installed, 77 no permission.
 
@@ -76,7 +76,13 @@ package struct FleetForgetArguments: CompanionArguments {
     )
 
     @Argument(help: "SITE/DEVICE; DEVICE alone where one site has it.")
-    package var device: String
+    package var device: String?
+
+    @Option(help: ArgumentHelp("Forget all machines of a site.", valueName: "site"))
+    package var site: String?
+
+    @Flag(help: "Forget the machine of this name at every site.")
+    package var everywhere = false
 
     @Option(
         help: ArgumentHelp("The hub's Unix socket, if not the usual one.", valueName: "path"),
@@ -85,4 +91,11 @@ package struct FleetForgetArguments: CompanionArguments {
     package var socket: String?
 
     package init() {}
+
+    package func validate() throws {
+        let isPlace = device?.contains("/") ?? false
+        guard (device == nil) != (site == nil), !everywhere || device != nil && !isPlace else {
+            throw ValidationError("Name a machine, with --everywhere its name alone, or a site with --site.")
+        }
+    }
 }

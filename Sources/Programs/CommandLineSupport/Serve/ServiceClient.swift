@@ -58,6 +58,7 @@ package struct ServiceClient {
     package func delete(_ target: String) throws(ExitMessage) {
         let answer = try ask("DELETE", target)
         switch answer.status {
+        case 200: Self.write(answer.body)
         case 204: return
         case 400, 404: throw ExitMessage(answer.complaint, .usage)
         case 403: throw ExitMessage(answer.complaint, .noPermission)

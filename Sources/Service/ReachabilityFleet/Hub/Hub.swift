@@ -34,8 +34,12 @@ package struct Hub: Sendable {
         case refused(topic: String, reason: String)
     }
 
-    /// So many machines are known. The others' messages are refused.
+    /// The maximum number of machines. The messages of further ones are refused.
     package static let deviceLimit = 100_000
+    /// The maximum number of machines of one site.
+    package static let siteLimit = 25_000
+    /// The maximum number of sites at which a machine of one name is known: a broker may let a machine name any site.
+    package static let nameLimit = 256
     /// Who is back has so much time to tell what was.
     package static let patience: Duration = .seconds(15 * 60)
 
@@ -46,6 +50,8 @@ package struct Hub: Sendable {
     /// Machines that were forgotten and not heard since.
     private var forgotten: Set<FleetPlace> = []
     package internal(set) var devices: [FleetPlace: HubDevice] = [:]
+    /// The number of machines of each site, and of each name.
+    private var counts = (sites: [String: Int](), names: [String: Int]())
     package internal(set) var book = FleetIncidentBook()
     private var latest: Duration = .zero
 
@@ -60,7 +66,7 @@ package struct Hub: Sendable {
     package init(devices: [HubDevice], incidents: [FleetIncident], run: String? = nil) {
         self.run = run
         for device in devices {
-            self.devices[device.place] = device
+            if self.devices.updateValue(device, forKey: device.place) == nil { count(device.place, 1) }
         }
         allFallBehind()
         book = FleetIncidentBook(incidents)
@@ -143,7 +149,10 @@ package struct Hub: Sendable {
 
     /// Lets go of a machine. If it is heard again, it is a new one, and what it told before is not asked for.
     package mutating func forget(_ place: FleetPlace) -> [Decision] {
-        if devices.removeValue(forKey: place) != nil { forgotten.insert(place) }
+        if devices.removeValue(forKey: place) != nil {
+            forgotten.insert(place)
+            count(place, -1)
+        }
         return book.forget(place).map(Decision.incident)
     }
 
@@ -171,8 +180,23 @@ package struct Hub: Sendable {
         guard devices.count < Self.deviceLimit else {
             throw PayloadError("\(devices.count) machines are known already")
         }
+        guard counts.sites[place.site, default: 0] < Self.siteLimit else {
+            throw PayloadError("\(Self.siteLimit) machines are known at this site already")
+        }
+        guard counts.names[place.device, default: 0] < Self.nameLimit else {
+            throw PayloadError("a machine of this name is known at \(Self.nameLimit) sites already")
+        }
         devices[place] = HubDevice(place)
+        count(place, 1)
         if forgotten.remove(place) != nil, let told { devices[place]?.log.add(told) }
+    }
+
+    private mutating func count(_ place: FleetPlace, _ change: Int) {
+        let (site, name) = (
+            counts.sites[place.site, default: 0] + change, counts.names[place.device, default: 0] + change
+        )
+        counts.sites[place.site] = site > 0 ? site : nil
+        counts.names[place.device] = name > 0 ? name : nil
     }
 
     private mutating func afford(_ place: FleetPlace) -> Bool { devices[place]?.budget.take(at: latest) ?? true }

@@ -49,18 +49,50 @@ extension HubAPI {
 
     /// Forgets a machine, and all that befell it. One that lives is asked how it is, and begins anew at once.
     func forget(_ place: FleetPlace) throws(Problem) -> WebAnswer {
-        guard let device = keeper.hub.devices[place] else { throw Self.noDevice(place) }
+        guard keeper.hub.devices[place] != nil, try forget([place]) == 1 else { throw Self.noDevice(place) }
+        return WebAnswer(.noContent)
+    }
+
+    /// Forgets all machines of a site, or of a name.
+    func forgetDevices(_ request: WebRequest) throws(Problem) -> WebAnswer {
+        let query = Query(request)
+        let (site, name) = (query.text("site"), query.text("device"))
+        try query.checkNames()
+        guard site != nil || name != nil else {
+            throw Problem(.badRequest, "site or device says which machines are to be forgotten")
+        }
+        let places = keeper.hub.devices.keys.filter { place in
+            (site ?? place.site) == place.site && (name ?? place.device) == place.device
+        }.sorted()
+        var count = 0
+        // Slice by slice, so that messages are not held up for long.
+        for start in stride(from: 0, to: places.count, by: 1000) {
+            count += try forget(Array(places[start..<min(start + 1000, places.count)]))
+        }
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("forgotten", count)
+        object.add("kind", "forgotten")
+        let text = count == 1 ? "one machine is forgotten" : "\(count) machines are forgotten"
+        return .one(Item(key: "forgotten", object: object, text: text), request)
+    }
+
+    /// - Returns: How many were known.
+    private func forget(_ places: [FleetPlace]) throws(Problem) -> Int {
         guard follower.status.isConnected else {
             throw Problem(
                 .serviceUnavailable,
-                "the broker is away, and what it keeps of \(place) would bring it back: try again when it is there"
+                "the broker is away, and what it keeps would bring back what is forgotten: try again when it is there"
             )
         }
-        let wasKnown = try disk { () throws(HistoryFault) in try keeper.forget(place) }
-        guard wasKnown else { throw Self.noDevice(place) }
-        let last = DeviceReplay(after: device.log.newest.last)
-        follower.forget(place, asking: device.presence.standing == .online ? last : nil)
-        return WebAnswer(.noContent)
+        let devices = keeper.hub.devices
+        let known = try disk { () throws(HistoryFault) in try keeper.forget(places) }
+        for place in known {
+            guard let device = devices[place] else { continue }
+            let last = DeviceReplay(after: device.log.newest.last)
+            follower.forget(place, asking: device.presence.standing == .online ? last : nil)
+        }
+        return known.count
     }
 
     static func noSite(_ site: String) -> Problem {

@@ -22,7 +22,14 @@ extension HubAPI {
         return text.answer
     }
 
-    private func addSites(_ sites: [HubSite], to text: inout MetricsText) {
+    /// The maximum number of sites with series of their own. The machines of the others, which have the fewest, are counted together.
+    static let siteLimit = 1000
+
+    /// Not a name of a site.
+    static let otherSites = "(other)"
+
+    private func addSites(_ all: [HubSite], to text: inout MetricsText) {
+        let sites = HubSite.largest(Self.siteLimit, of: all, others: Self.otherSites)
         let devices = "reachability_fleet_devices"
         text.begin(devices, .gauge, "Machines of each site, by how they are.")
         for site in sites {

@@ -80,6 +80,9 @@ package struct HubAPI: Sendable {
         case (.DELETE, .device(let place)):
             try AdminRule.check(request)
             return try forget(place)
+        case (.DELETE, .devices):
+            try AdminRule.check(request)
+            return try forgetDevices(request)
         case (.OPTIONS, _):
             var answer = WebAnswer(.noContent)
             answer.headers.append(("Allow", resource.methods))

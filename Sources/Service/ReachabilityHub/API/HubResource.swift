@@ -60,7 +60,7 @@ enum HubResource: Hashable {
     var methods: String {
         switch self {
         case .reload: "POST, OPTIONS"
-        case .device: "GET, HEAD, DELETE, OPTIONS"
+        case .device, .devices: "GET, HEAD, DELETE, OPTIONS"
         default: "GET, HEAD, OPTIONS"
         }
     }

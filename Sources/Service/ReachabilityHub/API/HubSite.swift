@@ -35,6 +35,19 @@ struct HubSite {
         return sites.values.sorted { $0.name < $1.name }
     }
 
+    /// The sites with the most machines, in the order of their names, and behind them one that has what all others have.
+    static func largest(_ limit: Int, of sites: [HubSite], others name: String) -> [HubSite] {
+        guard sites.count > limit else { return sites }
+        let ranked = sites.sorted { ($1.deviceCount, $0.name) < ($0.deviceCount, $1.name) }
+        var others = HubSite(name: name)
+        for site in ranked.dropFirst(limit) {
+            others.standings.merge(site.standings, uniquingKeysWith: +)
+            others.unexplained += site.unexplained
+            others.incidents += site.incidents
+        }
+        return ranked.prefix(limit).sorted { $0.name < $1.name } + [others]
+    }
+
     var item: Item {
         var object = JSONObject()
         object.add("schema", 1)

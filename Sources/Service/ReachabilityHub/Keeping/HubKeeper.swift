@@ -110,23 +110,27 @@ package final class HubKeeper: Sendable {
         }
     }
 
-    /// Forgets a machine, here and on the disk; what of it is on its way comes back.
+    /// Forgets machines, here and on the disk; messages of theirs that are on their way bring them back.
     ///
-    /// - Returns: Whether it was known.
+    /// - Returns: Those that were known.
     /// - Throws: Where the disk cannot be written; then nothing is forgotten.
-    package func forget(_ place: FleetPlace) throws(HistoryFault) -> Bool {
-        try queue.sync { () -> Result<Bool, HistoryFault> in
+    package func forget(_ places: [FleetPlace]) throws(HistoryFault) -> [FleetPlace] {
+        try queue.sync { () -> Result<[FleetPlace], HistoryFault> in
             work()
-            guard hub.devices[place] != nil else { return .success(false) }
-            do throws(HistoryFault) { try store.forget(place) } catch { return .failure(error) }
+            let devices = hub.devices
+            let known = places.filter { devices[$0] != nil }
+            guard !known.isEmpty else { return .success([]) }
+            do throws(HistoryFault) { try store.forget(known) } catch { return .failure(error) }
             let decisions = state.withLock { state in
-                state.unsaved.devices.remove(place)
-                let decisions = state.hub.forget(place)
-                state.unsaved.add(decisions)
-                return decisions
+                known.flatMap { place in
+                    state.unsaved.devices.remove(place)
+                    let decisions = state.hub.forget(place)
+                    state.unsaved.add(decisions)
+                    return decisions
+                }
             }
             if save(telling: decisions) { work() }
-            return .success(true)
+            return .success(known)
         }.get()
     }
 

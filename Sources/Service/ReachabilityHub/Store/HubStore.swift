@@ -18,8 +18,8 @@ package protocol HubStore: Sendable {
     /// One incident, whole; nil where there is none.
     func incident(_ id: String) throws(HistoryFault) -> FleetIncident?
 
-    /// Deletes a machine, what befell it, and incidents that befell nobody else; all, or nothing.
-    func forget(_ place: FleetPlace) throws(HistoryFault)
+    /// Deletes machines, what befell them, and incidents that befell no other machine; all, or nothing.
+    func forget(_ places: [FleetPlace]) throws(HistoryFault)
 
     /// Deletes incidents that ended before a moment, the oldest first, and what befell machines in them.
     ///

@@ -68,16 +68,8 @@ package final class MemoryHubStore: HubStore {
         state.withLock { state in state.summaries[id].map { state.incident($0) } }
     }
 
-    package func forget(_ place: FleetPlace) {
-        state.withLock { state in
-            state.devices[place] = nil
-            for (id, summary) in state.summaries where summary.site == place.site {
-                guard state.parts[id]?.removeValue(forKey: place.device) != nil else { continue }
-                let parts = state.parts[id] ?? [:]
-                state.summaries[id] = parts.isEmpty ? nil : summary.with(parts.keys.sorted())
-                if parts.isEmpty { state.parts[id] = nil }
-            }
-        }
+    package func forget(_ places: [FleetPlace]) {
+        state.withLock { state in for place in places { state.forget(place) } }
     }
 
     package func deleteIncidents(endedBefore moment: Duration, limit: Int) -> Int {
@@ -103,6 +95,16 @@ package final class MemoryHubStore: HubStore {
 }
 
 extension MemoryHubStore.State {
+    fileprivate mutating func forget(_ place: FleetPlace) {
+        devices[place] = nil
+        for (id, summary) in summaries where summary.site == place.site {
+            guard parts[id]?.removeValue(forKey: place.device) != nil else { continue }
+            let rest = parts[id] ?? [:]
+            summaries[id] = rest.isEmpty ? nil : summary.with(rest.keys.sorted())
+            if rest.isEmpty { parts[id] = nil }
+        }
+    }
+
     /// The latest first.
     fileprivate var ordered: [IncidentSummary] {
         summaries.values.sorted { ($0.start, $0.id) > ($1.start, $1.id) }

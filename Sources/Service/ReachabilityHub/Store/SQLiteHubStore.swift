@@ -56,31 +56,31 @@ package final class SQLiteHubStore: HubStore {
         }
     }
 
-    package func forget(_ place: FleetPlace) throws(HistoryFault) {
+    package func forget(_ places: [FleetPlace]) throws(HistoryFault) {
         do {
-            try database.write { db in
-                for sql in [
-                    "DELETE FROM device WHERE site = :site AND device = :device",
-                    "DELETE FROM outage WHERE site = :site AND device = :device",
-                    """
-                    UPDATE incident SET deviceCount = deviceCount - 1 WHERE site = :site
-                        AND id IN (SELECT incident FROM part WHERE device = :device)
-                    """,
-                    """
-                    DELETE FROM part WHERE device = :device
-                        AND (SELECT site FROM incident WHERE id = part.incident) = :site
-                    """,
-                    "DELETE FROM incident WHERE site = :site AND deviceCount = 0",
-                ] {
-                    let statement = try db.makeStatement(sql: sql)
-                    let names = ["site": place.site, "device": place.device].filter {
-                        sql.contains(":\($0.key)")
-                    }
-                    try statement.execute(arguments: StatementArguments(names))
-                }
-            }
+            try database.write { db in for place in places { try Self.forget(place, db) } }
         } catch {
             throw HistoryFault(error, file: file)
+        }
+    }
+
+    private static func forget(_ place: FleetPlace, _ db: Database) throws {
+        for sql in [
+            "DELETE FROM device WHERE site = :site AND device = :device",
+            "DELETE FROM outage WHERE site = :site AND device = :device",
+            """
+            UPDATE incident SET deviceCount = deviceCount - 1 WHERE site = :site
+                AND id IN (SELECT incident FROM part WHERE device = :device)
+            """,
+            """
+            DELETE FROM part WHERE device = :device
+                AND (SELECT site FROM incident WHERE id = part.incident) = :site
+            """,
+            "DELETE FROM incident WHERE site = :site AND deviceCount = 0",
+        ] {
+            let statement = try db.cachedStatement(sql: sql)
+            let names = ["site": place.site, "device": place.device].filter { sql.contains(":\($0.key)") }
+            try statement.execute(arguments: StatementArguments(names))
         }
     }
 
