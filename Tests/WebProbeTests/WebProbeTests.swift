@@ -267,6 +267,18 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         await server.close()
     }
 
+    @Test func `where a target redirects to is told without what may be a secret of its URL`() async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let place = "https://login.example/?next=%2F%3Fkey%3Dhush"
+        let server = try await WebServer(in: world.namespace, .redirect(to: place))
+        let redirected = try await world.fetch(server, path: "/?key=hush")
+        #expect(redirected.evidence.http?.location == "https://login.example/?***")
+        let other = try await world.fetch(server, path: "/")
+        #expect(other.evidence.http?.location == place)
+        await server.close()
+    }
+
     @Test func `what was seen is told`() async throws {
         let world = try await WebWorld()
         defer { world.close() }

@@ -24,7 +24,8 @@ public struct CheckTarget: Hashable, Sendable {
         case dns(DNSName)
     }
 
-    /// As the user wrote it.
+    /// As the user wrote it, with the query of a URL masked (`https://example.org/health?***`): reports, histories and webhooks contain it, and
+    /// a query may have a token.
     public let text: String
     /// Nil where DNS is not asked: an address, or a name whose address was given.
     package var name: String?
@@ -111,7 +112,7 @@ extension CheckTarget {
             self.init(text, host, .dns(name))
         case "http", "https":
             let url = try Self.url(text)
-            self.init(text, "\(url.host)", .web(url))
+            self.init(text.queryMasked, "\(url.host)", .web(url))
         case let scheme:
             throw .target(text, "\(scheme.printable):// is not known: there are tcp, http, https, icmp and dns")
         }
@@ -187,7 +188,7 @@ extension CheckInputError: CustomStringConvertible {
     /// One sentence for people, safe to print.
     public var description: String {
         switch self {
-        case .target(let text, let problem): "\"\(text.printable)\" cannot be checked: \(problem)"
+        case .target(let text, let problem): "\"\(text.queryMasked.printable)\" cannot be checked: \(problem)"
         case .option(let text, let problem): "\"\(text.printable)\" \(problem)"
         }
     }

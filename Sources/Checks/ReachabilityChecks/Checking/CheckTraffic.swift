@@ -52,10 +52,10 @@ extension NetworkCheck {
             add("the gateway or a neighbour", "GET / of port 80, if DNS gives its address for that random name", 10)
         }
         for anchor in options.anchors {
-            let request = "GET \(anchor.url) with a random challenge, over each family; \(Self.lookup)"
+            let request = "GET \("\(anchor.url)".queryMasked) with a random challenge, over each family; \(Self.lookup)"
             add(anchor.host, "\(request); \(Self.echo) if it is silent", 44)
         }
-        if let api = site.options.portalAPI { add(api.host, "GET \(api.url); \(Self.lookup)", 20) }
+        if let api = site.options.portalAPI { add(api.host, "GET \("\(api.url)".queryMasked); \(Self.lookup)", 20) }
         for target in targets.compactMap({ $0 }) {
             add(target.host, "\(target.content); \(Self.lookup)", 40)
         }
@@ -73,7 +73,7 @@ extension CheckTarget {
         case .any: "echoes (datagrams to port 33434 without the permission), a SYN to port 443 and one to port 80"
         case .echo: "echoes (datagrams to port 33434 without the permission)"
         case .tcp(let port): "a SYN to port \(port), \(NetworkCheck.echo) if nobody answers"
-        case .web(let url): "GET \(url), \(NetworkCheck.echo) if nobody answers"
+        case .web: "GET \(text), \(NetworkCheck.echo) if nobody answers"
         case .handshake(let url): "a handshake of TLS with port \(url.port), \(NetworkCheck.echo) if nobody answers"
         case .name: "nothing"
         case .dns(let name): "DNS: \(name), \(NetworkCheck.echo) if nobody answers"

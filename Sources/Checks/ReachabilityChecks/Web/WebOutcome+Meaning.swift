@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import NIOHTTP1
 import ServerTrustHTTP
 
@@ -7,7 +8,7 @@ extension ProbeResult {
     mutating func take(_ web: WebOutcome, of question: WebRequest) {
         phases.merge(web.phases) { $1 }
         evidence.tls = web.tls
-        evidence.http = web.answer.map { HTTPFacts($0, question.purpose) }
+        evidence.http = web.answer.map { HTTPFacts($0, question) }
         let isSecure = question.url.scheme == .https
         failedPhase = web.phase
         switch web.end {
@@ -66,12 +67,14 @@ extension ProbeResult {
 }
 
 extension HTTPFacts {
-    fileprivate init(_ answer: WebAnswer, _ purpose: WebRequest.Purpose) {
+    fileprivate init(_ answer: WebAnswer, _ request: WebRequest) {
         var challenge = Challenge.notAsked
-        if case .anchor(let nonce) = purpose { challenge = answer.response == nonce ? .echoed : .missing }
+        if case .anchor(let nonce) = request.purpose { challenge = answer.response == nonce ? .echoed : .missing }
         self.init(
             status: answer.status,
-            location: answer.location,
+            // A server that redirects to a page for logging in puts the URL that was requested into that of the page.
+            location: request.url.target.utf8.contains(UInt8(ascii: "?")) && request.purpose == .target
+                ? answer.location?.queryMasked : answer.location,
             challenge: challenge,
             clockOffset: answer.clockOffset,
             retryAfter: answer.retryAfter

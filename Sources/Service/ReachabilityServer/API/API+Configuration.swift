@@ -19,8 +19,7 @@ extension API {
 
 /// What a file says, as JSON, without secrets: a text is shown under the keys that are known to have none in them, and under no other.
 extension TOMLNode {
-    /// What stands for what is not shown.
-    static let mask = "***"
+    private static let mask = String.mask
 
     /// Texts that are no secrets.
     static let shown: Set<String> = [
@@ -74,16 +73,10 @@ extension TOMLNode {
 extension String {
     /// `https://example.org/***`.
     fileprivate var hostAlone: String {
-        guard let scheme = utf8.firstRange(of: "://".utf8) else { return TOMLNode.mask }
+        guard let scheme = utf8.firstRange(of: "://".utf8) else { return .mask }
         let rest = utf8[scheme.upperBound...]
         let end = rest.firstIndex { "/?#\\".utf8.contains($0) } ?? rest.endIndex
-        guard !rest[..<end].contains(UInt8(ascii: "@")) else { return self[..<scheme.upperBound] + TOMLNode.mask }
-        return end == endIndex ? self : self[..<end] + "/" + TOMLNode.mask
-    }
-
-    /// `/health?***`.
-    fileprivate var queryMasked: String {
-        guard let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else { return self }
-        return self[..<mark] + "?" + TOMLNode.mask
+        guard !rest[..<end].contains(UInt8(ascii: "@")) else { return self[..<scheme.upperBound] + Self.mask }
+        return end == endIndex ? self : self[..<end] + "/" + Self.mask
     }
 }

@@ -174,7 +174,7 @@ struct CheckReader {
         default:
             guard let path = paths.compactMap(\.self).first else { return nil }
             guard path.hasPrefix("/") else {
-                table.complain(kind, "it is a path that begins with /, not \"\(path)\"")
+                table.complain(kind, "it is a path that begins with /, not \"\(path.queryMasked)\"")
                 return nil
             }
             var target = try CheckTarget("\(kind)://\(place)\(port.map { ":\($0)" } ?? "")\(path)")
