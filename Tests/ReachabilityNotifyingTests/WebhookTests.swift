@@ -18,6 +18,7 @@ import Testing
     @Test func `an outage is told when it has lasted and when it is over, signed`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("204 No Content"))
         try Data((Self.secret + "\n").utf8).write(to: URL(filePath: world.directory + "/secret"))
+        chmod(world.directory + "/secret", 0o640)
         try world.start(configuration(server, "secret-file = \"\(world.directory)/secret\"\n"))
         world.setCarrier(false)
         await world.advance(.seconds(29))
@@ -186,6 +187,12 @@ import Testing
             try problems("/nowhere") == ["f: notify[1].secret-file: /nowhere cannot be read: No such file or directory"]
         )
         let short = world.directory + "/short"
+        for mode: mode_t in [0o644, 0o604, 0o602, 0o601] {
+            chmod(short, mode)
+            let complaint = "secret-file: every user of this machine may use \(short)"
+            #expect(try problems(short).first?.contains(complaint) == true)
+        }
+        chmod(short, 0o640)
         #expect(try problems(short).first?.contains("has no secret of 16 bytes at least") == true)
         try await world.end(orderly: true)
     }

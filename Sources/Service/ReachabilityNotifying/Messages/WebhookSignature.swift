@@ -38,6 +38,9 @@ struct WebhookSignature: Sendable {
     /// - Throws: A text that says what is wrong, without the secret.
     static func read(_ file: String) throws(SecretProblem) -> WebhookSignature {
         guard let path = CredentialFile.path(of: file) else { throw SecretProblem(CredentialFile.missing(file)) }
+        if let text = CredentialFile.exposure(of: path, remedy: "use another secret, here and at the receiver") {
+            throw SecretProblem(text)
+        }
         var bytes: [UInt8]
         do { bytes = try InputFile.read(path, limit: 4096) } catch {
             throw SecretProblem("\(path.printable) cannot be read: \(error)")

@@ -66,9 +66,7 @@ struct ServerIdentity: Sendable {
 
     /// Whoever has the key can pass for the service.
     private static func checkMode(_ key: String) throws(ConfigurationProblem) {
-        guard let mode = try? OwnFile.mode(key), mode & 0o007 != 0 else { return }
-        let name = key.printable
-        let text = "every user of this machine may use \(name): `chmod o= \(name)` takes that away, then get a new key"
+        guard let text = CredentialFile.exposure(of: key, remedy: "get a new key") else { return }
         throw ConfigurationProblem(path: "access.key", text: text)
     }
 

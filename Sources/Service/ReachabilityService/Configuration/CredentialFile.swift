@@ -12,6 +12,15 @@ package enum CredentialFile {
         return EnvironmentVariable.value(of: "CREDENTIALS_DIRECTORY").map { "\($0)/\(name)" }
     }
 
+    /// Why a file is not used that every user of this machine can read, write or execute; nil for another file.
+    ///
+    /// - Parameter remedy: What to do once the file is protected, for users may have read it.
+    package static func exposure(of path: String, remedy: String) -> String? {
+        guard let mode = try? OwnFile.mode(path), mode & 0o007 != 0 else { return nil }
+        let name = path.printable
+        return "every user of this machine may use \(name): `chmod o= \(name)` takes that away, then \(remedy)"
+    }
+
     /// What to say where there is no path.
     package static func missing(_ name: String) -> String {
         "CREDENTIALS_DIRECTORY is not set, so it is a path: write ./\(name.printable)"
