@@ -15,6 +15,8 @@ import Testing
         #expect(snapshot.name == "snapshot")
         #expect(snapshot.data.contains("\"state\":\"up\""))
         #expect(reader.text.contains("text/event-stream"))
+        // Otherwise nginx brings nothing of it.
+        #expect(reader.text.contains("X-Accel-Buffering: no"))
         world.setCarrier(false)
         await world.world.kernel.clock.advance(by: .seconds(4))
         world.setCarrier(true)
@@ -74,7 +76,7 @@ import Testing
 
     @Test func `a client that does not read is ended, and goes on where it was`() async throws {
         var limits = WebLimits()
-        limits.streamWrites = 64
+        limits.streamBytes = 256 << 10
         let world = try await StreamWorld(limits)
         let slow = try world.open(isReading: false)
         let quick = try world.open()
@@ -96,6 +98,24 @@ import Testing
         _ = try await quick.events(1 + 3 * changes)
         let rest = try await again.events(quick.events.count - slow.events.count)
         #expect((slow.events + rest).map(\.id) == quick.events.map(\.id))
+        await world.stop()
+    }
+
+    @Test func `a thousand targets that fall at once disconnect no client, and who comes again misses nothing`()
+        async throws
+    {
+        let world = try await StreamWorld(targets: (0..<1000).map { "target-\($0)" })
+        let reader = try world.open()
+        let snapshot = try #require(try await reader.events(1).first)
+        world.setCarrier(false)
+        var events = try await reader.events(3001)
+        while events.count(where: { $0.name == "outageBegan" }) < 1000 {
+            events = try await reader.events(events.count + 1)
+        }
+        #expect(world.server.statistics.slowStreams == 0 && !reader.hasEnded)
+        let again = try world.open(after: snapshot.id)
+        let missed = try await again.events(events.count - 1)
+        #expect(missed.map(\.id) == events.dropFirst().map(\.id))
         await world.stop()
     }
 

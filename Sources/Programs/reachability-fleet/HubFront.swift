@@ -23,7 +23,7 @@ struct HubFront {
         var limits = WebLimits()
         limits.connections = max(16, min(limits.connections, ProcessUsage.raiseDescriptorLimit() - 64))
         // When a site falls all of its machines are told of at once.
-        (limits.streamBytes, limits.streamWrites) = (32 << 20, 4096)
+        limits.streamBytes = 32 << 20
         server = WebServer(limits: limits, tls: { access.tls }) { request, done in
             guard let api = api.withLock(\.self) else {
                 return done(Problem(.serviceUnavailable, "the hub is starting").answer(as: .json))

@@ -18,9 +18,9 @@ package struct WebLimits: Sendable {
     /// So many answers that go on, or are waited for, at a time; more are told to come later. Some connections are left for others in any
     /// case.
     package var streams = 1_024
-    /// So much is kept of such an answer for a client that does not take it.
-    package var streamBytes = 256 << 10
-    package var streamWrites = 256
+    /// How many bytes of such an answer are kept for a client that does not take them: the events of 1,000 targets that fall at once. Clients
+    /// share the memory of their events.
+    package var streamBytes = 8 << 20
 
     package init() {}
 

@@ -4,13 +4,17 @@ import NIOHTTP1
 
 /// An answer that goes on: bytes are sent as there are any, until one of both sides ends it.
 ///
-/// Nobody waits for a client that reads slowly: what it has not taken is kept up to a limit, and beyond it the connection is ended.
-/// Its functions may be called on any thread, and under any lock: nothing is written before they return.
+/// A client that reads slowly holds up no other: up to a limit its bytes are kept, and beyond it the connection is ended. Bytes that are sent
+/// before the event loop turns are written together. Its functions may be called on any thread, and under any lock: nothing is written
+/// before they return.
 package final class WebStream: Sendable {
     private struct State {
-        /// What was sent and not taken yet.
+        /// The number of counted bytes that the client has not taken.
         var bytes = 0
-        var writes = 0
+        /// What is written when the event loop turns.
+        var pending: [ByteBuffer] = []
+        /// How many bytes of it are counted.
+        var pendingBytes = 0
         var hasEnded = false
     }
 
@@ -37,31 +41,43 @@ package final class WebStream: Sendable {
     ///
     /// - Parameter isCounted: False for what a client is sent first, however much it is.
     package func send(_ bytes: ByteBuffer, isCounted: Bool = true) {
-        let length = bytes.readableBytes
-        let fits = state.withLock { state -> Bool? in
-            guard !state.hasEnded else { return nil }
-            guard isCounted else { return true }
-            state.bytes += length
-            state.writes += 1
-            state.hasEnded = state.bytes > limits.streamBytes || state.writes > limits.streamWrites
-            return !state.hasEnded
-        }
-        guard let fits else { return }
-        let channel = channel
-        guard fits else {
-            statistics.withLock { $0.slowStreams += 1 }
-            return channel.eventLoop.execute { channel.close(promise: nil) }
-        }
-        channel.eventLoop.execute { [state] in
-            // Nothing comes after the end.
-            guard !state.withLock(\.hasEnded) else { return }
-            channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(bytes))).whenComplete { _ in
-                guard isCounted else { return }
-                state.withLock { state in
-                    state.bytes -= length
-                    state.writes -= 1
+        enum Step { case nothing, flush, close }
+        let step = state.withLock { state -> Step in
+            guard !state.hasEnded else { return .nothing }
+            if isCounted {
+                state.bytes += bytes.readableBytes
+                state.pendingBytes += bytes.readableBytes
+                state.hasEnded = state.bytes > limits.streamBytes
+                if state.hasEnded {
+                    state.pending = []
+                    return .close
                 }
             }
+            state.pending.append(bytes)
+            return state.pending.count == 1 ? .flush : .nothing
+        }
+        let channel = channel
+        switch step {
+        case .nothing: break
+        case .flush: channel.eventLoop.execute { self.flush() }
+        case .close:
+            statistics.withLock { $0.slowStreams += 1 }
+            channel.eventLoop.execute { channel.close(promise: nil) }
+        }
+    }
+
+    /// Writes what was sent since the event loop turned last. Nothing comes after the end.
+    private func flush() {
+        let (pending, length) = state.withLock { state in
+            defer { (state.pending, state.pendingBytes) = ([], 0) }
+            return state.hasEnded ? ([], 0) : (state.pending, state.pendingBytes)
+        }
+        guard let last = pending.last else { return }
+        for bytes in pending.dropLast() {
+            channel.write(HTTPServerResponsePart.body(.byteBuffer(bytes)), promise: nil)
+        }
+        channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(last))).whenComplete { [state] _ in
+            state.withLock { $0.bytes -= length }
         }
     }
 }

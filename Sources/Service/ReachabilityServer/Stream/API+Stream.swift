@@ -32,7 +32,8 @@ extension EventFeed {
                 let position = StreamPosition(epoch: epoch, number: event.number)
                 let object = snapshot.object(of: event, at: position)
                 return EventRing.Entry(event.kind.name, position, object, line: snapshot.line(of: event))
-            }
+            },
+            ofTargets: snapshot.books.accounts.count
         )
     }
 }

@@ -15,6 +15,8 @@ extension EventFeed {
         // A place that is none lies before a gap.
         let position = text.map { StreamPosition($0) ?? StreamPosition(epoch: "", number: 0) }
         var answer = WebAnswer(type: "text/event-stream").unstored
+        // nginx keeps an answer back until it is whole, unless it is told not to.
+        answer.headers.append(("X-Accel-Buffering", "no"))
         answer.stream = { [self] stream in join(stream, after: position, snapshot: snapshot) }
         return answer
     }

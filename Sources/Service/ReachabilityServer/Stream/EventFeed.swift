@@ -174,10 +174,13 @@ package final class EventFeed: Sendable {
     // MARK: Sending
 
     /// Sends events, in the order of their numbers.
-    package func send(_ entries: [EventRing.Entry]) {
+    ///
+    /// - Parameter targets: The number of targets, any of which may have events.
+    package func send(_ entries: [EventRing.Entry], ofTargets targets: Int = 0) {
         guard let first = entries.first, let last = entries.last else { return }
         let whole = Self.joined(entries)
         let waiters = state.withLock { state in
+            state.ring.makeRoom(forTargets: targets)
             for entry in entries where entry.number > state.ring.last { state.ring.append(entry) }
             for (key, listener) in state.listeners where listener.last < last.number {
                 let isWhole = listener.last < first.number

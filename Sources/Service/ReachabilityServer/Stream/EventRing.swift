@@ -28,9 +28,9 @@ package struct EventRing: Sendable {
         }
     }
 
-    /// So many events, and so many bytes of them, are kept.
-    private let limit: Int
-    private let byteLimit: Int
+    /// The maximum numbers of events and of their bytes.
+    private var limit: Int
+    private var byteLimit: Int
     private var entries: [Entry] = []
     private var size = 0
     /// The number of the latest event there was.
@@ -39,6 +39,12 @@ package struct EventRing: Sendable {
     /// - Parameter last: The number of the latest event that is not in it.
     package init(after last: UInt64, limit: Int = 4096, byteLimit: Int = 4 << 20) {
         (self.last, self.limit, self.byteLimit) = (last, limit, byteLimit)
+    }
+
+    /// Makes room for several outages of so many targets at once.
+    mutating func makeRoom(forTargets count: Int) {
+        limit = max(limit, 16 * count)
+        byteLimit = max(byteLimit, 16 * 1024 * count)
     }
 
     mutating func append(_ entry: Entry) {
