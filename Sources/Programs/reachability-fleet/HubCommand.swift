@@ -27,7 +27,7 @@ struct HubCommand: AsyncParsableCommand {
         let options = try HubOptions(arguments)
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
         let signals = EndSignals(reloads: arguments.config != nil)
-        let places = try ListeningPlaces.hub(arguments, configuration.listen)
+        let places = try ListeningPlaces.hub(arguments, configuration.listen, warn: Self.say)
         let access = Access(warn: Self.say)
         do { _ = try access.prepare(configuration)() } catch {
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
@@ -104,6 +104,7 @@ struct HubCommand: AsyncParsableCommand {
     private static func check(_ file: String) throws {
         let configuration = try read(file)
         do { try Access(warn: say).check(configuration) } catch { throw refusal(configuration.placed(error), file) }
+        StandardOutput.write(text: "the configuration is valid")
     }
 
     private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {

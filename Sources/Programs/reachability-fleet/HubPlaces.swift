@@ -14,7 +14,8 @@ extension ListeningPlaces {
     /// - Throws: ``ExitMessage`` for what cannot be.
     static func hub(
         _ arguments: FleetHubArguments,
-        _ listen: ServiceConfiguration.Listen
+        _ listen: ServiceConfiguration.Listen,
+        warn: (String) -> Void
     ) throws(ExitMessage) -> ListeningPlaces {
         let texts = arguments.listen.isEmpty ? listen.http ?? [hubAddress] : arguments.listen
         let named = arguments.socket ?? listen.socket
@@ -25,6 +26,7 @@ extension ListeningPlaces {
         if let named {
             socket = named == none ? nil : Socket(named, isCommon: geteuid() == 0)
         } else {
+            if made == nil, let absence = ServiceSocket.hub.absence { warn(absence) }
             let directory = made == nil ? usual : nil
             socket = usual.map {
                 Socket(ServiceSocket.hub.path(in: $0), directory: directory, isCommon: geteuid() == 0 || made != nil)

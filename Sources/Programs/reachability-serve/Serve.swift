@@ -22,7 +22,7 @@ struct Serve: AsyncParsableCommand {
             do { try Access(warn: Self.warn).check(configuration) } catch {
                 throw Self.refusal(configuration.placed(error), file)
             }
-            return
+            return StandardOutput.write(text: "the configuration is valid")
         }
         if arguments.reload { return try ServiceClient(socket: arguments.socket, json: false).reload() }
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
@@ -34,6 +34,7 @@ struct Serve: AsyncParsableCommand {
         let signals = EndSignals(reloads: arguments.config != nil)
         let supervision = Supervision(Supervision.offer.notify)
         let places = try ServePlaces(arguments, configuration.listen, Supervision.offer.descriptors)
+        if let absence = places.absence { Self.warn(absence) }
         let access = Access(warn: Self.warn)
         do { _ = try access.prepare(configuration)() } catch {
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")

@@ -9,6 +9,8 @@ struct ServePlaces {
     private let own: ListeningPlaces
     /// What was handed over, in place of what it would make itself.
     let inherited: [InheritedSocket]
+    /// Why there is no Unix socket, although none was declined.
+    let absence: String?
 
     /// A socket that was handed over.
     struct InheritedSocket {
@@ -27,12 +29,14 @@ struct ServePlaces {
         inherited = try descriptors.map { descriptor throws(ExitMessage) in try Self.socket(descriptor) }
         let hasLocal = inherited.contains { if case .local = $0.socket.place { true } else { false } }
         let internet = inherited.filter { if case .internet = $0.socket.place { true } else { false } }
+        let named = arguments.socket ?? listen.socket
+        absence = hasLocal || named != nil ? nil : ServiceSocket.service.absence
         let texts = arguments.listen.isEmpty ? listen.http ?? [ListenAddress.standard] : arguments.listen
         do {
             var places = try ListeningPlaces(
                 http: texts,
                 https: listen.https ?? [],
-                socket: hasLocal ? nil : Self.ownSocket(arguments.socket ?? listen.socket)
+                socket: hasLocal ? nil : Self.ownSocket(named)
             )
             places.addresses.removeAll { address in internet.contains { $0.isSecured == address.isSecured } }
             own = places

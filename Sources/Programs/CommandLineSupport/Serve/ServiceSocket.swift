@@ -31,6 +31,13 @@ package struct ServiceSocket: Sendable {
         return base + "/reachability"
     }
 
+    /// Why there is no Unix socket where none is named; nil where there is one.
+    package var absence: String? {
+        guard directory == nil else { return nil }
+        let hint = "name a path with --socket, or none"
+        return "there is no Unix socket: XDG_RUNTIME_DIR is not the path of a directory; \(hint)"
+    }
+
     package func path(in directory: String) -> String { "\(directory)/\(file)" }
 
     /// Where a client looks to whom no socket is named: root's service is for everybody, but one's own comes first.
