@@ -24,7 +24,7 @@ import Testing
     /// Fails four times, then succeeds; says what came of it, when attempts began, and what is left of the budget.
     private func retry(
         _ advice: RetryAdvice?,
-        errors: [SocketFailure] = .init(repeating: RetryTests.refused, count: 4),
+        errors: [SocketFailure] = .init(repeating: RetryTests.unreachable, count: 4),
         deadline: Duration = .seconds(300),
         meanwhile: @escaping @Sendable (VirtualWorld, PlayedNetwork) async -> Void = { _, _ in }
     ) throws -> (outcome: Result<Int, RetryError>, attempts: [Duration], reasons: [RetryReason?], budget: Int) {
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `a portal is waited for, at no charge`() throws {
-        let (outcome, attempts, reasons, budget) = try retry(.wait, errors: [RetryTests.refused])
+        let (outcome, attempts, reasons, budget) = try retry(.wait, errors: [RetryTests.unreachable])
         #expect((try outcome.get()) == 2 && attempts.count == 2 && reasons == [.obstacle, nil])
         #expect(attempts[1] >= .seconds(60) && attempts[1] < .milliseconds(60_100), "\(attempts)")
         #expect(budget == RetryLimits.standard.budget.capacity)
@@ -124,7 +124,7 @@ import Testing
             let outcome = try? await withRetry(target: target, coordinator: coordinator, clock: world) { number in
                 // The first failure makes somebody follow the path, so that the second attempt begins with a known one.
                 if number == 2 { network.change() }
-                if number <= 2 { throw RetryTests.refused }
+                if number <= 2 { throw RetryTests.unreachable }
                 return number
             }
             return outcome?.attempts.map(\.reason) ?? []

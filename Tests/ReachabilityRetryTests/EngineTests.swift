@@ -207,7 +207,7 @@ import Testing
                     group.addTask {
                         guard let target = try? RetryTarget(host: "host\(host).example", method: .get) else { return }
                         _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) { number in
-                            guard number > 1 else { try await fail(with: RetryTests.refused) }
+                            guard number > 1 else { try await fail(with: RetryTests.unreachable) }
                             retries.record(world.time)
                         }
                     }
@@ -375,7 +375,7 @@ import Testing
         let target = try RetryTarget(host: "example.org", method: .get)
         _ = try run { [world] () throws(RetryError) in
             try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
-                if number == 1 { try await fail(with: RetryTests.refused) }
+                if number == 1 { try await fail(with: RetryTests.unreachable) }
             }
         }.get()
         #expect(

@@ -9,7 +9,7 @@ import Testing
 
 /// Many requests that wait for the same host.
 @Suite struct ReleaseTests {
-    private static let refused = SocketFailure(errorNumber: 111, during: .connecting)
+    private static let unreachable = SocketFailure(errorNumber: 113, during: .connecting)
 
     @Test func `ten thousand that wait are released at the rate, none lost, none early`() throws {
         let world = VirtualWorld()
@@ -33,7 +33,7 @@ import Testing
                         do throws(RetryError) {
                             _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
                                 if !network.isReachable { offline.record(request) }
-                                guard number > 1 else { try await fail(with: Self.refused) }
+                                guard number > 1 else { try await fail(with: Self.unreachable) }
                                 retries.record((request, world.time))
                             }
                             return true
@@ -80,7 +80,7 @@ import Testing
                         let target = RetryTarget.network(isRepeatable: false)
                         do throws(RetryError) {
                             _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
-                                guard number > 1 else { try await fail(with: Self.refused) }
+                                guard number > 1 else { try await fail(with: Self.unreachable) }
                                 #expect(network.isReachable)
                                 retries.record(world.time)
                             }
@@ -124,7 +124,7 @@ import Testing
                                 let target = RetryTarget.network(isRepeatable: true, priority: priority)
                                 _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) {
                                     number in
-                                    guard number > 1 else { try await fail(with: Self.refused) }
+                                    guard number > 1 else { try await fail(with: Self.unreachable) }
                                     retries.record(name)
                                 }
                             }
@@ -235,7 +235,7 @@ import Testing
                                 target: target,
                                 coordinator: coordinator,
                                 clock: world
-                            ) { _ in try await fail(with: Self.refused) }
+                            ) { _ in try await fail(with: Self.unreachable) }
                             return nil
                         } catch { return error.ending }
                     }
@@ -266,7 +266,7 @@ import Testing
                             _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { number in
                                 // One waits, the other is in the middle of an attempt.
                                 if kind == 1 { return try await world.sleep(for: .seconds(100)) }
-                                if number == 1 { try await fail(with: Self.refused) }
+                                if number == 1 { try await fail(with: Self.unreachable) }
                             }
                             return nil
                         } catch { return error.ending }

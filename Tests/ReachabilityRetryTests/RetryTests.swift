@@ -15,7 +15,7 @@ import Testing
         RetryCoordinator(limits: limits, verdicts: network, clock: world, random: SeededGenerator(seed: 1))
     }
 
-    static let refused = SocketFailure(errorNumber: 111, during: .connecting)
+    static let unreachable = SocketFailure(errorNumber: 113, during: .connecting)
     static let reset = SocketFailure(errorNumber: 104, during: .exchanging)
 
     func target(_ method: RequestMethod = .get, key: String? = nil) throws -> RetryTarget {
@@ -62,12 +62,12 @@ import Testing
     }
 
     @Test func `the history has errors, verdicts, waits and reasons`() throws {
-        let (result, begun) = retry([Self.refused, StatusFailure(status: 503)], target: try target(.put))
+        let (result, begun) = retry([Self.unreachable, StatusFailure(status: 503)], target: try target(.put))
         let attempts = try result.get().attempts
         #expect(attempts.map(\.number) == [1, 2, 3])
         #expect(attempts.map(\.stage) == [.neverSent, .answered(status: 503), nil])
         #expect(attempts.map(\.reason) == [.backoff, .backoff, nil])
-        #expect(attempts[0].error as? SocketFailure == Self.refused)
+        #expect(attempts[0].error as? SocketFailure == Self.unreachable)
         #expect(attempts[0].verdict?.status == .reachable)
         #expect(attempts[2].verdict == nil)
         #expect(attempts.map(\.began) == begun)
@@ -86,7 +86,7 @@ import Testing
         }
         #expect(try retry([Self.reset], target: target(.post, key: "k")).result.get().value == 2)
         #expect(try retry([Self.reset], target: target(.put)).result.get().value == 2)
-        #expect(try retry([Self.refused], target: target(.post)).result.get().value == 2)
+        #expect(try retry([Self.unreachable], target: target(.post)).result.get().value == 2)
         guard case .failure = try retry([Self.reset], target: target(.post, key: "")).result else {
             Issue.record("an empty key is no key")
             return
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `no attempt while offline, and one at once when the network is back`() throws {
         network.set(reachable: false)
-        let (result, begun) = retry([Self.refused], target: try target()) { [world, network] in
+        let (result, begun) = retry([Self.unreachable], target: try target()) { [world, network] in
             try? await world.sleep(for: .seconds(37))
             network.set(reachable: true)
         }
@@ -109,10 +109,10 @@ import Testing
     @Test func `a deadline passed offline gives the last real error`() throws {
         network.set(reachable: false)
         let policy = try RetryPolicy(deadline: .seconds(10))
-        let (result, begun) = retry([Self.refused], target: try target(), policy: policy)
+        let (result, begun) = retry([Self.unreachable], target: try target(), policy: policy)
         guard case .failure(let error) = result else { return }
         #expect(error.ending == .deadlineExpired && begun.count == 1)
-        #expect(error.lastError as? SocketFailure == Self.refused)
+        #expect(error.lastError as? SocketFailure == Self.unreachable)
         #expect(world.time == .seconds(10))
     }
 
@@ -124,21 +124,21 @@ import Testing
             do throws(RetryError) {
                 _ = try await withRetry(policy: policy, target: target, coordinator: coordinator, clock: world) {
                     number in
-                    if number == 1 { throw Self.refused }
+                    if number == 1 { throw Self.unreachable }
                     try await world.sleep(for: .seconds(3600))
                 }
                 return nil
             } catch { return error }
         }
         #expect(error?.ending == .deadlineExpired && error?.attempts.count == 2)
-        #expect(error?.lastError as? SocketFailure == Self.refused)
+        #expect(error?.lastError as? SocketFailure == Self.unreachable)
         #expect(world.time == .seconds(10))
     }
 
     @Test func `a new path cuts the backoff short, once`() throws {
         let slow = try Backoff(base: .seconds(100), factor: 1, cap: .seconds(100))
         let policy = try RetryPolicy(backoff: slow)
-        let (result, begun) = retry([Self.refused], target: try target(), policy: policy) { [world, network] in
+        let (result, begun) = retry([Self.unreachable], target: try target(), policy: policy) { [world, network] in
             try? await world.sleep(for: .milliseconds(300))
             network.change()
         }
@@ -169,7 +169,8 @@ import Testing
         #expect(error.ending == .attemptsExhausted)
         let policy = try RetryPolicy(attempts: 5)
         #expect(
-            retry(Array(repeating: Self.refused, count: 9), target: try target(), policy: policy).attempts.count == 5
+            retry(Array(repeating: Self.unreachable, count: 9), target: try target(), policy: policy).attempts.count
+                == 5
         )
     }
 
@@ -193,7 +194,7 @@ import Testing
                 group.addTask {
                     do throws(RetryError) {
                         _ = try await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
-                            throw Self.refused
+                            throw Self.unreachable
                         }
                         return nil
                     } catch { return error.ending }

@@ -7,7 +7,7 @@ import Testing
 
 /// The network goes for 1 to 60 s: how soon the first success follows its return, beside Alamofire's arithmetic.
 @Suite struct SimulationTests {
-    private static let refused = SocketFailure(errorNumber: 101, during: .connecting)
+    private static let unreachable = SocketFailure(errorNumber: 101, during: .connecting)
 
     /// How long after the return the first success came with our retrier, and how many attempts were made meanwhile.
     private func ours(offline: Duration, seed: UInt64) throws -> (delay: Duration, attempts: Int) {
@@ -22,7 +22,7 @@ import Testing
                 group.addTask {
                     _ = try? await withRetry(target: target, coordinator: coordinator, clock: world) { _ in
                         attempts.record(network.isReachable)
-                        if !network.isReachable { try await fail(with: Self.refused) }
+                        if !network.isReachable { try await fail(with: Self.unreachable) }
                     }
                 }
                 try? await world.sleep(for: offline)

@@ -27,6 +27,15 @@ extension URLError: RetryableError {
     /// networkConnectionLost, and badServerResponse: that is how URLSession on Linux has a connection closed without an answer.
     public var isConnectionLost: Bool { code == .networkConnectionLost || code == .badServerResponse }
 
+    /// cannotConnectToHost is a refusal; cannotFindHost and dnsLookupFailed are names that are not resolved.
+    public var connectionFailure: ConnectionFailure? {
+        switch code {
+        case .cannotConnectToHost: .refused
+        case .cannotFindHost, .dnsLookupFailed: .nameNotResolved
+        default: nil
+        }
+    }
+
     /// What libcurl says where URLSession has no code for it.
     private var unknownStage: FailureStage? {
         let text = localizedDescription

@@ -24,6 +24,8 @@ struct HTTPLab: Sendable {
             deadline: deadline,
             attempts: attempts,
             attemptsAfterSending: attemptsAfterSending,
+            attemptsUnresolved: attempts,
+            attemptsRefused: attempts,
             backoff: Backoff(base: .milliseconds(1), cap: .milliseconds(4)),
             retryAfterCap: retryAfterCap
         )

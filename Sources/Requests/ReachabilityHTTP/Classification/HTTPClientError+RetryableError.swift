@@ -37,6 +37,9 @@ public struct UnsentRequest: RetryableError, CustomStringConvertible {
     /// Never sent.
     public var failureStage: FailureStage? { .neverSent }
 
+    /// What its cause says.
+    public var connectionFailure: ConnectionFailure? { (cause as? any RetryableError)?.connectionFailure }
+
     /// One sentence.
     public var description: String { "failed before it was sent: \(cause)" }
 }

@@ -37,6 +37,9 @@ extension IOError: RetryableError {
     /// By its error number, see `SocketFailure`.
     public var isConnectionLost: Bool { failure.isConnectionLost }
 
+    /// ECONNREFUSED of `connect(2)`.
+    public var connectionFailure: ConnectionFailure? { failure.connectionFailure }
+
     private var failure: SocketFailure {
         SocketFailure(errorNumber: errnoCode, during: isOfConnect ? .connecting : .exchanging)
     }
@@ -52,6 +55,15 @@ extension IOError: RetryableError {
 extension NIOConnectionError: RetryableError {
     /// Never sent.
     public var failureStage: FailureStage? { .neverSent }
+
+    /// Refused if one address refused and no other failed in another way; not resolved if there is no address.
+    public var connectionFailure: ConnectionFailure? {
+        guard !connectionErrors.isEmpty else { return .nameNotResolved }
+        let isRefused = connectionErrors.allSatisfy { failure in
+            (failure.error as? any RetryableError)?.connectionFailure == .refused
+        }
+        return isRefused ? .refused : nil
+    }
 }
 
 /// The name could not be resolved. The error does not tell a name that does not exist from a name service that cannot be
@@ -59,6 +71,9 @@ extension NIOConnectionError: RetryableError {
 extension SocketAddressError.UnknownHost: RetryableError {
     /// Never sent.
     public var failureStage: FailureStage? { .neverSent }
+
+    /// Not resolved.
+    public var connectionFailure: ConnectionFailure? { .nameNotResolved }
 }
 
 /// What came back was no answer of HTTP/1, or ended in the middle of one.

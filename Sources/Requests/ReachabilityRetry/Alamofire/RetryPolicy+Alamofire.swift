@@ -45,6 +45,7 @@ extension RetryPolicy {
             attempts: attempts,
             attemptsAfterSending: attempts,
             attemptsUnresolved: attempts,
+            attemptsRefused: attempts,
             backoff: backoff,
             statuses: statuses,
             methods: methods
@@ -67,6 +68,7 @@ extension RetryPolicy: RequestInterceptor {
             attempts: request.retryCount + 1,
             sent: request.stage?.wasSent == true ? request.retryCount + 1 : 0,
             unresolved: 0,
+            refused: 0,
             backoffs: request.retryCount
         )
         let target = RetryTarget.network(isRepeatable: isRepeatable)

@@ -67,9 +67,23 @@ public protocol RetryableError: Error {
 
     /// Whether a connection in use was lost: reset, or closed before the answer was whole. Unless implemented, false.
     var isConnectionLost: Bool { get }
+
+    /// The reason why no connection was made, if waiting for the network does not help against it. Unless implemented, nil.
+    var connectionFailure: ConnectionFailure? { get }
 }
 
 extension RetryableError {
     /// Not known to be.
     public var isConnectionLost: Bool { false }
+
+    /// Not known.
+    public var connectionFailure: ConnectionFailure? { nil }
+}
+
+/// A reason why no connection was made that repeats at once, so that a policy limits its attempts.
+public enum ConnectionFailure: Hashable, Sendable {
+    /// The host refuses connections to the port (ECONNREFUSED). Limited by ``RetryPolicy/attemptsRefused``.
+    case refused
+    /// The name of the host was not resolved. Limited by ``RetryPolicy/attemptsUnresolved``.
+    case nameNotResolved
 }

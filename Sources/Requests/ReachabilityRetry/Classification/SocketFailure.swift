@@ -22,6 +22,11 @@ public struct SocketFailure: RetryableError, Hashable {
     /// Whether it was a connection in use, and ECONNRESET, ECONNABORTED, ENETRESET, EPIPE or ENOTCONN.
     public var isConnectionLost: Bool { phase == .exchanging && Self.lost.contains(errorNumber) }
 
+    /// ECONNREFUSED of a connection that is being made.
+    public var connectionFailure: ConnectionFailure? {
+        phase == .connecting && errorNumber == ECONNREFUSED ? .refused : nil
+    }
+
     private static let lost: Set<Int32> = [ECONNRESET, ECONNABORTED, ENETRESET, EPIPE, ENOTCONN]
 }
 

@@ -4,7 +4,7 @@
 /// | Setting | Default | Meaning |
 /// |---|---|---|
 /// | ``adapter`` | none | changes the request before each attempt |
-/// | ``retrier`` | none | is asked about failures that the policy does not retry |
+/// | ``retrier`` | none | is asked about failures that the policy does not retry, or no more |
 /// | ``validate`` | none | says which answers are failures |
 /// | ``redirects`` | 20, unless the client is told not to follow any | which redirects are followed |
 /// | ``attemptTimeout`` | none | how long one attempt may take; the client's own timeouts hold besides |
@@ -26,8 +26,9 @@ public struct RequestRetryOptions: Sendable {
     /// idempotency key belongs there, for it has to be the same in each attempt (``idempotency``).
     public var adapter: (any RequestAdapter)?
 
-    /// Asked about what the policy does not retry: a 401 that ``validate`` refuses, for example. It is asked where nothing was sent, where
-    /// the server has answered, or where repeating does no harm; its retries count as attempts, and the deadline holds.
+    /// The retrier of failures that the policy does not retry, or no more: a 401 that ``validate`` refuses, for example. It is asked if
+    /// nothing was sent, if the server has answered, or if a repetition does no harm. It may exceed the policy's number of attempts, but
+    /// not the deadline.
     public var retrier: (any RequestRetrier)?
 
     /// Says which answers are failures: what it throws ends the request, unless the retrier wants it sent again. Without it every answer

@@ -146,11 +146,9 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         }
         if let retrier = options.retrier, hop.isFirstOrigin {
             work.ask = { [idempotency = options.idempotency] retries, stage, error in
-                guard !(error is AdapterFailure), !(error is BodyNotReplayable), let request = latest.request else {
-                    return .doNotRetry
-                }
+                guard !(error is AdapterFailure), !(error is BodyNotReplayable) else { return .doNotRetry }
                 let failed = FailedRequest(
-                    request: request,
+                    request: latest.request ?? hop.request,
                     retryCount: retries,
                     stage: stage,
                     idempotency: idempotency

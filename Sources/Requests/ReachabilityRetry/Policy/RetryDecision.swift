@@ -18,6 +18,8 @@ enum RetryDecision: Equatable {
         var sent: Int
         /// How many failed while the name was not resolved.
         var unresolved: Int
+        /// How many the host has refused.
+        var refused: Int
         /// How many waits of the backoff there were.
         var backoffs: Int
         /// Nil without a deadline.
@@ -42,8 +44,13 @@ enum RetryDecision: Equatable {
             self = .end(.unsafeToRepeat)
             return
         }
+        // An attempt that failed for want of a path does not count where the wait for one has a limit of its own.
+        if stage == .neverSent, situation.verdict.isOffline, policy.pathTimeout != nil {
+            self = .retry(.unreachable, pause: nil, isFree: true)
+            return
+        }
         guard situation.attempts < policy.attempts, situation.sent < policy.attemptsAfterSending,
-            situation.unresolved < policy.attemptsUnresolved
+            situation.unresolved < policy.attemptsUnresolved, situation.refused < policy.attemptsRefused
         else {
             self = .end(.attemptsExhausted)
             return

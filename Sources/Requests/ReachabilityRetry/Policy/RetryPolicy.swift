@@ -45,9 +45,15 @@ public struct RetryPolicy: Sendable {
     /// How many of these may get as far as being sent.
     public let attemptsAfterSending: Int
 
-    /// How many of these may fail while the monitor says that the name is not resolved, although name servers can be reached: the name may
-    /// be mistyped.
+    /// The maximum number of attempts that fail because the name of the host is not resolved although name servers can be reached. The name
+    /// may be mistyped.
     public let attemptsUnresolved: Int
+
+    /// The maximum number of attempts that the host refuses (ECONNREFUSED). No server may be running.
+    public let attemptsRefused: Int
+
+    /// The maximum time that a request waits for a path to its host, all such waits together. If nil, only the deadline limits it.
+    public let pathTimeout: Duration?
 
     /// The waits where nothing better is to be waited for.
     public let backoff: Backoff
@@ -69,17 +75,36 @@ public struct RetryPolicy: Sendable {
     /// What tells how far a failed request got.
     public let classify: Classifier
 
-    /// Five minutes, 20 attempts, 3 of them sent, 6 without the name (15.5 s at most), ``Backoff/standard``, Retry-After up to a minute.
+    /// Five minutes, 20 attempts, of which 3 are sent, 3 fail without the name and 3 are refused (1.5 s at most), ``Backoff/standard``,
+    /// Retry-After up to a minute.
     public static let standard = RetryPolicy(
         checkedDeadline: .seconds(300),
         attempts: 20,
         attemptsAfterSending: 3,
-        attemptsUnresolved: 6,
+        attemptsUnresolved: 3,
+        attemptsRefused: 3,
         backoff: .standard,
         retryAfterCap: .seconds(60),
         statuses: standardStatuses,
         methods: nil,
         waitsFirst: false,
+        classify: classifyRetryableErrors
+    )
+
+    /// One attempt, without a deadline, after a wait of at most 30 seconds while this machine has no path. Every status is an answer. It is
+    /// the default of a `Session`, whose interceptors decide about retries.
+    public static let singleAttempt = RetryPolicy(
+        checkedDeadline: nil,
+        attempts: 1,
+        attemptsAfterSending: 1,
+        attemptsUnresolved: 1,
+        attemptsRefused: 1,
+        pathTimeout: .seconds(30),
+        backoff: .standard,
+        retryAfterCap: .seconds(60),
+        statuses: [],
+        methods: nil,
+        waitsFirst: true,
         classify: classifyRetryableErrors
     )
 
@@ -89,7 +114,9 @@ public struct RetryPolicy: Sendable {
         deadline: Duration? = .seconds(300),
         attempts: Int = 20,
         attemptsAfterSending: Int = 3,
-        attemptsUnresolved: Int = 6,
+        attemptsUnresolved: Int = 3,
+        attemptsRefused: Int = 3,
+        pathTimeout: Duration? = nil,
         backoff: Backoff = .standard,
         retryAfterCap: Duration = .seconds(60),
         statuses: Set<Int> = standardStatuses,
@@ -101,6 +128,8 @@ public struct RetryPolicy: Sendable {
         try RetryPolicyError.check(Double(attempts), "the number of attempts", atLeast: 1)
         try RetryPolicyError.check(Double(attemptsAfterSending), "the number of attempts after sending", atLeast: 1)
         try RetryPolicyError.check(Double(attemptsUnresolved), "the number of attempts without the name", atLeast: 1)
+        try RetryPolicyError.check(Double(attemptsRefused), "the number of refused attempts", atLeast: 1)
+        if let pathTimeout { try RetryPolicyError.check(pathTimeout, "the longest wait for a path") }
         try RetryPolicyError.check(retryAfterCap, "the cap of Retry-After")
         if deadline == nil, attempts > 1 { throw .neverEnds }
         self.init(
@@ -108,6 +137,8 @@ public struct RetryPolicy: Sendable {
             attempts: attempts,
             attemptsAfterSending: attemptsAfterSending,
             attemptsUnresolved: attemptsUnresolved,
+            attemptsRefused: attemptsRefused,
+            pathTimeout: pathTimeout,
             backoff: backoff,
             retryAfterCap: retryAfterCap,
             statuses: statuses,
@@ -122,6 +153,8 @@ public struct RetryPolicy: Sendable {
         attempts: Int,
         attemptsAfterSending: Int,
         attemptsUnresolved: Int,
+        attemptsRefused: Int = .max,
+        pathTimeout: Duration? = nil,
         backoff: Backoff,
         retryAfterCap: Duration,
         statuses: Set<Int>,
@@ -133,6 +166,8 @@ public struct RetryPolicy: Sendable {
         self.attempts = attempts
         self.attemptsAfterSending = attemptsAfterSending
         self.attemptsUnresolved = attemptsUnresolved
+        self.attemptsRefused = attemptsRefused
+        self.pathTimeout = pathTimeout
         self.backoff = backoff
         self.retryAfterCap = retryAfterCap
         self.statuses = statuses

@@ -75,11 +75,9 @@ final class RetryRun<Value: Sendable> {
                 cut = await attempt()
             }
             var step = judge(after: cut)
-            if case .ask(let ending) = step { step = await askRetrier(or: ending) }
-            switch step {
-            case .succeed: return finish(nil)
-            case .end(let ending), .ask(let ending): return finish(ending)
-            case .wait(let pause):
+            while true {
+                if case .ask(let ending) = step { step = await askRetrier(or: ending) }
+                guard case .wait(let pause) = step else { return finish(step.ending) }
                 waitBegan = clock.now
                 if case .held(let answer, let error)? = result {
                     // Nobody can read it any more, whatever comes of the wait.
@@ -87,14 +85,24 @@ final class RetryRun<Value: Sendable> {
                     await work.letGo(answer)
                 }
                 if let ending = await heedAdvice() { return finish(ending) }
-                switch await getInLine(after: pause).end() {
-                case .turn(let isProbe): self.isProbe = isProbe
-                case .ended(let ending): return finish(ending)
-                }
+                let end = await getInLine(after: pause).end()
                 attempts[attempts.count - 1].wait = clock.now - waitBegan
+                if case .turn(let isProbe) = end {
+                    self.isProbe = isProbe
+                    break
+                }
+                step = stepAfterWait(end)
             }
         }
         return finish(.cancelled)
+    }
+
+    /// What follows a wait that brought no turn: the retrier is asked where only the wait for a path took too long.
+    private func stepAfterWait(_ end: WaitEnd) -> Step {
+        guard case .ended(let ending) = end else { return .succeed }
+        let isPathMissing = ending == .deadlineExpired && attempts.last?.reason == .unreachable
+        let isInTime = deadline.map { clock.now < $0 } ?? true
+        return isPathMissing && isInTime && work.ask != nil ? .ask(ending) : .end(ending)
     }
 
     private func finish(_ ending: RetryError.Ending?) -> RetryError.Ending? {
@@ -161,7 +169,7 @@ final class RetryRun<Value: Sendable> {
             return follow(.retry(.retryAfter, pause: hold, isFree: true))
         default:
             guard let stage else { break }
-            if stage.isOfNetwork, verdict.lacksAddress { counts.unresolved += 1 }
+            count(failure, stage, verdict)
             coordinator.learn(from: stage, begunAt: generation, at: target)
         }
         let situation = RetryDecision.Situation(
@@ -171,10 +179,19 @@ final class RetryRun<Value: Sendable> {
             attempts: made,
             sent: counts.sent,
             unresolved: counts.unresolved,
+            refused: counts.refused,
             backoffs: counts.backoffs,
             timeLeft: deadline.map { $0 - clock.now }
         )
         return follow(RetryDecision(after: situation, of: target, by: policy, chance: coordinator.chance))
+    }
+
+    /// Counts what the policy limits. While the machine is offline neither a name nor a refusal says anything of the host.
+    private func count(_ failure: any Error, _ stage: FailureStage, _ verdict: RetryVerdict) {
+        guard stage.isOfNetwork, !verdict.isOffline else { return }
+        let cause = (failure as? any RetryableError)?.connectionFailure
+        if verdict.lacksAddress || cause == .nameNotResolved { counts.unresolved += 1 }
+        if cause == .refused { counts.refused += 1 }
     }
 
     /// How many attempts were made.
@@ -185,15 +202,16 @@ final class RetryRun<Value: Sendable> {
         (failure as? UnsentAttempt)?.failureStage ?? policy.classify(failure, verdict)
     }
 
-    /// Asks the caller's retrier about a failure that the policy does not retry. It cannot have done twice what must not be: it is asked
-    /// where nothing was sent, where the server has answered, or where repeating does no harm.
+    /// Asks the caller's retrier about a failure that the policy does not retry, or no more. The retrier is asked only if the request was
+    /// not sent, if the server has answered, or if a repetition does no harm.
     @inline(never)
     private func askRetrier(or ending: RetryError.Ending) async -> Step {
-        guard let ask = work.ask, let last = attempts.last, let error = last.error, made < policy.attempts,
+        guard let ask = work.ask, let last = attempts.last, let error = last.error,
             target.isRepeatable || last.stage == .neverSent || last.stage?.isOfNetwork == false
+                || last.stage == nil && work.progress?.hasSent == false
         else { return .end(ending) }
-        // The budget keeps a server that has trouble from more. One that refuses has none.
-        let (count, isFree) = (made - 1, last.stage?.isRefusal == true)
+        // The budget protects a server that fails. A server that refuses a request does not fail.
+        let (count, isFree) = (max(0, made - 1), last.stage?.isRefusal == true)
         let answer = await asking { await ask(count, last.stage, error) }
         if Task.isCancelled { return .end(.cancelled) }
         switch answer {
@@ -271,7 +289,15 @@ final class RetryRun<Value: Sendable> {
         let pause = pause(told)
         let endsWithNewPath = attempts.last?.reason == .backoff && advised != .backOff
         let wait = pause.map { (duration: $0, endsWithNewPath: endsWithNewPath) }
-        return WaitInLine(wait, for: target, until: deadline, on: clock, at: coordinator)
+        return WaitInLine(wait, for: target, until: endOfWait(after: pause), on: clock, at: coordinator)
+    }
+
+    /// When a wait that begins now ends, if there is no path then: at the deadline, or when the policy's time for that is used up.
+    private func endOfWait(after pause: Duration?) -> Duration? {
+        guard let limit = policy.pathTimeout else { return deadline }
+        let waited = attempts.reduce(Duration.zero) { $1.reason == .unreachable ? $0 + $1.wait : $0 }
+        let end = clock.now + (pause ?? .zero) + max(.zero, limit - waited)
+        return deadline.map { min($0, end) } ?? end
     }
 
     /// What follows an attempt.
@@ -282,6 +308,14 @@ final class RetryRun<Value: Sendable> {
         case ask(RetryError.Ending)
         /// Nil for no pause before getting in line.
         case wait(Duration?)
+
+        /// Why no further attempt is made; nil after a success.
+        var ending: RetryError.Ending? {
+            switch self {
+            case .succeed, .wait: nil
+            case .end(let ending), .ask(let ending): ending
+            }
+        }
     }
 }
 
@@ -291,6 +325,8 @@ private struct Counts {
     var sent = 0
     /// Attempts that failed while the name was not resolved.
     var unresolved = 0
+    /// Attempts that the host refused.
+    var refused = 0
     /// Attempts that were not made, or cut before they had sent anything, because there was no path.
     var unmade = 0
     /// Waits of the backoff.
@@ -301,8 +337,10 @@ private struct Counts {
 }
 
 extension RetryError.Ending {
-    /// Whether the caller's retrier may know better.
-    fileprivate var mayBeAskedAbout: Bool { self == .notRetryable || self == .unsafeToRepeat }
+    /// Whether the caller's retrier decides before it is final.
+    fileprivate var mayBeAskedAbout: Bool {
+        self == .notRetryable || self == .unsafeToRepeat || self == .attemptsExhausted
+    }
 }
 
 extension RetryAttempt {

@@ -32,6 +32,7 @@ package struct NotifyEnvironment: Sendable {
                 attempts: .max,
                 attemptsAfterSending: .max,
                 attemptsUnresolved: .max,
+                attemptsRefused: .max,
                 backoff: Backoff(base: .seconds(1), cap: .seconds(60)),
                 retryAfterCap: .seconds(3600),
                 statuses: Set(300...599)
