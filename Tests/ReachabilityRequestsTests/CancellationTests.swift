@@ -21,7 +21,7 @@ struct CancellationTests {
 
     @Test func `one that was cancelled before it was sent never is`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
-            let request = try lab.session().request(lab.server.url()).cancel()
+            let request = try lab.session(startRequestsImmediately: false).request(lab.server.url()).cancel()
             #expect(await request.response(using: DataResponseSerializer()).error?.isExplicitlyCancelledError == true)
             #expect(lab.server.seen.isEmpty)
         }

@@ -157,4 +157,53 @@ struct DataStreamTests {
             }
         }
     }
+
+    private func handled(_ request: DataStreamRequest) -> AsyncStream<String> {
+        let (events, sink) = AsyncStream.makeStream(of: String.self)
+        request.responseStreamString { stream in
+            switch stream.event {
+            case .stream(.success(let text)): sink.yield(text)
+            case .complete(let completion):
+                sink.yield(completion.error.map { "\($0)" } ?? "end")
+                sink.finish()
+            }
+        }
+        return events
+    }
+
+    private func joined(_ events: AsyncStream<String>) async -> String {
+        await events.reduce(into: "") { $0 += $1 }
+    }
+
+    @Test func `every handler gets all pieces and the end`() async throws {
+        try await withServer({ _ in Reply("pieces ") }) { lab in
+            let request = try lab.session(startRequestsImmediately: false).streamRequest(lab.server.url())
+            let handlers = (0..<3).map { _ in handled(request) }
+            request.resume()
+            for events in handlers { #expect(await joined(events) == "pieces end") }
+            // One that is added later gets the end alone.
+            #expect(await joined(handled(request)) == "end")
+            #expect(lab.server.seen.count == 1)
+        }
+    }
+
+    @Test func `a handler beside a loop, and a loop beside a handler, get an end that says so`() async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let looped = try lab.session().streamRequest(lab.server.url())
+            var iterator = looped.makeAsyncIterator()
+            #expect(await joined(handled(looped)) == "\(RequestError.streamTaken)")
+            var ends: [RequestError?] = []
+            for await stream in looped.streamTask().streamingData() { ends.append(stream.completion?.error) }
+            guard ends.count == 1, case .streamTaken? = ends[0] else {
+                Issue.record("\(ends)")
+                return
+            }
+            #expect(try await iterator.next() == Data("x".utf8))
+            #expect(try await iterator.next() == nil)
+            let handled = try lab.session().streamRequest(lab.server.url())
+            let events = self.handled(handled)
+            await #expect(throws: RequestError.self) { try await all(handled) }
+            #expect(await joined(events) == "xend")
+        }
+    }
 }

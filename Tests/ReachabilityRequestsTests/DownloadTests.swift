@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LinuxPrimitives
+import NetworkLab
 import Testing
 
 @testable import ReachabilityRequests
@@ -332,6 +333,81 @@ struct DownloadTests {
                 isSilent.withLock { $0 = false }
                 _ = try await session.download(lab.server.url(), to: "\(folder)/file").file()
                 #expect(bytes("\(folder)/file") == Self.content)
+            }
+        }
+    }
+
+    @Test func `the lock ends with the download, and not with the last task that knows it`() throws {
+        let folder = "\(FileManager.default.temporaryDirectory.path)/download-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let first = try PartialDownload("\(folder)/file", url: "http://h/", isResuming: true) { _ in }
+        #expect(throws: RequestError.self) {
+            try PartialDownload("\(folder)/file", url: "http://h/", isResuming: true) { _ in }
+        }
+        first.leave()
+        let second = try PartialDownload("\(folder)/file", url: "http://h/", isResuming: true) { _ in }
+        second.leave()
+        #expect(first !== second)
+    }
+
+    @Test func `a download right after the end of its cancelled predecessor begins`() async throws {
+        try await withFolder { folder in
+            try await withServer({ $0.path == "/silent" ? .silence : Self.serve(Self.content, $0) }) { lab in
+                let session = try lab.session()
+                for round in 0..<20 {
+                    let first = session.download(lab.server.url("/silent"), to: "\(folder)/\(round)")
+                    async let response = first.response()
+                    for await _ in lab.server.arrivals { break }
+                    first.cancel()
+                    #expect(await response.error?.isExplicitlyCancelledError == true)
+                    let second = await session.download(lab.server.url(), to: "\(folder)/\(round)").response()
+                    #expect(second.error == nil && bytes("\(folder)/\(round)") == Self.content)
+                    for await _ in lab.server.arrivals { break }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [204, 205, 200], [nil, "application/json"])
+    func `an answer without a body passes the checks, and makes an empty file`(
+        status: Int,
+        accept: String?
+    ) async throws {
+        try await withFolder { folder in
+            let server = try ScriptedServer { _ in
+                let length = status == 200 ? "Content-Length: 0\r\n" : ""
+                return ScriptedReply("HTTP/1.1 \(status) x\r\n\(length)Connection: close\r\n\r\n", then: .close)
+            }
+            defer { server.stop() }
+            try await withServer({ _ in Reply() }) { lab in
+                let headers = accept.map { HTTPHeaders([.accept($0)]) } ?? HTTPHeaders()
+                let request = try lab.session().download(server.url(), to: "\(folder)/file", headers: headers)
+                    .validate()
+                let response = await request.response()
+                #expect(response.error == nil && response.response?.statusCode == status)
+                #expect(bytes("\(folder)/file") == [])
+            }
+        }
+    }
+
+    @Test func `a check that is added before the file has its name throws it away`() async throws {
+        try await withFolder { folder in
+            try await withServer({ Self.serve(Self.content, $0) }) { lab in
+                let session = try lab.session(startRequestsImmediately: false)
+                let download = session.download(lab.server.url(), to: "\(folder)/file")
+                let (added, add) = AsyncStream.makeStream(of: Void.self)
+                let (looked, look) = AsyncStream.makeStream(of: Void.self)
+                download.validateFile { _ in
+                    look.yield()
+                    for await _ in added { break }
+                }
+                download.resume()
+                for await _ in looked { break }
+                download.validate(statusCode: [418])
+                add.yield()
+                #expect(await download.response().error?.responseCode == 200)
+                #expect(try names(in: folder).isEmpty)
             }
         }
     }

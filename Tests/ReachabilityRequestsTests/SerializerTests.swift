@@ -123,6 +123,7 @@ struct SerializerTests {
             response: Self.head(),
             data: nil,
             metrics: RequestMetrics(),
+            serializationDuration: 0.5,
             result: .success(2)
         )
         #expect(response.map { $0 * 2 }.value == 4 && !response.description.contains("secret"))

@@ -11,7 +11,7 @@ struct SessionTests {
 
     @Test func `an answer is read as bytes, text and a value, and sent for once`() async throws {
         try await withServer({ _ in Reply(#"{"name":"Ada"}"#, type: "application/json") }) { lab in
-            let request = try lab.session().request(lab.server.url()).validate()
+            let request = try lab.session(startRequestsImmediately: false).request(lab.server.url()).validate()
             #expect(request.state == .initialized && lab.server.seen.isEmpty)
             #expect(try await request.decodable(User.self) == User(name: "Ada"))
             #expect(try await request.string() == #"{"name":"Ada"}"#)

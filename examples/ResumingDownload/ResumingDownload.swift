@@ -9,7 +9,8 @@ import ReachabilityRetry
             fatalError("usage: ResumingDownload URL FILE")
         }
         // So long it waits for the network at a time. How long the file takes does not matter.
-        let session = Session(retry: try RetryPolicy(deadline: .seconds(86_400)))
+        let policy = try RetryPolicy(deadline: .seconds(86_400), attemptsUnresolved: 20, attemptsRefused: 20)
+        let session = Session(retry: policy)
         let download = session.download(CommandLine.arguments[1], to: CommandLine.arguments[2])
         let progress = download.progress
         Task {

@@ -21,7 +21,15 @@ struct Download: AsyncParsableCommand {
     }
 
     private func fetch(_ plan: DownloadPlan, with client: HTTPClient) async throws {
-        let request = Session(client: client, retry: .untilNothingComes, headers: plan.headers)
+        // Not begun before it knows what the file must be.
+        let session = Session(
+            client: client,
+            retry: .untilNothingComes,
+            headers: plan.headers,
+            startRequestsImmediately: false
+        )
+        let request =
+            session
             .download(plan.url.text, to: plan.path, replacing: arguments.force)
         if let digest = plan.digest { request.validateFile(digest.check) }
         let end = DownloadEnd(deadline: plan.deadline) { request.cancel() }

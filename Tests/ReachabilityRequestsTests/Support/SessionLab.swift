@@ -21,7 +21,8 @@ struct SessionLab: Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         headers: HTTPHeaders = HTTPHeaders(),
         limits: ResponseLimits = ResponseLimits(),
-        monitors: [any EventMonitor] = []
+        monitors: [any EventMonitor] = [],
+        startRequestsImmediately: Bool = true
     ) throws -> Session {
         let backoff = try Backoff(base: .milliseconds(1), cap: .milliseconds(4))
         return Session(
@@ -32,7 +33,8 @@ struct SessionLab: Sendable {
             interceptor: interceptor,
             headers: headers,
             limits: limits,
-            eventMonitors: monitors
+            eventMonitors: monitors,
+            startRequestsImmediately: startRequestsImmediately
         )
     }
 }

@@ -88,6 +88,11 @@ package struct PartialFile: ~Copyable, Sendable {
         }
     }
 
+    /// Gives the lock up before the value ends.
+    package func unlock() {
+        flock(file.number, LOCK_UN)
+    }
+
     /// Whether the name still leads to this file.
     package func isNamed(_ path: String) -> Bool {
         var (own, named) = (stat(), stat())

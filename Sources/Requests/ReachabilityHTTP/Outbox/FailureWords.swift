@@ -1,4 +1,3 @@
-#if Outbox
 import AsyncHTTPClient
 import LinuxPrimitives
 import NIOCore
@@ -7,9 +6,9 @@ import NIOSSL
 import ReachabilityRetry
 
 /// What a request failed with, in words for people: they are kept beside it, listed and logged, and have no secrets.
-enum FailureWords {
+package enum FailureWords {
     /// For example `cannot connect to 192.0.2.1 port 443: Connection refused`.
-    static func text(_ error: any Error) -> String { String(words(error).prefix(200)) }
+    package static func text(_ error: any Error) -> String { String(words(error).prefix(200)) }
 
     private static let noRoots = "TLS cannot begin: the roots that are trusted cannot be read"
 
@@ -53,4 +52,8 @@ enum FailureWords {
     /// As `strerror(3)` has it.
     private static func name(of error: IOError) -> String { "\(SystemError(rawValue: error.errnoCode))" }
 }
-#endif
+
+extension BoringSSLError {
+    /// Whether TLS could not begin at all, which is so where the roots that are trusted cannot be read.
+    var isOfSettings: Bool { if case .unknownError = self { true } else { false } }
+}

@@ -49,9 +49,4 @@ extension HTTPClientError {
         }
     }
 }
-
-extension BoringSSLError {
-    /// Whether TLS could not begin at all, which is so where the roots that are trusted cannot be read.
-    var isOfSettings: Bool { if case .unknownError = self { true } else { false } }
-}
 #endif

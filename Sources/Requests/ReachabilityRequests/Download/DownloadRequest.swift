@@ -5,7 +5,8 @@ public import ReachabilityRetry
 public typealias FileValidation = @Sendable (_ path: String) async throws -> Void
 
 /// A request whose answer becomes a file. Until it is whole it is `NAME.part` beside its place; so there is never a part of a file in the
-/// place. It is one exchange: begun when somebody first waits for it, and cancelled when the last of them is.
+/// place. It is one exchange: begun when it is made (``Session/startRequestsImmediately``), and cancelled when the last task that waits for it
+/// is.
 ///
 /// A download that is interrupted, or whose process ends, is gone on with by the next one to the same place from the same URL, where the
 /// server tells versions of the file apart (a strong ETag). It fails when nothing more comes, and not because it takes long.
@@ -42,16 +43,25 @@ public final class DownloadRequest: ValidatedRequest {
                 }
                 return await session.download(
                     request,
-                    checks.withLock { $0 },
+                    checks,
                     interceptor,
                     partial,
-                    fileChecks.withLock { $0 },
+                    fileChecks,
                     replacing: replacing
                 )
             } catch {
                 return Answer(error: error)
             }
         }
+        // In a task that is cancelled there is nobody to send it for.
+        if session.startRequestsImmediately, !Task.isCancelled { exchange.start() }
+    }
+
+    /// Begins it, if that was not done.
+    @discardableResult
+    public func resume() -> DownloadRequest {
+        exchange.start()
+        return self
     }
 
     /// Whether a file can have this name, before anything is sent for it. A folder or a device is never replaced.
@@ -63,6 +73,9 @@ public final class DownloadRequest: ValidatedRequest {
         guard FileName.isTaken(destination) else { return }
         if !replacing || FileName.size(of: destination) == nil { throw .fileExists(path: destination) }
     }
+
+    /// The head of the answer; nil before the end, and if there was none.
+    public var response: ResponseHead? { exchange.result?.response }
 
     /// Waits for the end.
     public func response() async -> DownloadResponse {
@@ -82,7 +95,7 @@ public final class DownloadRequest: ValidatedRequest {
     @discardableResult
     public func file() async throws(RequestError) -> String { try await response().result.get() }
 
-    /// How much is here, from now on, the newest alone for who reads slowly. It ends with the download. It begins nothing.
+    /// How much is here, and each change until the end. A slow reader gets the newest alone. It begins nothing.
     public var progress: AsyncStream<DownloadProgress> { feed.progress }
 
     /// Ends it, if it has not ended. What is here stays, if it can be gone on with.
@@ -110,7 +123,7 @@ public final class DownloadRequest: ValidatedRequest {
 }
 
 extension Session {
-    /// A download of a file, begun when it is first waited for.
+    /// A download of a file. It is begun at once, unless the session says otherwise.
     ///
     /// - Parameters:
     ///   - url: The URL as text.
@@ -119,6 +132,7 @@ extension Session {
     ///   - isResuming: Whether a part that is here is gone on with.
     ///   - headers: Its own header fields.
     ///   - interceptor: Asked before the session's own.
+    @discardableResult
     public func download(
         _ url: String,
         to destination: String,

@@ -56,13 +56,10 @@ final class PartialDownload: Sendable {
         self.boot = boot
         self.tell = tell
         do throws(SystemError) {
-            file = try PartialFile(Self.path(of: destination), isNew: false)
-            try file.lock()
+            file = try Self.open(Self.path(of: destination))
         } catch {
             throw error == .tryAgain ? .downloadBusy(path: destination) : .failed(error, at: Self.path(of: destination))
         }
-        // Whoever had the lock may have given the file its name since.
-        guard file.isNamed(path) else { throw .downloadBusy(path: destination) }
         if isResuming, let text = TextFile.read(notePath, limit: 1 << 16),
             let known = try? JSONDecoder().decode(ResumeData.self, from: Data(text.utf8)), known.url == self.url
         {
@@ -77,6 +74,16 @@ final class PartialDownload: Sendable {
             state.withLock { $0.count(restart: "what is here is not known to be a part of it") }
         }
         try startOver()
+    }
+
+    /// Opens the file and takes its lock. The download that had the lock until now may have removed or renamed the file in between.
+    private static func open(_ path: String) throws(SystemError) -> PartialFile {
+        for _ in 0..<10 {
+            let file = try PartialFile(path, isNew: false)
+            try file.lock()
+            if file.isNamed(path) { return file }
+        }
+        throw .tryAgain
     }
 
     /// How much of a file of this size is on the disk for certain, after the machine has stopped in the middle of it.
@@ -199,6 +206,15 @@ final class PartialDownload: Sendable {
         return end
     }
 
+    /// Asks the checks that were added after the answer came. What they refuse is thrown away.
+    func check(_ answer: Answer, of request: OutgoingRequest, by validator: Validator) throws(RequestError) {
+        guard let head = answer.response,
+            let refusal = validator.refusal(request, head, nil, after: answer.checkCount)
+        else { return }
+        try startOver()
+        throw refusal
+    }
+
     /// Has the whole file looked at, before it gets its name. What is refused is thrown away.
     func check(by check: FileValidation) async throws(RequestError) {
         do {
@@ -223,11 +239,14 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// What cannot be gone on with does not stay.
+    /// Ends the work on the file, and lets the next download to the same place begin. What cannot be resumed is removed.
     func leave() {
-        guard !isResumable, file.isNamed(path) else { return }
-        OwnFile.remove(notePath)
-        OwnFile.remove(path)
+        if !isResumable, file.isNamed(path) {
+            OwnFile.remove(notePath)
+            OwnFile.remove(path)
+        }
+        // Not with the last reference to this object, which a task that ends later may have.
+        file.unlock()
     }
 
     /// Written before the first byte of the file: there are no bytes of which nothing is known.

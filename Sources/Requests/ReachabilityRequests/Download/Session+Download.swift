@@ -1,13 +1,14 @@
+import LinuxPrimitives
 import ReachabilityRetry
 
 extension Session {
     /// Asks for the rest again and again, as long as something more came each time.
     func download(
         _ request: OutgoingRequest,
-        _ validator: Validator,
+        _ checks: Locked<Validator>,
         _ interceptor: (any RequestInterceptor)?,
         _ partial: PartialDownload,
-        _ fileChecks: [FileValidation],
+        _ fileChecks: Locked<[FileValidation]>,
         replacing: Bool
     ) async -> Answer {
         let began = ContinuousClock.now
@@ -17,12 +18,13 @@ extension Session {
         var answer: Answer
         while true {
             let size = partial.size
-            answer = await send(partial.askForRest(in: request), validator, interceptor, into: partial)
+            answer = await send(partial.askForRest(in: request), checks, interceptor, into: partial)
             attempts += answer.metrics.attempts
             if Task.isCancelled { answer.error = .explicitlyCancelled }
             do throws(RequestError) {
                 guard let error = answer.error else {
-                    for check in fileChecks { try await partial.check(by: check) }
+                    for check in fileChecks.withLock({ $0 }) { try await partial.check(by: check) }
+                    try partial.check(answer, of: request, by: checks.withLock { $0 })
                     if Task.isCancelled { throw .explicitlyCancelled }
                     try partial.finish(replacing: replacing)
                     break

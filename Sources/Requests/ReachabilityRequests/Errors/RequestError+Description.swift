@@ -1,4 +1,6 @@
 import LinuxPrimitives
+import ReachabilityHTTP
+import ReachabilityRetry
 
 extension RequestError: CustomStringConvertible {
     /// One sentence for logs: what was tried, and what was said. Text of servers is made safe to show.
@@ -26,8 +28,15 @@ extension RequestError: CustomStringConvertible {
         case .responseValidationFailed(let reason): "the answer was not accepted: \(reason)"
         case .responseSerializationFailed(let reason): "the answer could not be read: \(reason)"
         case .streamTaken: "somebody reads this answer already, and it comes only once"
-        case .sessionTaskFailed(let error): "there is no whole answer: \(error)"
+        case .sessionTaskFailed(let error as RetryError): Self.text(error)
+        case .sessionTaskFailed(let error): "cannot get an answer: \(FailureWords.text(error).printable)"
         }
+    }
+
+    private static func text(_ error: RetryError) -> String {
+        let cause = error.lastError.map { FailureWords.text($0).printable } ?? error.ending.rawValue
+        let attempts = error.attempts.count > 1 ? " (\(error.attempts.count) attempts)" : ""
+        return "cannot get an answer from \(error.target): \(cause)\(attempts)"
     }
 }
 

@@ -1,10 +1,30 @@
-import ReachabilityRetry
+import ReachabilityHTTP
+public import ReachabilityRetry
 
 extension RequestError {
-    /// Why the engine has no answer to give.
+    /// The result of a request that ended without an answer.
     init(_ error: RetryError) {
-        switch error.lastError {
-        case _ where error.ending == .cancelled: self = .explicitlyCancelled
+        guard error.ending != .cancelled else {
+            self = .explicitlyCancelled
+            return
+        }
+        self = error.lastError.flatMap { RequestError(ownFailure: $0) } ?? .sessionTaskFailed(error: error)
+    }
+
+    /// The failure of one attempt, as retriers get it.
+    init(attemptError error: any Error) {
+        self =
+            switch error {
+            case let failure as StatusFailure:
+                .responseValidationFailed(reason: .unacceptableStatusCode(code: failure.status))
+            case let failure as UnsentRequest: .sessionTaskFailed(error: failure.cause)
+            default: RequestError(ownFailure: error) ?? .sessionTaskFailed(error: error)
+            }
+    }
+
+    /// A failure that has a case of its own; nil for one of the network or the client.
+    private init?(ownFailure failure: any Error) {
+        switch failure {
         case let failure as InvalidRequest: self.init(failure)
         case let failure as AdapterFailure:
             self =
@@ -17,7 +37,7 @@ extension RequestError {
             let reason = ResponseValidationFailureReason.customValidationFailed(error: failure.cause)
             self = failure.cause as? RequestError ?? .responseValidationFailed(reason: reason)
         case let failure as RequestError: self = failure
-        default: self = .sessionTaskFailed(error: error)
+        default: return nil
         }
     }
 
@@ -27,5 +47,22 @@ extension RequestError {
             case .method(let text): .invalidMethod(text)
             case .header(let name): .invalidHeader(name: name)
             }
+    }
+}
+
+/// What retriers ask of an error: of ``RequestError/sessionTaskFailed(error:)`` the error below it decides.
+extension RequestError: RetryableError {
+    /// The stage of the attempt that failed last; nil if the error is not one of the network.
+    public var failureStage: FailureStage? { networkError?.failureStage }
+
+    /// Whether a connection in use was lost.
+    public var isConnectionLost: Bool { networkError?.isConnectionLost ?? false }
+
+    /// The reason why no connection was made.
+    public var connectionFailure: ConnectionFailure? { networkError?.connectionFailure }
+
+    private var networkError: (any RetryableError)? {
+        guard case .sessionTaskFailed(let error) = self else { return nil }
+        return ((error as? RetryError)?.lastError ?? error) as? any RetryableError
     }
 }

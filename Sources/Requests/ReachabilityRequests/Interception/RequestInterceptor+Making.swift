@@ -1,11 +1,11 @@
 public import ReachabilityRetry
 
-extension RequestInterceptor where Self == Adapter {
+extension RequestAdapter where Self == Adapter {
     /// An adapter made of a closure.
     public static func adapter(using closure: @escaping AdaptHandler) -> Adapter { Adapter(closure) }
 }
 
-extension RequestInterceptor where Self == Retrier {
+extension RequestRetrier where Self == Retrier {
     /// A retrier made of a closure.
     public static func retrier(using closure: @escaping RetryHandler) -> Retrier { Retrier(closure) }
 }

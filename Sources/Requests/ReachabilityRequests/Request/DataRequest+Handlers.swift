@@ -1,18 +1,18 @@
 public import Dispatch
 public import FoundationEssentials
 
-/// Handlers, as code of Alamofire's readers has them. Adding one sends the request, and only `cancel()` ends it then. They are called one
-/// after the other in the order they were added, on the queue they name.
+/// Handlers, as in Alamofire. With a handler only `cancel()` ends the request before its answer. Handlers are called one after the other in the
+/// order they were added, on the queue they name. By default that is ``Session/handlerQueue``, on which no two handlers run at the same time.
 extension DataRequest {
     /// Tells the handler what came of it, read as the serializer does.
     @discardableResult
     public func response<Serializer: DataResponseSerializerProtocol>(
-        queue: DispatchQueue = .global(),
+        queue: DispatchQueue = Session.handlerQueue,
         responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (DataResponse<Serializer.SerializedObject>) -> Void
     ) -> DataRequest {
-        enqueue { [self] in
-            let response = await response(using: responseSerializer)
+        enqueue { [self] answer in
+            let response = response(answer, using: responseSerializer)
             await queue.call { completionHandler(response) }
         }
         return self
@@ -21,7 +21,7 @@ extension DataRequest {
     /// Tells the handler the bytes.
     @discardableResult
     public func responseData(
-        queue: DispatchQueue = .global(),
+        queue: DispatchQueue = Session.handlerQueue,
         completionHandler: @escaping @Sendable (DataResponse<Data>) -> Void
     ) -> DataRequest {
         response(queue: queue, responseSerializer: DataResponseSerializer(), completionHandler: completionHandler)
@@ -30,7 +30,7 @@ extension DataRequest {
     /// Tells the handler the text.
     @discardableResult
     public func responseString(
-        queue: DispatchQueue = .global(),
+        queue: DispatchQueue = Session.handlerQueue,
         encoding: String.Encoding? = nil,
         completionHandler: @escaping @Sendable (DataResponse<String>) -> Void
     ) -> DataRequest {
@@ -42,7 +42,7 @@ extension DataRequest {
     @discardableResult
     public func responseDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
-        queue: DispatchQueue = .global(),
+        queue: DispatchQueue = Session.handlerQueue,
         decoder: any DataDecoder = JSONDecoder(),
         completionHandler: @escaping @Sendable (DataResponse<Value>) -> Void
     ) -> DataRequest {

@@ -6,13 +6,22 @@ extension DataRequest {
     public func response<Serializer: DataResponseSerializerProtocol>(
         using serializer: Serializer
     ) async -> DataResponse<Serializer.SerializedObject> {
-        let answer = await answer()
+        response(await answer(), using: serializer)
+    }
+
+    func response<Serializer: DataResponseSerializerProtocol>(
+        _ answer: Answer,
+        using serializer: Serializer
+    ) -> DataResponse<Serializer.SerializedObject> {
+        let began = ContinuousClock.now
+        let result = answer.read(by: serializer, request)
         return DataResponse(
             request: request,
             response: answer.response,
             data: answer.data,
             metrics: answer.metrics,
-            result: answer.read(by: serializer, request)
+            serializationDuration: began.duration(to: .now) / .seconds(1),
+            result: result
         )
     }
 

@@ -1,10 +1,10 @@
 import LinuxPrimitives
 import ReachabilityRetry
 
-/// A request whose answer is kept in memory. It is one exchange: sent when somebody first waits for it, and what came of it is for all
-/// who do. When the last of them is cancelled, it is.
+/// A request whose answer is kept in memory. It is one exchange: sent when it is made (``Session/startRequestsImmediately``), and its result
+/// is the same for all that wait for it. If the last task that waits is cancelled, so is the request.
 ///
-/// Checks are added before it is waited for; later ones are not asked.
+/// A check that is added after the answer came is asked when the answer is next handed over.
 public final class DataRequest: ValidatedRequest {
     /// The request, with the session's header fields; adapters are asked later.
     public let request: OutgoingRequest
@@ -13,6 +13,8 @@ public final class DataRequest: ValidatedRequest {
     private let exchange: Exchange<Answer>
     /// Nil where there is no body.
     private let upload: UploadWatch?
+    /// Whether a handler sends the request.
+    private let startsWithHandler: Bool
     /// The handler that was added last.
     private let lastHandler = Locked<Task<Void, Never>?>(nil)
 
@@ -36,8 +38,18 @@ public final class DataRequest: ValidatedRequest {
         exchange = Exchange(cancelled: Answer(error: failure ?? .explicitlyCancelled)) { [request] in
             if let failure { return Answer(error: failure) }
             defer { upload?.finish() }
-            return await session.send(request, checks.withLock { $0 }, interceptor, watching: upload)
+            return await session.send(request, checks, interceptor, watching: upload)
         }
+        startsWithHandler = session.startRequestsImmediately
+        // In a task that is cancelled there is nobody to send it for.
+        if session.startRequestsImmediately, !Task.isCancelled { exchange.start() }
+    }
+
+    /// Sends it, if that was not done.
+    @discardableResult
+    public func resume() -> DataRequest {
+        exchange.start()
+        return self
     }
 
     /// How far it is.
@@ -46,6 +58,9 @@ public final class DataRequest: ValidatedRequest {
         guard let answer = exchange.result else { return .resumed }
         return answer.error?.isExplicitlyCancelledError == true ? .cancelled : .finished
     }
+
+    /// The head of the answer; nil before the end, and if there was none.
+    public var response: ResponseHead? { exchange.result?.response }
 
     /// How often it was sent again; 0 before the end.
     public var retryCount: Int { exchange.result?.metrics.retryCount ?? 0 }
@@ -78,15 +93,23 @@ public final class DataRequest: ValidatedRequest {
         return self
     }
 
-    func answer() async -> Answer { await exchange.value() }
+    /// The answer, judged by all checks that there are now.
+    func answer(starts: Bool = true) async -> Answer {
+        var answer = await exchange.value(starts: starts)
+        if answer.error == nil, let head = answer.response {
+            answer.error = checks.withLock { $0 }.refusal(request, head, answer.data, after: answer.checkCount)
+        }
+        return answer
+    }
 
-    /// Does something after everything that was given before.
-    func enqueue(_ work: @escaping @Sendable () async -> Void) {
+    /// Does something with the answer after everything that was given before.
+    func enqueue(_ work: @escaping @Sendable (Answer) async -> Void) {
+        if startsWithHandler { exchange.start() }
         lastHandler.withLock { last in
             let before = last
-            last = Task {
+            last = Task { [self] in
                 await before?.value
-                await work()
+                await work(await answer(starts: false))
             }
         }
     }
@@ -97,7 +120,7 @@ public typealias UploadRequest = DataRequest
 
 /// How far a request is.
 public enum RequestState: String, Hashable, Sendable {
-    /// Nobody has waited for it.
+    /// It was not sent.
     case initialized
     /// It is under way.
     case resumed

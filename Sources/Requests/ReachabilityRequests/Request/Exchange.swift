@@ -1,6 +1,6 @@
 import LinuxPrimitives
 
-/// Work that is done once, when somebody first waits for it, for all who wait for it.
+/// Work that is done once, from `start()` or from the first wait for it on, for all that wait for it.
 ///
 /// The last one who leaves before the end cancels it, and so does `cancel()`. A cancellation wins over whatever comes after it.
 final class Exchange<Value: Sendable>: Sendable {
@@ -53,14 +53,26 @@ final class Exchange<Value: Sendable>: Sendable {
     /// Whether it was begun.
     var hasBegun: Bool { state.withLock { state in if case .unbegun = state.phase { false } else { true } } }
 
-    /// Begins it, if that was not done, and waits for its end; not any longer than the task lives.
-    func value() async -> Value {
+    /// Begins it, if that was not done.
+    func start() {
+        let isFirst = state.withLock { state in
+            guard case .unbegun = state.phase else { return false }
+            state.phase = .running(nil)
+            return true
+        }
+        if isFirst { begin() }
+    }
+
+    /// Waits for its end; not any longer than the task lives.
+    ///
+    /// - Parameter starts: Whether it is begun, if that was not done.
+    func value(starts: Bool = true) async -> Value {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
         }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { join(number, $0) }
+            await withCheckedContinuation { join(number, starts: starts, $0) }
         } onCancel: {
             leave(number)
         }
@@ -77,12 +89,12 @@ final class Exchange<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(returning: cancelled) }
     }
 
-    private func join(_ number: Int, _ continuation: CheckedContinuation<Value, Never>) {
+    private func join(_ number: Int, starts: Bool, _ continuation: CheckedContinuation<Value, Never>) {
         let step: Step = state.withLock { state in
             if case .over(let value) = state.phase { return .resume(value) }
             if state.gone.remove(number) != nil { return .leave }
             state.waiting[number] = continuation
-            guard case .unbegun = state.phase else { return .wait }
+            guard starts, case .unbegun = state.phase else { return .wait }
             state.phase = .running(nil)
             return .begin
         }

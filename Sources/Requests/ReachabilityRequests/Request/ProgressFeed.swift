@@ -1,9 +1,10 @@
 import LinuxPrimitives
 
-/// How far something is, for those who watch.
+/// The progress of a request, for any number of watchers.
 final class ProgressFeed<Progress: Hashable & Sendable>: Sendable {
     private struct State {
         var progress: Progress
+        var hasChanged = false
         var watchers: [AsyncStream<Progress>.Continuation] = []
         var isOver = false
     }
@@ -12,11 +13,12 @@ final class ProgressFeed<Progress: Hashable & Sendable>: Sendable {
 
     init(_ progress: Progress) { state = Locked(State(progress: progress)) }
 
-    /// Each change from now on, the newest alone for who reads slowly, until it is over.
+    /// The progress so far, if there is any, then each change until the end. A slow reader gets the newest alone.
     var progress: AsyncStream<Progress> {
         let (progress, watcher) = AsyncStream.makeStream(of: Progress.self, bufferingPolicy: .bufferingNewest(1))
         let isOver = state.withLock { state in
             state.watchers.append(watcher)
+            if state.hasChanged { watcher.yield(state.progress) }
             return state.isOver
         }
         if isOver { watcher.finish() }
@@ -28,7 +30,9 @@ final class ProgressFeed<Progress: Hashable & Sendable>: Sendable {
         state.withLock { state in
             let before = state.progress
             change(&state.progress)
-            if state.progress != before { for watcher in state.watchers { watcher.yield(state.progress) } }
+            guard state.progress != before else { return }
+            state.hasChanged = true
+            for watcher in state.watchers { watcher.yield(state.progress) }
         }
     }
 

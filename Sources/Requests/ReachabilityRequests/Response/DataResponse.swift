@@ -1,5 +1,4 @@
 public import FoundationEssentials
-import LinuxPrimitives
 public import ReachabilityRetry
 
 /// What came of a request: the answer, its value or why there is none, and how it was come by.
@@ -12,6 +11,8 @@ public struct DataResponse<Success: Sendable>: Sendable {
     public let data: Data?
     /// How long it took, and each hop.
     public let metrics: RequestMetrics
+    /// How long the serializer took, in seconds.
+    public let serializationDuration: Double
     /// The value, or why there is none.
     public let result: Result<Success, RequestError>
 
@@ -41,17 +42,14 @@ public struct DataResponse<Success: Sendable>: Sendable {
     }
 
     private func with<New: Sendable>(_ result: Result<New, RequestError>) -> DataResponse<New> {
-        DataResponse<New>(request: request, response: response, data: data, metrics: metrics, result: result)
-    }
-}
-
-extension DataResponse: CustomStringConvertible {
-    /// One sentence: the method, the URL without its query, the status, the time and the error.
-    public var description: String {
-        let url = request.url.prefix { $0 != "?" && $0 != "#" }
-        let status = response.map { "\($0.statusCode)" } ?? "no answer"
-        return "\(request.method.rawValue.printable) \(String(url).printable): \(status) in \(metrics.duration)"
-            + (error.map { "; \($0)" } ?? "")
+        DataResponse<New>(
+            request: request,
+            response: response,
+            data: data,
+            metrics: metrics,
+            serializationDuration: serializationDuration,
+            result: result
+        )
     }
 }
 

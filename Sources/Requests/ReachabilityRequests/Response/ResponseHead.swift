@@ -28,6 +28,9 @@ public struct ResponseHead: Hashable, Sendable {
         return Int64(value)
     }
 
+    /// Whether the head says that no body follows (RFC 9110, sections 6.4.1, 15.3.5 and 15.3.6).
+    var hasNoBody: Bool { [204, 205, 304].contains(statusCode) || expectedContentLength == 0 }
+
     /// The coding of the body; nil for none.
     var contentEncoding: String? {
         headers["Content-Encoding"].map { $0.lowercased() }.flatMap { $0 == "identity" || $0.isEmpty ? nil : $0 }

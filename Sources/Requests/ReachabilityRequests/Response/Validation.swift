@@ -9,7 +9,8 @@ public typealias Validation =
 
 /// A request whose answer can be checked.
 public protocol ValidatedRequest: Sendable {
-    /// Adds to the checks of its answer, which are asked once for each answer that is not a redirect to be followed.
+    /// Adds to the checks of its answer, which are asked once for each answer that is not a redirect to be followed. They may be added until
+    /// the answer comes.
     @discardableResult func checking(_ change: (inout Validator) -> Void) -> Self
 }
 
@@ -57,10 +58,10 @@ public struct Validator: Sendable {
         }
     }
 
-    /// An empty body has no type. Of a body that is not there to be looked at its length is asked.
+    /// An empty body has no type. Where the body is not in memory, the head decides whether there is one.
     mutating func add(contentTypes: @escaping @Sendable (OutgoingRequest) -> [String]) {
         addHead { request, response, data in
-            if (data.map { Int64($0.count) } ?? response.expectedContentLength) == 0 { return .success(()) }
+            if data?.isEmpty ?? response.hasNoBody { return .success(()) }
             if let reason = Self.refusal(of: response, wanted: contentTypes(request)) {
                 return .failure(RequestError.responseValidationFailed(reason: reason))
             }
@@ -96,9 +97,19 @@ public struct Validator: Sendable {
         }
     }
 
+    /// The number of checks.
+    var count: Int { checks.count }
+
     /// Nil where nothing refuses.
-    func refusal(_ request: OutgoingRequest, _ response: ResponseHead, _ data: Data?) -> RequestError? {
-        for check in checks {
+    ///
+    /// - Parameter asked: The number of checks that were asked before.
+    func refusal(
+        _ request: OutgoingRequest,
+        _ response: ResponseHead,
+        _ data: Data?,
+        after asked: Int = 0
+    ) -> RequestError? {
+        for check in checks.dropFirst(asked) {
             guard case .failure(let error) = check(request, response, data) else { continue }
             return error as? RequestError ?? .responseValidationFailed(reason: .customValidationFailed(error: error))
         }

@@ -40,7 +40,7 @@ extension OutgoingRequest {
         return words.map(ShellWord.quote).joined(separator: " ")
     }
 
-    private static func isSecret(_ name: String) -> Bool {
+    static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         if ["authorization", "proxy-authorization", "cookie", "set-cookie"].contains(name) { return true }
         return ["token", "secret", "api-key", "apikey", "password"].contains { name.contains($0) }

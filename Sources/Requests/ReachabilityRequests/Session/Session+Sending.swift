@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import LinuxPrimitives
 import NIOHTTP1
 import ReachabilityHTTP
 import ReachabilityRetry
@@ -7,7 +8,7 @@ extension Session {
     /// Sends a request, and keeps its answer in memory, or in a file, or leaves its body to be read.
     func send(
         _ request: OutgoingRequest,
-        _ validator: Validator,
+        _ checks: Locked<Validator>,
         _ interceptor: (any RequestInterceptor)?,
         into download: PartialDownload? = nil,
         watching upload: UploadWatch? = nil,
@@ -17,7 +18,7 @@ extension Session {
             request: request,
             session: self,
             number: monitors.nextNumber(),
-            validator: validator,
+            checks: checks,
             download: download,
             upload: upload,
             leavesBody: leavesBody
@@ -41,9 +42,12 @@ extension Session {
         var options = options
         options.adapter = AttemptStart(reader: reader, adapters: interceptors + [options.adapter].compactMap { $0 })
         let retriers = interceptors + [options.retrier].compactMap { $0 }
-        options.retrier = retriers.isEmpty ? nil : NamingRetrier(base: Interceptor(retriers: retriers))
+        options.retrier = retriers.isEmpty ? nil : SessionErrorRetrier(base: Interceptor(retriers: retriers))
         options.validate = { [validate = options.validate] head in
-            try await validate?(head)
+            do { try await validate?(head) } catch let error as CancellationError { throw error } catch {
+                let reason = RequestError.ResponseValidationFailureReason.customValidationFailed(error: error)
+                throw error as? RequestError ?? .responseValidationFailed(reason: reason)
+            }
             // Of an answer that the policy retries nothing was read.
             if let refusal = reader.latest?.refusal { throw refusal }
         }
@@ -99,11 +103,12 @@ private struct AttemptStart: RequestAdapter {
     }
 }
 
-/// Says that an error is a retrier's, and keeps the one it takes the place of.
-private struct NamingRetrier: RequestRetrier {
+/// Gives retriers every failure as a ``RequestError``. An error that a retrier puts in its place is kept together with it.
+private struct SessionErrorRetrier: RequestRetrier {
     let base: any RequestRetrier
 
     func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
+        let error = RequestError(attemptError: error)
         let result = await base.retry(request, dueTo: error)
         guard case .doNotRetryWithError(let own) = result else { return result }
         return .doNotRetryWithError(RequestError.requestRetryFailed(retryError: own, originalError: error))

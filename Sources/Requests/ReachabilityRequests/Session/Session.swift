@@ -1,4 +1,6 @@
 public import AsyncHTTPClient
+public import Dispatch
+import NIOCore
 import ReachabilityHTTP
 public import ReachabilityRetry
 
@@ -8,18 +10,20 @@ public import ReachabilityRetry
 /// let user = try await session.request("https://example.org/users/1").validate().decodable(User.self)
 /// ```
 ///
-/// It can be used from any thread. The client stays the caller's: its proxies, certificates, timeouts and its own shutdown.
+/// It can be used from any thread. A client that is given stays the caller's: its proxies, certificates, timeouts and its own shutdown.
 public final class Session: Sendable {
     /// What sends the requests.
     public let client: HTTPClient
     /// When and how they are sent again. Its `validate` is asked before the checks of a request.
     public let settings: RetrySettings
-    /// Asked before every attempt, and about failures that the policy does not retry; nil for nobody.
+    /// Asked before every attempt, and about failures that the policy does not retry, or no more; nil for nobody.
     public let interceptor: (any RequestInterceptor)?
     /// Fields that each request has, unless it has its own of that name.
     public let headers: HTTPHeaders
     /// How much of an answer is kept in memory.
     public let limits: ResponseLimits
+    /// Whether a request is sent when it is made. If false, it is sent by `resume()` or when its answer is first awaited.
+    public let startRequestsImmediately: Bool
 
     let monitors: MonitorList
     /// Of the client.
@@ -34,19 +38,22 @@ public final class Session: Sendable {
     ///   - headers: Fields that each request has, unless it has its own of that name.
     ///   - limits: How much of an answer is kept in memory.
     ///   - eventMonitors: Told what happens.
+    ///   - startRequestsImmediately: Whether a request is sent when it is made.
     public init(
-        client: HTTPClient = .shared,
+        client: HTTPClient = Session.defaultClient,
         settings: RetrySettings,
         interceptor: (any RequestInterceptor)? = nil,
-        headers: HTTPHeaders = HTTPHeaders(),
+        headers: HTTPHeaders = .default,
         limits: ResponseLimits = ResponseLimits(),
-        eventMonitors: [any EventMonitor] = []
+        eventMonitors: [any EventMonitor] = [],
+        startRequestsImmediately: Bool = true
     ) {
         self.client = client
         self.settings = settings
         self.interceptor = interceptor
         self.headers = headers
         self.limits = limits
+        self.startRequestsImmediately = startRequestsImmediately
         monitors = MonitorList(eventMonitors)
         clientSettings = ClientSettings(client)
     }
@@ -57,12 +64,25 @@ public final class Session: Sendable {
         interceptor = other.interceptor
         headers = other.headers
         limits = other.limits
+        startRequestsImmediately = other.startRequestsImmediately
         monitors = other.monitors
         clientSettings = other.clientSettings
     }
 }
 
 extension Session {
+    /// The client of sessions that are made without one. It reports a failed connection at once, where `HTTPClient.shared` tries again for 90
+    /// seconds. It waits 10 seconds for a connection and 60 for the next bytes of an answer. Everything else is as with `HTTPClient.shared`.
+    public static let defaultClient: HTTPClient = {
+        var configuration = HTTPClient.Configuration.singletonConfiguration
+        configuration.timeout = HTTPClient.Configuration.Timeout(connect: .seconds(10), read: .seconds(60))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    /// The serial queue on which handlers are called that name no other. All sessions share it, so handlers never run at the same time.
+    public static let handlerQueue = DispatchQueue(label: "reachability.handlers")
+
     /// When requests are sent again.
     public var policy: RetryPolicy { settings.policy }
 
@@ -80,22 +100,24 @@ extension Session {
 }
 
 extension Session {
-    /// A request, which is sent when its answer is first waited for.
+    /// A request. It is sent at once, unless the session says otherwise.
     ///
     /// - Parameters:
     ///   - request: What is sent.
     ///   - interceptor: Asked before the session's own.
+    @discardableResult
     public func request(_ request: OutgoingRequest, interceptor: (any RequestInterceptor)? = nil) -> DataRequest {
         DataRequest(.success(request), in: self, interceptor)
     }
 
-    /// A request, which is sent when its answer is first waited for.
+    /// A request. It is sent at once, unless the session says otherwise.
     ///
     /// - Parameters:
     ///   - url: The URL as text.
     ///   - method: The method.
     ///   - headers: Its own header fields.
     ///   - interceptor: Asked before the session's own.
+    @discardableResult
     public func request(
         _ url: String,
         method: HTTPMethod = .get,
@@ -105,8 +127,8 @@ extension Session {
         request(OutgoingRequest(url: url, method: method, headers: headers), interceptor: interceptor)
     }
 
-    /// A request with parameters, which is sent when its answer is first waited for. Parameters that cannot be encoded are its result,
-    /// and nothing is sent.
+    /// A request with parameters. It is sent at once, unless the session says otherwise. If the parameters cannot be encoded, the result is
+    /// that error, and nothing is sent.
     ///
     /// - Parameters:
     ///   - url: The URL as text.
@@ -115,6 +137,7 @@ extension Session {
     ///   - encoder: Where to, and how.
     ///   - headers: Its own header fields.
     ///   - interceptor: Asked before the session's own.
+    @discardableResult
     public func request<Parameters: Encodable & Sendable>(
         _ url: String,
         method: HTTPMethod = .get,
@@ -136,6 +159,7 @@ extension Session {
     ///   - method: The method.
     ///   - headers: Its own header fields.
     ///   - interceptor: Asked before the session's own.
+    @discardableResult
     public func upload(
         _ body: RequestBody,
         to url: String,
@@ -176,14 +200,16 @@ public struct ResponseLimits: Hashable, Sendable {
 
 #if Netlink
 extension Session {
-    /// A session with each retry setting's default, which waits for the kernel's word.
+    /// A session that follows the kernel's verdicts. Without a policy a request waits at most 30 seconds while this machine has no path,
+    /// and is sent once.
     public convenience init(
-        client: HTTPClient = .shared,
-        retry policy: RetryPolicy = .standard,
+        client: HTTPClient = Session.defaultClient,
+        retry policy: RetryPolicy = .singleAttempt,
         interceptor: (any RequestInterceptor)? = nil,
-        headers: HTTPHeaders = HTTPHeaders(),
+        headers: HTTPHeaders = .default,
         limits: ResponseLimits = ResponseLimits(),
-        eventMonitors: [any EventMonitor] = []
+        eventMonitors: [any EventMonitor] = [],
+        startRequestsImmediately: Bool = true
     ) {
         self.init(
             client: client,
@@ -191,7 +217,8 @@ extension Session {
             interceptor: interceptor,
             headers: headers,
             limits: limits,
-            eventMonitors: eventMonitors
+            eventMonitors: eventMonitors,
+            startRequestsImmediately: startRequestsImmediately
         )
     }
 }

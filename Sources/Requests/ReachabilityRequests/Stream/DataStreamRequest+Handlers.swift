@@ -1,7 +1,9 @@
 public import Dispatch
 public import FoundationEssentials
+import LinuxPrimitives
 
-/// Handlers, as code of Alamofire's readers has them.
+/// Handlers, as in Alamofire. Every handler gets all pieces that come after it was added, then the end. The next piece is read when all handlers
+/// have returned.
 extension DataStreamRequest {
     /// What a handler is told.
     public struct Stream<Success: Sendable, Failure: Error>: Sendable {
@@ -47,7 +49,7 @@ extension DataStreamRequest {
     ///   - handler: Told each piece, and the end.
     @discardableResult
     public func responseStream(
-        on queue: DispatchQueue = .global(),
+        on queue: DispatchQueue = Session.handlerQueue,
         stream handler: @escaping Handler<Data, Never>
     ) -> DataStreamRequest {
         tell(DataPieces(), to: handler, on: queue)
@@ -60,7 +62,7 @@ extension DataStreamRequest {
     ///   - handler: Told the text, and the end.
     @discardableResult
     public func responseStreamString(
-        on queue: DispatchQueue = .global(),
+        on queue: DispatchQueue = Session.handlerQueue,
         stream handler: @escaping Handler<String, Never>
     ) -> DataStreamRequest {
         tell(StringPieces(), to: handler, on: queue)
@@ -78,7 +80,7 @@ extension DataStreamRequest {
     @discardableResult
     public func responseStreamDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
-        on queue: DispatchQueue = .global(),
+        on queue: DispatchQueue = Session.handlerQueue,
         using decoder: any DataDecoder = JSONDecoder(),
         preprocessor: any DataPreprocessor = PassthroughPreprocessor(),
         stream handler: @escaping Handler<Value, RequestError>
@@ -91,11 +93,17 @@ extension DataStreamRequest {
         to handler: @escaping Handler<Decoder.Element, Decoder.Failure>,
         on queue: DispatchQueue
     ) -> DataStreamRequest {
-        let events = EventSequence(request: self, decoder: decoder).makeAsyncIterator()
-        guard events.isReader else { return self }
-        Task {
-            var events = events
-            while let event = await events.next() { await queue.call { handler(event) } }
+        let decoder = Locked(decoder)
+        add { [self] piece, completion in
+            let isWhole = completion?.error == nil
+            let elements = decoder.withLock { decoder in
+                piece.map { decoder.decode($0) } ?? (isWhole ? decoder.finish() : [])
+            }
+            // A handler may cancel the request.
+            for element in elements where completion != nil || self.completion == nil {
+                await queue.call { handler(Stream(.stream(element), of: self)) }
+            }
+            if let completion { await queue.call { handler(Stream(.complete(completion), of: self)) } }
         }
         return self
     }

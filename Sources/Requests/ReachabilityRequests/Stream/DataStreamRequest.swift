@@ -4,8 +4,8 @@ import LinuxPrimitives
 import NIOCore
 public import ReachabilityRetry
 
-/// A request whose answer is read as it comes, in pieces, and is kept nowhere. It is sent when the first piece is asked for, and has one
-/// reader: a loop, or a handler.
+/// A request whose answer is read as it comes, in pieces, and is kept nowhere. It is sent when the first piece is asked for, and is read by one
+/// loop, or by any number of handlers.
 ///
 /// ```swift
 /// for try await piece in session.streamRequest("https://example.org/events").validate() { print(piece.count) }
@@ -14,6 +14,9 @@ public import ReachabilityRetry
 /// The next piece is read when the one before it was taken; a server that sends faster waits. It is sent again as every request is, until
 /// an answer begins; then, never: a reader would get its beginning twice. How long the answer takes does not matter.
 public final class DataStreamRequest: ValidatedRequest {
+    /// Called with each piece, then once with the completion.
+    typealias Listener = @Sendable (Data?, DataStreamCompletion?) async -> Void
+
     private enum Phase {
         case unbegun
         case running(Task<Void, Never>)
@@ -22,9 +25,9 @@ public final class DataStreamRequest: ValidatedRequest {
 
     private struct State {
         var phase = Phase.unbegun
-        var validator = Validator()
         var completion: DataStreamCompletion?
         var isTaken = false
+        var listeners: [Listener] = []
     }
 
     /// The request, with the session's header fields.
@@ -32,6 +35,7 @@ public final class DataStreamRequest: ValidatedRequest {
 
     private let session: Session
     private let interceptor: (any RequestInterceptor)?
+    private let checks = Locked(Validator())
     private let state = Locked(State())
     private let pieces = Rendezvous<Data>()
 
@@ -57,8 +61,37 @@ public final class DataStreamRequest: ValidatedRequest {
     /// Adds to the checks of its answer, which are asked without the body.
     @discardableResult
     public func checking(_ change: (inout Validator) -> Void) -> DataStreamRequest {
-        state.withLock { change(&$0.validator) }
+        checks.withLock { change(&$0) }
         return self
+    }
+
+    /// Sends it, if that was not done. Its pieces wait for a reader.
+    @discardableResult
+    public func resume() -> DataStreamRequest {
+        begin()
+        return self
+    }
+
+    /// Adds a handler. The first one reads for all.
+    func add(_ listener: @escaping Listener) {
+        let (completion, isFirst) = state.withLock { state -> (DataStreamCompletion?, Bool) in
+            if let completion = state.completion { return (completion, false) }
+            if state.isTaken, state.listeners.isEmpty {
+                return (DataStreamCompletion(request, Answer(error: .streamTaken)), false)
+            }
+            state.listeners.append(listener)
+            defer { state.isTaken = true }
+            return (nil, !state.isTaken)
+        }
+        if let completion { Task { await listener(nil, completion) } }
+        if isFirst { Task { await readForListeners() } }
+    }
+
+    private func readForListeners() async {
+        while let piece = try? await next(starts: session.startRequestsImmediately) {
+            for listener in state.withLock({ $0.listeners }) { await listener(piece, nil) }
+        }
+        for listener in state.withLock({ $0.listeners }) { await listener(nil, completion) }
     }
 
     /// Whether the caller is the one who reads.
@@ -70,8 +103,8 @@ public final class DataStreamRequest: ValidatedRequest {
     }
 
     /// The next piece, for the one who reads; nil at the end. Who is cancelled while waiting cancels it.
-    func next() async throws(RequestError) -> Data? {
-        begin()
+    func next(starts: Bool = true) async throws(RequestError) -> Data? {
+        if starts { begin() }
         let piece = await withTaskCancellationHandler {
             await pieces.take()
         } onCancel: {
@@ -84,14 +117,13 @@ public final class DataStreamRequest: ValidatedRequest {
     private func begin() {
         state.withLock { state in
             guard case .unbegun = state.phase else { return }
-            let validator = state.validator
-            state.phase = .running(Task { await read(validator) })
+            state.phase = .running(Task { await read() })
         }
     }
 
-    private func read(_ validator: Validator) async {
+    private func read() async {
         let began = ContinuousClock.now
-        var answer = await session.send(request, validator, interceptor, leavesBody: true)
+        var answer = await session.send(request, checks, interceptor, leavesBody: true)
         var received: Int64 = 0
         if answer.error == nil, let body = answer.body {
             do {

@@ -8,7 +8,7 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// A request has one reader: where there is one already, the events are none.
+/// A request has one reader. If there is another, the only event is the end, with ``RequestError/streamTaken``.
 public struct DataStreamTask: Sendable {
     private let request: DataStreamRequest
 
@@ -61,13 +61,12 @@ struct EventSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
             (self.request, self.base) = (request, base)
         }
 
-        var isReader: Bool { base.isReader }
-
         mutating func next() async -> DataStreamRequest.Stream<Decoder.Element, Decoder.Failure>? {
-            guard isReader, !isOver else { return nil }
+            guard !isOver else { return nil }
             if let element = await base.next() { return DataStreamRequest.Stream(.stream(element), of: request) }
             isOver = true
-            return request.completion.map { DataStreamRequest.Stream(.complete($0), of: request) }
+            let taken = base.isReader ? nil : DataStreamCompletion(request.request, Answer(error: .streamTaken))
+            return (taken ?? request.completion).map { DataStreamRequest.Stream(.complete($0), of: request) }
         }
 
         mutating func next(

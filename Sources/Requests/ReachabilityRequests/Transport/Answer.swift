@@ -10,6 +10,8 @@ struct Answer: Sendable {
     var body: HTTPClientResponse.Body?
     var metrics = RequestMetrics()
     var error: RequestError?
+    /// The number of checks that have judged it.
+    var checkCount = 0
 }
 
 /// What was read of an answer.
@@ -22,6 +24,8 @@ struct ReceivedAnswer: Sendable {
     var data = Data()
     /// The body, where it is read later.
     var body: HTTPClientResponse.Body?
+    /// The number of checks that have judged it.
+    let checkCount: Int
     /// Why it is not accepted.
     var refusal: RequestError?
 }
@@ -32,6 +36,7 @@ extension Answer {
         self.init(response: received?.head, data: received?.data, body: received?.body, error: error)
         metrics.attempts = attempts
         guard let received else { return }
+        checkCount = received.checkCount
         metrics.receivedBytes = Int64(received.data.count)
         metrics.timeToHead = received.headTime
         // What has ended a hop is an attempt without an error.

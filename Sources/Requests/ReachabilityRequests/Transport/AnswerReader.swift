@@ -11,7 +11,8 @@ struct AnswerReader: Sendable {
     let session: Session
     /// Tells the request from others of the session.
     let number: UInt64
-    let validator: Validator
+    /// The checks of the request, to which some may be added until an answer comes.
+    let checks: Locked<Validator>
     let download: PartialDownload?
     let upload: UploadWatch?
     /// Whether an answer that is accepted is left to be read as it comes.
@@ -45,20 +46,22 @@ struct AnswerReader: Sendable {
     /// Reads an answer as far as it is wanted. That it is refused is said in what is returned: a redirect may yet be followed.
     func read(_ response: HTTPClientResponse) async throws -> ReceivedAnswer {
         let head = ResponseHead(url: request.url, response)
+        let validator = checks.withLock { $0 }
         var received = ReceivedAnswer(
             head: head,
             visits: response.history.map { ($0.request.url, Int($0.responseHead.status.code)) },
-            headTime: began.duration(to: .now)
+            headTime: began.duration(to: .now),
+            checkCount: validator.count
         )
         tell { .answered($0, head) }
-        if try await !write(response.body, head) {
+        if try await !write(response.body, head, validator) {
             upload?.end()
             let isRedirect = (300..<400).contains(head.statusCode)
             if leavesBody, !isRedirect, validator.refusal(request, head, nil) == nil {
                 received.body = response.body
             } else {
                 let isRefused = download != nil || leavesBody || isRedirect || validator.refusesHead(request, head)
-                try await read(response.body, into: &received, isRefused: isRefused)
+                try await read(response.body, into: &received, isRefused: isRefused, validator)
             }
         }
         state.withLock { [received] in $0.received = received }
@@ -69,7 +72,8 @@ struct AnswerReader: Sendable {
     private func read(
         _ body: HTTPClientResponse.Body,
         into received: inout ReceivedAnswer,
-        isRefused: Bool
+        isRefused: Bool,
+        _ validator: Validator
     ) async throws {
         let (head, limit) = (received.head, isRefused ? session.limits.refusedBody : session.limits.body)
         let tooLong = RequestError.responseSerializationFailed(reason: .inputDataTooLong(limit: limit))
@@ -94,7 +98,11 @@ struct AnswerReader: Sendable {
     }
 
     /// Writes an answer into the file; false for one that is none, or is refused.
-    private func write(_ body: HTTPClientResponse.Body, _ head: ResponseHead) async throws -> Bool {
+    private func write(
+        _ body: HTTPClientResponse.Body,
+        _ head: ResponseHead,
+        _ validator: Validator
+    ) async throws -> Bool {
         guard let download else { return false }
         switch download.decision(on: head) {
         case .refuse: return false

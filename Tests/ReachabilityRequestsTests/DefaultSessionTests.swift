@@ -1,0 +1,279 @@
+import Dispatch
+import FoundationEssentials
+import LinuxPrimitives
+import NetworkLab
+import ReachabilityRetry
+import TestSupport
+import Testing
+
+@testable import ReachabilityRequests
+
+/// A session with default settings, as code that comes from Alamofire expects it.
+struct DefaultSessionTests {
+    /// A session without a policy, without the kernel's verdicts.
+    private func session(
+        _ policy: RetryPolicy = .singleAttempt,
+        interceptor: (any RequestInterceptor)? = nil,
+        startRequestsImmediately: Bool = true
+    ) throws -> Session {
+        let limits = try RetryLimits(rate: 10_000, spread: .zero, budget: RetryBudget(retryCost: 0))
+        let coordinator = RetryCoordinator(
+            limits: limits,
+            verdicts: MonitoredVerdicts { _ in nil },
+            random: SeededGenerator(seed: 1)
+        )
+        return Session(
+            settings: RetrySettings(policy: policy, options: RequestRetryOptions(coordinator: coordinator)),
+            interceptor: interceptor,
+            startRequestsImmediately: startRequestsImmediately
+        )
+    }
+
+    /// A server whose port refuses connections.
+    private let refusing: ScriptedServer
+
+    init() throws { refusing = try ScriptedServer(backlog: .closed) { _ in .silence } }
+
+    @Test(arguments: [HTTPMethod.get, .post]) func `a refused connection is reported at once, by its name`(
+        method: HTTPMethod
+    ) async throws {
+        let response = try await session().request(refusing.url(), method: method).response(
+            using: DataResponseSerializer()
+        )
+        let error = try #require(response.error)
+        #expect(error.isSessionTaskError && error.connectionFailure == .refused && error.attempts.count == 1)
+        #expect(error.description.contains("Connection refused"), "\(error)")
+        let other = try await session(.standard).request(refusing.url()).response(using: DataResponseSerializer())
+        #expect(other.error?.attempts.count == 3 && other.error?.connectionFailure == .refused)
+    }
+
+    @Test func `an unknown name is reported at once`() async throws {
+        // No name service is asked for a label of more than 63 letters.
+        let url = "http://\(String(repeating: "n", count: 64)).invalid/"
+        for (policy, attempts) in [(RetryPolicy.singleAttempt, 1), (.standard, 3)] {
+            let error = try await session(policy).request(url).response(using: DataResponseSerializer()).error
+            #expect(error?.connectionFailure == .nameNotResolved && error?.attempts.count == attempts)
+            #expect(error.map { "\($0)".contains("cannot be looked up") } == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test func `a failed TLS handshake is reported at once`() async throws {
+        let server = try ScriptedServer.perConnection { connection in
+            _ = connection.receive()
+            connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")
+            connection.waitForEnd()
+        }
+        defer { server.stop() }
+        let url = server.url().replacing("http://", with: "https://")
+        for policy in [RetryPolicy.singleAttempt, .standard] {
+            let error = try await session(policy).request(url).response(using: DataResponseSerializer()).error
+            #expect(error?.isSessionTaskError == true && error?.attempts.count == 1)
+            #expect(error.map { "\($0)".contains("handshake") } == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test func `a status is no failure, and is not retried`() async throws {
+        try await withServer({ _ in Reply("x", status: 503) }) { lab in
+            #expect(try await session().request(lab.server.url()).string() == "x")
+            let error = try await session().request(lab.server.url()).validate()
+                .response(using: DataResponseSerializer()).error
+            #expect(error?.responseCode == 503 && lab.server.seen.count == 2)
+        }
+    }
+
+    @Test func `a request without a handler is sent`() async throws {
+        try await withServer({ _ in Reply() }) { lab in
+            try session().request(lab.server.url(), method: .post)
+            for await _ in lab.server.arrivals { break }
+            #expect(lab.server.seen.map(\.method) == ["POST"])
+        }
+    }
+
+    @Test func `a download that nothing waits for is made`() async throws {
+        let folder = "\(FileManager.default.temporaryDirectory.path)/download-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await withServer({ _ in Reply("x") }) { lab in
+            try session().download(lab.server.url(), to: "\(folder)/file")
+            #expect(try await eventually { FileManager.default.fileExists(atPath: "\(folder)/file") })
+        }
+    }
+
+    @Test func `a session that does not start requests waits for resume, also with a handler`() async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let request = try session(startRequestsImmediately: false).request(lab.server.url())
+            let value = Task {
+                await withCheckedContinuation { continuation in
+                    request.responseString { continuation.resume(returning: $0.value) }
+                }
+            }
+            for _ in 0..<100 { await Task.yield() }
+            #expect(request.state == .initialized && lab.server.seen.isEmpty)
+            request.resume()
+            #expect(await value.value == "x")
+            // To wait for it sends it, too.
+            let other = try session(startRequestsImmediately: false).request(lab.server.url())
+            #expect(try await other.string() == "x")
+        }
+    }
+
+    @Test func `handlers of many requests run one after the other`() async throws {
+        let (inside, calls) = (Locked(0), AsyncStream.makeStream(of: Int.self))
+        try await withServer({ _ in Reply("x") }) { lab in
+            for _ in 0..<40 {
+                try session().request(lab.server.url()).responseString { _ in
+                    dispatchPrecondition(condition: .onQueue(Session.handlerQueue))
+                    let others = inside.withLock { inside in
+                        inside += 1
+                        return inside - 1
+                    }
+                    for _ in 0..<1000 where inside.withLock({ $0 > 1 }) { break }
+                    inside.withLock { $0 -= 1 }
+                    calls.continuation.yield(others)
+                }
+            }
+            var count = 0
+            for await others in calls.stream {
+                #expect(others == 0)
+                count += 1
+                if count == 40 { break }
+            }
+        }
+    }
+
+    @Test func `a check that is added after a handler is asked`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        try await withServer({ _ in
+            gate.wait()
+            return Reply("x", status: 404)
+        }) { lab in
+            let (errors, sink) = AsyncStream.makeStream(of: RequestError?.self)
+            let request = try session().request(lab.server.url())
+            request.responseString { sink.yield($0.error) }
+            for await _ in lab.server.arrivals { break }
+            request.validate()
+            gate.signal()
+            for await error in errors {
+                #expect(error?.responseCode == 404)
+                break
+            }
+        }
+    }
+
+    @Test func `a check that is added after the answer is asked`() async throws {
+        try await withServer({ _ in Reply("x", status: 404) }) { lab in
+            let request = try session().request(lab.server.url())
+            #expect(try await request.string() == "x")
+            let error = await #expect(throws: RequestError.self) { try await request.validate().string() }
+            #expect(error?.responseCode == 404 && lab.server.seen.count == 1)
+        }
+    }
+
+    @Test func `retriers get a RequestError, whatever failed`() async throws {
+        let errors = Locked<[any Error]>([])
+        let retrier = Retrier { request, error, completion in
+            errors.withLock { $0.append(error) }
+            completion(request.retryCount == 0 ? .retry : .doNotRetry)
+        }
+        let interceptor = Interceptor(retriers: [retrier])
+        var cut = Reply("x")
+        (cut.length, cut.closes) = (2, true)
+        try await withServer({ [cut] in $0.path == "/cut" ? cut : Reply("x", status: 500) }) { lab in
+            for policy in [RetryPolicy.singleAttempt, try RetryPolicy(attempts: 1)] {
+                let session = try session(policy, interceptor: interceptor)
+                errors.withLock { $0 = [] }
+                _ = try? await session.request(refusing.url()).data()
+                _ = try? await session.request(lab.server.url("/cut")).data()
+                _ = try? await session.request(lab.server.url("/500")).validate().data()
+                let found = errors.withLock { $0 }.map { $0 as? RequestError }
+                #expect(found.count == 6 && found.allSatisfy { $0 != nil })
+                #expect(found.first??.connectionFailure == .refused)
+                #expect(found[2]?.failureStage == .mayHaveBeenProcessed)
+                #expect(found[4]?.responseCode == 500)
+            }
+        }
+    }
+
+    @Test func `User-Agent and Accept-Language are sent, unless the session has its own`() async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            _ = try await session().request(lab.server.url()).string()
+            let fields = try #require(lab.server.seen.last?.fields)
+            #expect(fields["user-agent"] == HTTPHeader.defaultUserAgent.value)
+            #expect(fields["user-agent"]?.contains("(Linux ") == true)
+            #expect(fields["accept-language"] == HTTPHeader.defaultAcceptLanguage.value)
+            _ = try await session().request(lab.server.url(), headers: [.userAgent("own")]).string()
+            #expect(lab.server.seen.last?.fields["user-agent"] == "own")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([:], "en;q=1.0"), (["LANG": "C.UTF-8"], "en;q=1.0"), (["LANG": "POSIX"], "en;q=1.0"),
+            (["LANG": "de_DE.UTF-8@euro"], "de-DE;q=1.0"), (["LANG": "de_DE", "LC_ALL": "fr_CH.UTF-8"], "fr-CH;q=1.0"),
+            (["LANGUAGE": "de_DE:en", "LANG": "fr_FR"], "de-DE;q=1.0, en;q=0.9, fr-FR;q=0.8"),
+            (["LANGUAGE": "aa:bb:cc:dd:ee:ff:gg"], "aa;q=1.0, bb;q=0.9, cc;q=0.8, dd;q=0.7, ee;q=0.6, ff;q=0.5"),
+            (["LANG": "de\r\nX: y"], "en;q=1.0"), (["LANG": "d\u{301}e"], "en;q=1.0"), (["LANG": "::"], "en;q=1.0"),
+            (["LANGUAGE": "de:de:de"], "de;q=1.0"), (["LANG": String(repeating: "de-", count: 100)], "en;q=1.0"),
+        ] as [([String: String], String)]
+    )
+    func `languages of the environment`(variables: [String: String], value: String) {
+        #expect(HTTPHeader.acceptedLanguages { variables[$0] } == value)
+    }
+
+    @Test func `errors have a localized description`() throws {
+        let errors: [any LocalizedError] = [
+            RequestError.explicitlyCancelled, AuthenticationError.missingCredential, MissingSession(),
+            StatusFailure(status: 503), InvalidRequest.method("x"), RetryPolicyError.neverEnds,
+        ]
+        for error in errors { #expect(error.errorDescription == "\(error)" && error.errorDescription != "") }
+        #expect(RequestError.explicitlyCancelled.localizedDescription == "the request was cancelled")
+    }
+
+    @Test func `print and debugPrint show what Alamofire's do`() async throws {
+        try await withServer({ _ in
+            Reply("{\n}\u{1b}", type: "application/json", fields: ["Set-Cookie": "hidden"])
+        }) { lab in
+            let url = lab.server.url("/a?b=c")
+            let request = try session(startRequestsImmediately: false).request(
+                OutgoingRequest(
+                    url: url,
+                    method: .post,
+                    headers: [.authorization("hidden"), .contentType("text/plain")],
+                    body: .bytes(Array("one\ntwo".utf8))
+                )
+            )
+            #expect("\(request)" == "POST \(url)")
+            let response = await request.validate().response(using: StringResponseSerializer())
+            #expect("\(request)" == "POST \(url) (200)")
+            #expect(String(reflecting: request).hasPrefix("curl -X POST "))
+            #expect("\(response)" == "\(response.result)" && "\(response)".hasPrefix("success("))
+            let text = String(reflecting: response)
+            #expect(
+                text.hasPrefix(
+                    """
+                    [Request]: POST \(url)
+                        [Headers]:
+                            Accept-Language: \(HTTPHeader.defaultAcceptLanguage.value)
+                            Authorization: ***
+                            Content-Type: text/plain
+                            User-Agent: \(HTTPHeader.defaultUserAgent.value)
+                        [Body]:
+                            one
+                            two
+                    [Response]:
+                        [Status Code]: 200
+                        [Headers]:
+
+                    """
+                )
+            )
+            #expect(text.contains("    [Body]:\n        {\n        }\\u{1b}\n[Network Duration]: "))
+            #expect(text.contains("\n[Serialization Duration]: ") && !text.contains("hidden"))
+            #expect(text.contains("\n[Result]: success("))
+            let failed = await request.response(using: DecodableResponseSerializer<Int>())
+            #expect("\(failed)".hasPrefix("failure("))
+        }
+        let unanswered = try await session().request(refusing.url()).response(using: StringResponseSerializer())
+        #expect(String(reflecting: unanswered).contains("\n[Response]: None\n"))
+    }
+}
