@@ -316,8 +316,9 @@ let package = Package(
         .library(
             "ReachabilityAlamofire",
             on: .requests,
-            uses: ["ReachabilityRequests", "ReachabilityRetry"]
+            uses: ["AlamofireFoundationNames", "ReachabilityRequests", "ReachabilityRetry"]
         ),
+        .library("AlamofireFoundationNames", on: .requests, uses: ["ReachabilityRequests", "ReachabilityRetry"]),
         // With the traits HTTP and Metrics.
         .library("ReachabilityRequestsMetrics", on: .requests, uses: ["ReachabilityRequests"], metrics),
         // Without a trait of its own: FoundationNetworking comes with the toolchain, and nothing is fetched for it.
@@ -658,7 +659,7 @@ let package = Package(
             metrics
         ),
         // What is to be shown to compile imports ReachabilityAlamofire, and nothing of ours beside it.
-        .tests("ReachabilityAlamofireTests", uses: ["ReachabilityAlamofire", "LinuxPrimitives"]),
+        .tests("ReachabilityAlamofireTests", uses: ["ReachabilityAlamofire", "LinuxPrimitives", "NetworkLab"]),
         .tests(
             "ReachabilityOutboxTests",
             uses: [

@@ -5,7 +5,7 @@ import Testing
 
 /// Code as it is written for Alamofire, which compiles, does what it does there.
 struct CompiledCodeTests {
-    private let session = AF
+    private let session = Session(startRequestsImmediately: false)
     private let request = URLRequest(url: "https://example.org/")
 
     private func failed(status: Int?, retries: Int = 0, method: HTTPMethod = .get) -> Request {

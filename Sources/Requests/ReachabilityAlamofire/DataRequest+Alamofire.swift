@@ -11,7 +11,7 @@ extension DataRequest {
     /// Tells the handler the body, and nothing where it is empty.
     @discardableResult
     public func response(
-        queue: DispatchQueue = .global(),
+        queue: DispatchQueue = Session.handlerQueue,
         completionHandler: @escaping @Sendable (DataResponse<Data?>) -> Void
     ) -> DataRequest {
         response(queue: queue, responseSerializer: BodySerializer(), completionHandler: completionHandler)

@@ -3,6 +3,9 @@
 @_exported public import ReachabilityRequests
 @_exported public import ReachabilityRetry
 
+@_exported public import typealias AlamofireFoundationNames.HTTPURLResponse
+@_exported public import typealias AlamofireFoundationNames.URLRequest
+
 /// An adapter: `adapt(_:for:completion:)`.
 public typealias RequestAdapter = SessionAdapter
 /// A retrier: `retry(_:for:dueTo:completion:)`.
@@ -13,10 +16,6 @@ public typealias RequestInterceptor = SessionInterceptor
 public typealias Alamofire4Adapter = ReachabilityRetry.RequestAdapter
 /// A request as retriers see it, failed.
 public typealias Request = FailedRequest
-/// A request as adapters see it. Its URL is text, and it has no body.
-public typealias URLRequest = PlainRequest
-/// Stands for Foundation's class of this name.
-public typealias HTTPURLResponse = ResponseHead
 /// Alamofire 4's name of the session.
 public typealias SessionManager = Session
 

@@ -1,7 +1,7 @@
 public import ReachabilityRequests
 public import ReachabilityRetry
 
-extension ReachabilityRetry.RequestInterceptor where Self == RetryPolicy {
+extension ReachabilityRetry.RequestRetrier where Self == RetryPolicy {
     /// A policy with each number's default.
     public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
@@ -23,7 +23,7 @@ extension ReachabilityRetry.RequestInterceptor where Self == RetryPolicy {
     }
 }
 
-extension ReachabilityRetry.RequestInterceptor where Self == ConnectionLostRetryPolicy {
+extension ReachabilityRetry.RequestRetrier where Self == ConnectionLostRetryPolicy {
     /// A policy with each number's default.
     public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 

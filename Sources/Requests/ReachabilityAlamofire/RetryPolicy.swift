@@ -1,8 +1,8 @@
 public import ReachabilityRequests
 public import ReachabilityRetry
 
-/// Alamofire's policy as an interceptor: some methods, some statuses, and errors of the network, so many times, each time after a longer
-/// wait. The session's own policy (`Session.policy`) is asked before it.
+/// Alamofire's policy as an interceptor. It retries some methods after some statuses and after errors of the network, with an exponential
+/// backoff. The session's own policy (`Session.policy`) is asked first; without one, this policy alone decides.
 ///
 /// Unlike Alamofire it goes by how far a request got, and not by codes of `URLError`.
 public final class RetryPolicy: SessionInterceptor {

@@ -8,7 +8,8 @@ extension PlainRequest {
 }
 
 extension Session {
-    /// A request without a body, which is sent when its answer is first waited for.
+    /// A request without a body. It is sent at once, unless the session says otherwise.
+    @discardableResult
     public func request(
         _ urlRequest: PlainRequest,
         interceptor: (any ReachabilityRetry.RequestInterceptor)? = nil
@@ -17,7 +18,8 @@ extension Session {
         return request(outgoing, interceptor: interceptor)
     }
 
-    /// A request, which is sent when its answer is first waited for.
+    /// A request. It is sent at once, unless the session says otherwise.
+    @discardableResult
     public func request(
         _ url: URL,
         method: HTTPMethod = .get,

@@ -1,0 +1,39 @@
+import Foundation
+import FoundationNetworking
+// The only edit: this import, in the place of Alamofire's.
+import ReachabilityAlamofire
+
+/// An adapter and a retrier in a file that also imports Foundation, as most files written for Alamofire do.
+final class SigningInterceptor: RequestInterceptor {
+    func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        var urlRequest = urlRequest
+        let date = ISO8601DateFormatter().string(from: Date(timeIntervalSince1970: 0))
+        urlRequest.setValue(date, forHTTPHeaderField: "Date")
+        completion(.success(urlRequest))
+    }
+
+    func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        let response: HTTPURLResponse? = request.response
+        completion(response?.statusCode == 401 && request.retryCount == 0 ? .retry : .doNotRetry)
+    }
+}
+
+/// Interceptors by their short names, where only one half of them is wanted.
+func shortHalves() -> (adapters: [any RequestAdapter], retriers: [any RequestRetrier]) {
+    let adapter: any RequestAdapter = .adapter { urlRequest, _, completion in completion(.success(urlRequest)) }
+    let retrier: any RequestRetrier = .retrier { _, _, _, completion in completion(.doNotRetry) }
+    let named = Adapter { urlRequest, _, completion in completion(.success(urlRequest)) }
+    return ([adapter, named], [retrier, .retryPolicy(retryLimit: 1), .retryPolicy])
+}
+
+/// What an error says to people.
+func localizedText(_ error: any Error) -> String { error.localizedDescription }

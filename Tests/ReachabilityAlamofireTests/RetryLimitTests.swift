@@ -1,0 +1,79 @@
+import FoundationEssentials
+import LinuxPrimitives
+import NetworkLab
+import ReachabilityAlamofire
+import Testing
+
+/// How often interceptors of Alamofire have a request sent, against servers.
+struct RetryLimitTests {
+    /// A session as `Session()` makes it, but for the verdicts of the kernel.
+    private func session(_ interceptor: (any RequestInterceptor)? = nil) throws -> Session {
+        let limits = try RetryLimits(rate: 10_000, spread: .zero, budget: RetryBudget(retryCost: 0))
+        let coordinator = RetryCoordinator(limits: limits, verdicts: MonitoredVerdicts { _ in nil })
+        let options = RequestRetryOptions(coordinator: coordinator)
+        return Session(settings: RetrySettings(policy: .singleAttempt, options: options), interceptor: interceptor)
+    }
+
+    private func attempts(_ response: DataResponse<Data?>) -> Int { response.metrics.attempts.count }
+
+    private func response(_ request: DataRequest) async -> DataResponse<Data?> {
+        await withCheckedContinuation { continuation in request.response { continuation.resume(returning: $0) } }
+    }
+
+    @Test(arguments: [0, 1, 2, 6] as [UInt])
+    func `the retry limit is the number of retries, after a status and after a failure`(limit: UInt) async throws {
+        let policy = RetryPolicy(retryLimit: limit, exponentialBackoffScale: 0.001)
+        let busy = try ScriptedServer { _ in .status(503) }
+        let silent = try ScriptedServer { _ in .disconnect }
+        let refusing = try ScriptedServer(backlog: .closed) { _ in .silence }
+        defer { for server in [busy, silent, refusing] { server.stop() } }
+        for server in [busy, silent, refusing] {
+            let ofSession = try session(policy).request(server.url()).validate()
+            let own = try session().request(server.url(), interceptor: policy).validate()
+            for request in [ofSession, own] {
+                let response = await response(request)
+                #expect(response.error != nil && attempts(response) == Int(limit) + 1)
+            }
+        }
+        // Without a check a status is no failure.
+        #expect(attempts(await response(try session(policy).request(busy.url()))) == 1)
+    }
+
+    @Test func `a lost connection is retried, a refused one is not`() async throws {
+        let policy = ConnectionLostRetryPolicy(retryLimit: 3, exponentialBackoffScale: 0.001)
+        let silent = try ScriptedServer { _ in .disconnect }
+        let refusing = try ScriptedServer(backlog: .closed) { _ in .silence }
+        defer { for server in [silent, refusing] { server.stop() } }
+        #expect(attempts(await response(try session(policy).request(silent.url()))) == 4)
+        #expect(attempts(await response(try session(policy).request(refusing.url()))) == 1)
+    }
+
+    @Test func `retriers see an AFError, and the status below it`() async throws {
+        let seen = Locked<[String]>([])
+        let busy = try ScriptedServer { _ in .status(500) }
+        let refusing = try ScriptedServer(backlog: .closed) { _ in .silence }
+        defer { for server in [busy, refusing] { server.stop() } }
+        let retrier: any RequestInterceptor = .retrier { request, _, error, completion in
+            let error = error.asAFError
+            let kind = error?.responseCode.map { "\($0)" } ?? (error?.isSessionTaskError == true ? "task" : "other")
+            seen.withLock { $0.append("\(kind) \(request.response?.statusCode ?? 0) \(request.retryCount)") }
+            completion(request.retryCount == 0 ? .retry : .doNotRetry)
+        }
+        let session = try session(retrier)
+        _ = await response(session.request(busy.url()).validate())
+        _ = await response(session.request(refusing.url()))
+        #expect(seen.withLock { $0 } == ["500 500 0", "500 500 1", "task 0 0", "task 0 1"])
+    }
+
+    @Test func `code beside Foundation means the same types`() async throws {
+        let server = try ScriptedServer { request in .status(request.fields["date"] == nil ? 400 : 200) }
+        defer { server.stop() }
+        let session = try session(SigningInterceptor())
+        let response = await response(session.request(server.url()).validate())
+        #expect(response.error == nil)
+        let halves = shortHalves()
+        #expect(halves.adapters.count == 2 && halves.retriers.count == 3)
+        #expect(localizedText(AFError.explicitlyCancelled) == "the request was cancelled")
+        #expect(localizedText(AuthenticationError.missingCredential).hasPrefix("there is no credential"))
+    }
+}
