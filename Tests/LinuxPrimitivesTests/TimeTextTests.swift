@@ -1,4 +1,5 @@
 import LinuxPrimitives
+import TestSupport
 import Testing
 
 /// Times and lengths of time as people write them.
@@ -20,6 +21,34 @@ import Testing
         }
         #expect(Timestamp(real: .milliseconds(-1)).text == "1969-12-31T23:59:59.999Z")
         #expect(Timestamp.real(of: "2026-11-21T08:15:30.123456789Z") == .nanoseconds(1_795_248_930_123_456_789))
+    }
+
+    @Test func `every time can be written, and is read as one`() throws {
+        for integer in ExtremeValues.integers {
+            for time in [Duration.nanoseconds(integer), .milliseconds(integer), .seconds(integer)] {
+                let text = Timestamp(real: time).text
+                #expect(text.utf8.count == 24)
+                let read = try #require(Timestamp.real(of: text))
+                #expect(read <= .seconds(Timestamp.latest + 1) && (read <= time || time < .zero))
+            }
+        }
+        #expect(Timestamp(real: .seconds(Int64.min)).text == "0000-01-01T00:00:00.000Z")
+        #expect(Timestamp(real: .seconds(Int64.max)).text == "9999-12-31T23:59:59.000Z")
+        for text in ExtremeValues.times { #expect(Timestamp.real(of: text) != nil) }
+    }
+
+    @Test func `every duration has nanoseconds, milliseconds and a text`() {
+        for integer in ExtremeValues.integers {
+            for duration in [Duration.nanoseconds(integer), .milliseconds(integer), .seconds(integer)] {
+                let sum = duration + duration
+                for value in [duration, sum] {
+                    #expect(value.nanoseconds >= 0 && !value.people.isEmpty && !DurationText.text(value).isEmpty)
+                    #expect((value.milliseconds < 0) == (value <= .milliseconds(-1)))
+                    #expect(value.roundedMilliseconds >= 0)
+                }
+            }
+        }
+        for text in ExtremeValues.durations { _ = DurationText.duration(text).map { DurationText.text($0 + $0) } }
     }
 
     @Test(arguments: [

@@ -8,7 +8,7 @@ package struct AddressLiteral: Hashable, Sendable {
 
     /// Reads a literal. Brackets, ports, prefix lengths, shortened IPv4 forms and everything else are nil.
     package init?(_ text: String) {
-        let percent = text.firstIndex(of: "%") ?? text.endIndex
+        let percent = text.unicodeScalars.firstIndex(of: "%") ?? text.endIndex
         let zone = text[percent...].dropFirst()
         guard let wire = WireAddress(String(text[..<percent])),
             percent == text.endIndex || InterfaceName.isValid(zone)

@@ -4,7 +4,7 @@ package enum HostName {
     /// all as they are encoded, a last dot allowed. URLs, ports, blanks, the empty string and numbers such as `10.1` are none.
     package static func isValid(_ text: String) -> Bool {
         guard text.utf8.count <= 1024, let ascii = IDNA.ascii(text) else { return false }
-        var labels = ascii.split(separator: ".", omittingEmptySubsequences: false)
+        var labels = ascii.split(at: ".", omittingEmptySubsequences: false)
         if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
         guard let last = labels.last, labels.reduce(labels.count - 1, { $0 + $1.utf8.count }) <= 253 else {
             return false

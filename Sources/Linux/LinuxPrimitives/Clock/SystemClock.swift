@@ -14,6 +14,9 @@ package enum SystemClock {
     /// Time since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
     package static var real: Duration { read(CLOCK_REALTIME) }
 
+    /// The identifier of this boot of the machine, `boot_id` of random(4); nil if it cannot be read.
+    package static let bootIdentifier = TextFile.read("/proc/sys/kernel/random/boot_id")?.filter { !$0.isWhitespace }
+
     private static func read(_ clock: clockid_t) -> Duration {
         var time = Glibc.timespec()
         clock_gettime(clock, &time)
@@ -24,9 +27,16 @@ package enum SystemClock {
 extension Duration {
     /// Whole nanoseconds; a negative duration counts as zero, and one of more than 292 years as the longest there is.
     package var nanoseconds: Int64 {
-        guard components.seconds < Int64.max / 1_000_000_000 else { return .max }
-        guard components.seconds >= 0 else { return 0 }
-        return max(0, components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000)
+        guard self < .nanoseconds(Int64.max) else { return .max }
+        guard self > .zero else { return 0 }
+        return components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    }
+
+    /// Whole milliseconds, rounded toward zero. A duration that does not fit is the nearest one that does.
+    package var milliseconds: Int64 {
+        if self >= .milliseconds(Int64.max) { return .max }
+        if self <= .milliseconds(Int64.min) { return .min }
+        return components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 
     package var timespec: Glibc.timespec {

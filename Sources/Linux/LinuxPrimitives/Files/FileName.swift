@@ -30,7 +30,7 @@ package enum FileName {
 
     /// Waits until the names in the directory of a file are on the disk.
     package static func syncDirectory(of path: String) throws(SystemError) {
-        let slash = path.lastIndex(of: "/")
+        let slash = path.unicodeScalars.lastIndex(of: "/")
         let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let opened = try Descriptor.open(directory)
         if fsync(opened.number) != 0, SystemError.current != .invalidArgument { throw .current }

@@ -34,7 +34,7 @@ package enum OwnDirectory {
     /// Makes a directory and those above it, where they are not there.
     package static func make(_ path: String, mode: UInt32) throws(SystemError) {
         var made = ""
-        for part in path.split(separator: "/") {
+        for part in path.split(at: "/") {
             made += (made.isEmpty && !path.hasPrefix("/") ? "" : "/") + part
             guard mkdir(made, mode_t(mode)) != 0 else { continue }
             // A directory above that is there may be one in which nothing can be made.

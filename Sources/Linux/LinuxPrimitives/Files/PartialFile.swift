@@ -74,7 +74,7 @@ package struct PartialFile: ~Copyable, Sendable {
     /// Gives it the mode that a file has which is made without thinking of one: 0666 without what the process's mask takes away.
     package func setUsualMode() throws(SystemError) {
         // umask(2) can only be asked by setting it, which other threads would see; Linux 4.7 and later show it here.
-        let line = TextFile.read("/proc/self/status")?.split(separator: "\n").first { $0.hasPrefix("Umask:") }
+        let line = TextFile.read("/proc/self/status")?.split(at: "\n").first { $0.hasPrefix("Umask:") }
         let mask = line.flatMap { UInt32($0.dropFirst(6).drop { $0 == "\t" || $0 == " " }, radix: 8) } ?? 0o077
         guard fchmod(file.number, mode_t(0o666 & ~mask)) == 0 else { throw .current }
     }

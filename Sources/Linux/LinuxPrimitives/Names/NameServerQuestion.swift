@@ -121,7 +121,7 @@ package enum NameServerQuestion {
     /// One question, recursion desired: type A, class IN. Labels that are too long are cut, as no server has them.
     private static func question(for name: String, _ identifier: UInt16) -> [UInt8] {
         var bytes = [UInt8(identifier >> 8), UInt8(identifier & 0xff), 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]
-        for label in name.split(separator: ".") {
+        for label in name.split(at: ".") {
             let text = label.utf8.prefix(63)
             bytes.append(UInt8(text.count))
             bytes += text

@@ -48,8 +48,10 @@ package final class NamespaceDirectoryWatch: @unchecked Sendable {
                 IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
             let watch = inotify_add_watch(inotify.number, path, UInt32(mask))
             if watch >= 0 { return (watch, missing) }
-            guard errno == ENOENT || errno == ENOTDIR, let slash = path.lastIndex(of: "/") else { return (-1, nil) }
-            missing = String(path[path.index(after: slash)...])
+            guard errno == ENOENT || errno == ENOTDIR, let slash = path.unicodeScalars.lastIndex(of: "/") else {
+                return (-1, nil)
+            }
+            missing = String(path[path.unicodeScalars.index(after: slash)...])
             if path == "/" { return (-1, nil) }
             path = slash == path.startIndex ? "/" : String(path[..<slash])
         }

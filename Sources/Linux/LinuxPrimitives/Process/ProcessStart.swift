@@ -20,8 +20,8 @@ package enum ProcessStart {
     ///   - text: That of the file. The second field, the name, stands in parentheses and may contain anything.
     ///   - ticks: How many there are in a second.
     static func boot(text: String, ticks: Int) -> Duration? {
-        guard ticks > 0, let end = text.lastIndex(of: ")") else { return nil }
-        let fields = text[text.index(after: end)...].split(whereSeparator: \.isWhitespace)
+        guard ticks > 0, let end = text.unicodeScalars.lastIndex(of: ")") else { return nil }
+        let fields = text[text.unicodeScalars.index(after: end)...].words
         // The state is the third field, the start the 22nd.
         guard fields.count > 19, let start = Int64(fields[19]), start >= 0 else { return nil }
         return .nanoseconds(start * (1_000_000_000 / Int64(ticks)))

@@ -15,7 +15,7 @@ package struct ProcessUsage: Sendable {
         var usage = rusage()
         guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0,
             let text = TextFile.read("/proc/self/statm"),
-            let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
+            let pages = text.split(at: " ").dropFirst().first.flatMap({ Int($0) }),
             let directory = opendir("/proc/self/fd")
         else { return nil }
         defer { closedir(directory) }

@@ -43,7 +43,7 @@ package struct ServiceManagerOffer: Hashable, Sendable {
         guard variable("LISTEN_PID").map({ Int32($0) == process }) ?? false,
             let count = variable("LISTEN_FDS").flatMap({ CInt($0) }), (1...1024).contains(count)
         else { return }
-        let names = variable("LISTEN_FDNAMES")?.split(separator: ":", omittingEmptySubsequences: false) ?? []
+        let names = variable("LISTEN_FDNAMES")?.split(at: ":", omittingEmptySubsequences: false) ?? []
         descriptors = (0..<count).map { index in
             let name = Int(index) < names.count ? String(names[Int(index)]) : ""
             // What systemd calls them that have no name.

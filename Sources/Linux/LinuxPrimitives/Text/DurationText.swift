@@ -1,9 +1,12 @@
 /// A length of time as people write it: a number and `ms`, `s`, `m`, `h` or `d`, for example `500ms`, `1.5s`, `2m` or `1h`.
 package enum DurationText {
+    /// The longest duration that a configuration or a request may contain: a hundred years of 365 days.
+    package static let longest = Duration.seconds(36_500 * 86_400)
+
     /// What a text says; nil when it is no such length.
     package static func duration(_ text: String) -> Duration? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        let parts = number.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = number.split(at: ".", omittingEmptySubsequences: false)
         guard let unit = units[text.dropFirst(number.count)], let whole = parts.first.flatMap({ Int64($0) }),
             parts.count <= 2, let fraction = nanoseconds(parts.count == 2 ? parts[1] : "0", of: unit),
             whole <= Int64.max / unit

@@ -10,7 +10,7 @@ package enum IDNA {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
         let dotted = String(String.UnicodeScalarView(text.unicodeScalars.map { dots.contains($0) ? "." : $0 }))
         var labels: [String] = []
-        for label in dotted.split(separator: ".", omittingEmptySubsequences: false) {
+        for label in dotted.split(at: ".", omittingEmptySubsequences: false) {
             guard let encoded = encode(label) else { return nil }
             labels.append(encoded)
         }

@@ -3,7 +3,7 @@ extension Duration {
     package var decimalSeconds: String { nanoseconds.decimal(places: 9) }
 
     /// To the nearest.
-    package var roundedMilliseconds: Int64 { (nanoseconds + 500_000) / 1_000_000 }
+    package var roundedMilliseconds: Int64 { nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 >= 500_000 ? 1 : 0) }
 
     /// For people: `3d 4h`, `12m 5s`, `4.001s`, `47ms`.
     package var people: String { parts.map { $0.number + $0.unit }.joined(separator: " ") }

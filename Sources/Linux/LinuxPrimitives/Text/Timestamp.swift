@@ -15,14 +15,20 @@ package struct Timestamp {
         monotonicNanoseconds = Int64(monotonic.tv_sec) * 1_000_000_000 + Int64(monotonic.tv_nsec)
     }
 
-    /// Another moment: since 1970, and on CLOCK_MONOTONIC, where that is known.
+    /// Another moment: since 1970, and on CLOCK_MONOTONIC, where that is known. RFC 3339 has the years 0000 to 9999: a time
+    /// outside them becomes the nearest within.
     package init(real: Duration, monotonic: Duration = .zero) {
         let (whole, part) = real.components
         // Before 1970 both are negative.
-        seconds = part < 0 ? whole - 1 : whole
+        let second = part < 0 && whole > .min ? whole - 1 : whole
+        seconds = min(max(second, Self.earliest), Self.latest)
         milliseconds = (part < 0 ? part + 1_000_000_000_000_000_000 : part) / 1_000_000_000_000_000
         monotonicNanoseconds = monotonic.nanoseconds
     }
+
+    /// 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z in seconds since 1970.
+    private static let earliest: Int64 = -62_167_219_200
+    package static let latest: Int64 = 253_402_300_799
 
     private static func read(_ clock: clockid_t) -> timespec {
         var time = timespec()
