@@ -49,6 +49,53 @@ import Testing
         }
     }
 
+    /// A host beyond this machine, as far as the sender can tell.
+    private func portal(
+        _ outbox: Outbox,
+        proof: DeliveryProof? = nil
+    ) async throws -> [OutboxEvent] {
+        var configuration = HTTPLab.configuration
+        configuration.dnsOverride = ["api.example": "127.0.0.1"]
+        let events = Locked<[OutboxEvent]>([])
+        try await withClient(configuration) { client in
+            let sender = HTTPOutboxSender(client: client, proof: proof, coordinator: lab.coordinator)
+            try await outbox.flush(sender: sender, coordinator: lab.coordinator) { event in
+                events.withLock { $0.append(event) }
+            }
+        }
+        return events.withLock(\.self)
+    }
+
+    @Test func `who answers every URL over http may be a portal, and its success deletes nothing`() async throws {
+        try await withFaultServer { server in
+            try await withOutbox { outbox in
+                let url = server.url().replacing("127.0.0.1", with: "api.example")
+                try await outbox.enqueue(Self.post(url))
+                let entry = try #require(try await portal(outbox).first?.held)
+                #expect(
+                    entry.attempts == 0 && entry.lastError?.contains("a URL that does not exist has status 200") == true
+                )
+                #expect(server.received.count == 2 && server.received.last?.bodyText == "")
+                #expect(try await portal(outbox, proof: .status(201)).first?.held != nil)
+                #expect(try await portal(outbox, proof: .body("no such text")).first?.held != nil)
+                let field = PlainRequest.Field(name: "X-Service", value: "orders")
+                #expect(try await portal(outbox, proof: .header(field)).first?.held != nil)
+                #expect(try await outbox.entries().count == 1)
+                #expect(try await portal(outbox, proof: .status(200)).first?.delivered != nil)
+                #expect(try await outbox.entries().isEmpty)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("https://h.example/", nil), ("http://127.0.0.1:80/", nil), ("http://[::1]/", nil), ("http://LOCALHOST/", nil),
+        ("http://h.example:8080/a?b", "http://h.example:8080"), ("http://10.0.0.1/", "http://10.0.0.1"),
+        ("http://127.0.0.1.example/", "http://127.0.0.1.example"),
+    ])
+    func `http beyond this machine proves nothing`(url: String, origin: String?) {
+        #expect(OutboxRequest("POST", url).unprotectedOrigin == origin)
+    }
+
     @Test func `what is refused is a dead letter, and goes with the same key when it is put in again`() async throws {
         try await withFaultServer { server in
             try await withOutbox { outbox in

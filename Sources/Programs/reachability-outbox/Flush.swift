@@ -3,6 +3,7 @@ import CommandLineSupport
 import Dispatch
 import Glibc
 import LinuxPrimitives
+import ReachabilityHTTP
 import ReachabilityOutbox
 import ReachabilityRetry
 
@@ -19,7 +20,8 @@ struct Flush: AsyncParsableCommand {
         if let name = arguments.with {
             try await flush(options, ProgramSender(program: Program(name: name), limit: limit), .shared)
         } else {
-            let sender = ClientSender(limit: limit)
+            let proof = try arguments.expect.map { try DeliveryProof(argument: $0) }
+            let sender = ClientSender(limit: limit, proof: proof)
             let result: Result<Void, any Error>
             do { result = .success(try await flush(options, sender, .init(verdicts: ProxiedVerdicts()))) } catch {
                 result = .failure(error)

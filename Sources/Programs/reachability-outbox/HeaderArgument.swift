@@ -1,4 +1,5 @@
 import CommandLineSupport
+import LinuxPrimitives
 import ReachabilityOutbox
 import ReachabilityRetry
 
@@ -15,16 +16,16 @@ struct HeaderArgument {
             )
             // To Swift, CR and LF together are one character.
             var headers: [PlainRequest.Field] = []
-            for line in content.split(whereSeparator: \.isNewline) { headers.append(try Self.header(line)) }
+            for line in content.lines { headers.append(try Self.header(line)) }
             return headers
         }
     }
 
     private static func header(_ line: some StringProtocol) throws(ExitMessage) -> PlainRequest.Field {
-        guard let colon = line.firstIndex(of: ":") else {
+        guard let colon = line.unicodeScalars.firstIndex(of: ":") else {
             throw ExitMessage("a header has no colon: write \"Name: value\"", .usage)
         }
-        let value = line[line.index(after: colon)...].drop { $0 == " " }
+        let value = line[line.unicodeScalars.index(after: colon)...].drop { $0 == " " }
         return PlainRequest.Field(name: String(line[..<colon]), value: String(value))
     }
 }

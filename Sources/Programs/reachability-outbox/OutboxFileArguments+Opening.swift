@@ -1,5 +1,6 @@
 import CommandLineSupport
 import Glibc
+import LinuxPrimitives
 import ReachabilityOutbox
 
 extension OutboxFileArguments {
@@ -32,7 +33,7 @@ extension OutboxFileArguments {
     fileprivate static func defaultFile() throws(ExitMessage) -> String {
         let directory = try defaultDirectory()
         var path = ""
-        for part in directory.split(separator: "/") {
+        for part in directory.split(at: "/") {
             path += "/" + part
             guard unsafe mkdir(path, 0o700) == 0 || [EEXIST, EROFS, EACCES].contains(errno) else {
                 throw ExitMessage(

@@ -73,8 +73,7 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
     public static func entries(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
-        let now = SystemClock.real.milliseconds
-        return try await OutboxStore.inspect(at: file) { try OutboxStore.entries($0, at: now) }
+        try await OutboxStore.inspect(at: file) { try OutboxStore.entries($0, at: .system) }
     }
 
     /// What waits in a file, and then its dead letters, each in its order, as they were at one moment. Nothing is changed, and nothing
@@ -82,9 +81,8 @@ public final class Outbox: Sendable {
     ///
     /// - Throws: ``OutboxError``. A file that is corrupt stays where it is.
     public static func allEntries(inFile file: String) async throws(OutboxError) -> [OutboxEntry] {
-        let now = SystemClock.real.milliseconds
-        return try await OutboxStore.inspect(at: file) { db in
-            try OutboxStore.entries(db, at: now) + OutboxStore.deadLetters(db)
+        try await OutboxStore.inspect(at: file) { db in
+            try OutboxStore.entries(db, at: .system) + OutboxStore.deadLetters(db)
         }
     }
 

@@ -1,4 +1,5 @@
 package import ArgumentParser
+import LinuxPrimitives
 
 /// `reachability outbox flush`.
 package struct OutboxFlushArguments: CompanionArguments {
@@ -37,14 +38,23 @@ package struct OutboxFlushArguments: CompanionArguments {
     )
     package var attempts: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "What shows that a success is the server's own: status=N, header=NAME: VALUE or body=TEXT.",
+            valueName: "answer"
+        )
+    )
+    package var expect: String?
+
     @OptionGroup package var outbox: OutboxChangeArguments
 
     package init() {}
 
     package func validate() throws {
         if let attempts, attempts < 1 { throw ValidationError("--attempts must be 1 or more.") }
+        if expect != nil, with != nil { throw ValidationError("--expect is for sending without --with.") }
         // It was the default, and got its settings in a way of its own.
-        if with?.split(separator: "/").last == "curl" {
+        if with?.split(at: "/").last == "curl" {
             throw ValidationError(
                 "curl is not needed any more: leave --with out, or name a program that reads the request."
             )

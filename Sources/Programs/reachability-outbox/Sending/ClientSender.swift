@@ -11,11 +11,14 @@ import ReachabilityOutbox
 final class ClientSender: OutboxSender {
     private let proxies = ProxyEnvironment()
     private let limit: Duration
+    private let proof: DeliveryProof?
     private let clients: Locked<[HTTPClient.Configuration.Proxy?: HTTPClient]> = Locked([:])
 
-    /// - Parameter limit: How long one request may take.
-    init(limit: Duration) {
-        self.limit = limit
+    /// - Parameters:
+    ///   - limit: How long one request may take.
+    ///   - proof: What a success must have.
+    init(limit: Duration, proof: DeliveryProof?) {
+        (self.limit, self.proof) = (limit, proof)
     }
 
     func send(_ delivery: OutboxDelivery) async -> OutboxResult {
@@ -25,7 +28,7 @@ final class ClientSender: OutboxSender {
         case .proxy(let named): proxy = named
         case .unusable(let reason): return .held(cause: reason)
         }
-        return await HTTPOutboxSender(client: client(for: proxy), limit: limit).send(delivery)
+        return await HTTPOutboxSender(client: client(for: proxy), limit: limit, proof: proof).send(delivery)
     }
 
     /// Ends the clients; nothing may be sent any more.

@@ -15,6 +15,8 @@ extension OutboxResult {
             switch cause {
             // The engine has not asked the client: there is no path, or the host has asked to be left alone.
             case let failure as UnsentAttempt where failure.isWait: .held(cause: FailureWords.text(failure))
+            // The stored request was checked before.
+            case is InvalidRequest: .held(cause: "the adapter has made a request that cannot be sent")
             case let failure as AdapterFailure: .held(cause: "the adapter failed: \(type(of: failure.cause))")
             case let failure as HTTPClientError where failure.isProxyRefusal: .held(cause: FailureWords.text(failure))
             case let failure as HTTPClientError where failure.isOfRequest: .rejected(reason: FailureWords.text(failure))

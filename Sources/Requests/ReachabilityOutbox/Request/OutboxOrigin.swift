@@ -22,7 +22,7 @@ struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
         var host = parts.encodedHost?.lowercased() ?? ""
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         // The zone of a link-local address is written %25 in a URL (RFC 6874).
-        host = host.replacing("%25", with: "%", maxReplacements: 1)
+        host = host.replacing(scalars: "%25", with: "%", maxReplacements: 1)
         guard (try? HostError.check(host)) != nil else { throw .invalidRequest("the URL names no host") }
         if let port = parts.port, !(1...65535).contains(port) {
             throw .invalidRequest("the URL's port is not 1 to 65535")

@@ -1,6 +1,17 @@
 import ReachabilityRetry
 
 extension OutboxRequest {
+    /// Why a stored request can never be sent; nil if it can. An earlier version may have stored it, or the row is damaged.
+    var refusal: String? {
+        do throws(OutboxError) {
+            _ = try check()
+            return nil
+        } catch {
+            if case .invalidRequest(let text) = error { return "it cannot be sent: \(text)" }
+            return "it cannot be sent"
+        }
+    }
+
     /// Checks what would break the request's form, or let one header or line be taken for two; says nothing of the values.
     func check() throws(OutboxError) -> OutboxOrigin {
         guard Self.isToken(method) else { throw .invalidRequest("the method is no token such as POST") }

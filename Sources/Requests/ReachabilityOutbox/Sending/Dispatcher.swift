@@ -105,7 +105,7 @@ struct Dispatcher: Sendable {
         _ continuation: AsyncStream<Void>.Continuation
     ) async throws(OutboxError) -> Task<Void, Never>? {
         guard let time = try await store.nextExpiry() else { return nil }
-        let delay = Duration.milliseconds(min(max(time - store.now, 1), 3_600_000))
+        let delay = min(max(Duration.milliseconds(time) - .milliseconds(store.now), .milliseconds(1)), .seconds(3600))
         return Task { [clock = store.options.clock] in
             await clock.pause(delay)
             if !Task.isCancelled { continuation.yield() }

@@ -8,18 +8,22 @@ extension OriginFeed {
         case gone
         /// It stays the first.
         case postponed(OutboxEntry, OutboxResult)
+        /// Its URL leads elsewhere. It stays the first for this URL; requests for others may go.
+        case moved(OutboxEntry, url: String)
         /// It was not sent, as the server said: before that time, in milliseconds since 1970.
         case notBefore(Int64)
     }
 
     /// Sends the first request once; nil where there is none.
     ///
-    /// - Parameter isProbe: Whether to show whether the monitor is right, which says that there is no path.
-    func sendNext(isProbe: Bool = false) async throws(OutboxError) -> Sent? {
+    /// - Parameters:
+    ///   - urls: The URLs whose requests are passed over.
+    ///   - isProbe: Whether to show whether the monitor is right, which says that there is no path.
+    func sendNext(except urls: Set<String>, isProbe: Bool = false) async throws(OutboxError) -> Sent? {
         guard await places.take() else { return nil }
         defer { places.giveBack() }
         var delivery: OutboxDelivery
-        switch try await store.claim(queue.origin) {
+        switch try await store.claim(queue.origin, except: urls) {
         case .nothing: return nil
         case .notBefore(let time): return .notBefore(time)
         case .delivery(let next): delivery = next
@@ -27,8 +31,13 @@ extension OriginFeed {
         delivery.isProbe = isProbe
         let (options, entry) = (store.options, delivery.entry)
         options.logger?.debug("sending", metadata: ["request": "\(entry)"])
-        var result = await Drain.run(for: options.drainLimit, clock: options.clock) { [sender, delivery] in
-            await sender.send(delivery)
+        var result: OutboxResult
+        if let refusal = delivery.request.refusal {
+            result = .rejected(reason: refusal)
+        } else {
+            result = await Drain.run(for: options.drainLimit, clock: options.clock) { [sender, delivery] in
+                await sender.send(delivery)
+            }
         }
         if case .retry(_, let cause) = result, let limit = options.maximumAttempts, entry.attempts >= limit {
             let last = cause.map { ": \($0)" } ?? ""
@@ -40,7 +49,9 @@ extension OriginFeed {
             report(.rejected(entry, reason: reason))
         }
         try await store.finish(entry, result)
-        return tell(entry, result)
+        let sent = tell(entry, result)
+        if case .postponed(let entry, _) = sent, result.isRedirect { return .moved(entry, url: delivery.request.url) }
+        return sent
     }
 
     private func tell(_ entry: OutboxEntry, _ result: OutboxResult) -> Sent {

@@ -18,6 +18,9 @@ struct OriginFeed: Sendable {
         case failed(OutboxError)
     }
 
+    /// The maximum number of URLs passed over because they lead elsewhere. If more do, a portal answers for the origin.
+    private static let movedLimit = 16
+
     /// The engine remembers the attempts of a run: so many, then it begins anew.
     private static let attemptsOfRun = 1000
 
@@ -37,6 +40,7 @@ struct OriginFeed: Sendable {
         // The key makes every request repeatable, and whoever has somebody waiting goes first.
         let target = try? RetryTarget(host: queue.host, isRepeatable: true, priority: .low)
         let latest = Locked<OutboxEntry.ID?>(nil)
+        let moved = Locked<Set<String>>([])
         while !Task.isCancelled {
             do throws(RetryError) {
                 let isMore = try await withUnpaidRetry(
@@ -45,7 +49,7 @@ struct OriginFeed: Sendable {
                     coordinator: coordinator,
                     clock: options.clock,
                     observer: { plan($0, latest.withLock { $0 }) },
-                    operation: { try await attempt(latest, isProbe: $0.isProbe) }
+                    operation: { try await attempt(latest, moved, isProbe: $0.isProbe) }
                 )
                 guard isMore else { return .idle }
             } catch {
@@ -64,21 +68,31 @@ struct OriginFeed: Sendable {
         defer { coordinator.leave(queue.host) }
         do throws(OutboxError) {
             var left = queue.count
+            var (moved, last) = (Set<String>(), OutboxEntry.ID?.none)
             while !Task.isCancelled {
                 let verdict = await coordinator.settledVerdict(of: queue.host)
                 guard verdict.status != .notReachable else {
                     skip(left, .notReachable(reason: verdict.reason?.description))
                     return .idle
                 }
-                switch try await sendNext() {
+                switch try await sendNext(except: moved) {
                 case .gone?: left -= 1
+                case .moved(let entry, let url)? where moved.count < Self.movedLimit:
+                    moved.insert(url)
+                    (left, last) = (left - 1, entry.id)
+                case .moved(let entry, _)?:
+                    skip(left - 1, .behind(entry.id))
+                    return .idle
                 case .postponed(let entry, _)?:
                     skip(left - 1, .behind(entry.id))
                     return .idle
                 case .notBefore(let time)?:
                     skip(left, .until(.milliseconds(time)))
                     return .idle
-                case nil: return .idle
+                case nil:
+                    // Others for the same URLs.
+                    if let last { skip(left, .behind(last)) }
+                    return .idle
                 }
             }
             return .idle
@@ -108,14 +122,35 @@ struct OriginFeed: Sendable {
     }
 
     /// Makes an attempt, and says whether there may be more to send.
-    private func attempt(_ latest: Locked<OutboxEntry.ID?>, isProbe: Bool) async throws -> Bool {
+    ///
+    /// - Parameters:
+    ///   - latest: Receives the request that is to be tried again.
+    ///   - moved: The URLs that lead elsewhere. Their requests are passed over until nothing else is left.
+    private func attempt(
+        _ latest: Locked<OutboxEntry.ID?>,
+        _ moved: Locked<Set<String>>,
+        isProbe: Bool
+    ) async throws -> Bool {
         latest.withLock { $0 = nil }
         // The engine would try: a name may be known to the sender alone. But here attempts are counted, and a week may be waited.
         if await coordinator.settledVerdict(of: queue.host).lacksAddress { throw Postponed(failureStage: .neverSent) }
-        switch try await sendNext(isProbe: isProbe) {
-        case nil: return false
-        case .gone?: return true
-        case .notBefore(let time)?: throw UnsentAttempt.heldBack(.milliseconds(time - store.now))
+        var passedOver = moved.withLock(\.self)
+        var sent = try await sendNext(except: passedOver, isProbe: isProbe)
+        while case .moved(let entry, let url)? = sent, passedOver.count < Self.movedLimit {
+            latest.withLock { $0 = entry.id }
+            passedOver.insert(url)
+            sent = try await sendNext(except: passedOver, isProbe: isProbe)
+        }
+        switch sent {
+        case nil where passedOver.isEmpty: return false
+        case nil, .moved?:
+            // Nothing else is left. All of them are tried again.
+            moved.withLock { $0 = [] }
+            throw Postponed(failureStage: .neverSent)
+        case .gone?:
+            moved.withLock { [passedOver] in $0 = passedOver }
+            return true
+        case .notBefore(let time)?: throw UnsentAttempt.heldBack(.milliseconds(time) - .milliseconds(store.now))
         case .postponed(let entry, let result)?:
             latest.withLock { $0 = entry.id }
             throw Postponed(failureStage: stage(of: result))

@@ -2,6 +2,11 @@ import LinuxPrimitives
 import ReachabilityRetry
 
 extension OutboxResult {
+    private static let redirect = "a redirect: a portal, or the URL has moved"
+
+    /// Whether a redirect holds the request. It concerns the URL, not the origin.
+    var isRedirect: Bool { if case .held(let cause) = self { cause.hasSuffix(Self.redirect) } else { false } }
+
     /// What a server's answer means for a request that is kept (RFC 9110, section 15; RFC 6585, section 6). Only 2xx deletes.
     ///
     /// | Status | Meaning |
@@ -20,7 +25,7 @@ extension OutboxResult {
             switch status {
             case 200..<300: .delivered
             // Somebody on the way has answered, or the credentials are no longer good: it says nothing of the request.
-            case 300..<400: .held(cause: "status \(status), a redirect: a portal, or the URL has moved")
+            case 300..<400: .held(cause: "status \(status), \(Self.redirect)")
             case 401: .held(cause: "status 401, the server refuses the credentials")
             case 407: .held(cause: "status 407, the proxy asks for credentials")
             case 511: .held(cause: "status 511, a portal asks to log in")

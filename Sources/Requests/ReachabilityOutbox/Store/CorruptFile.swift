@@ -1,4 +1,5 @@
 import Glibc
+import LinuxPrimitives
 
 /// What is done with a file that is damaged: it gets another name, and is never deleted.
 enum CorruptFile {

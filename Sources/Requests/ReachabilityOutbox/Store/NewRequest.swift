@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import LinuxPrimitives
 
 /// A request that is about to be put in, checked.
 struct NewRequest: Sendable {
@@ -15,14 +16,15 @@ struct NewRequest: Sendable {
         try db.execute(
             sql: """
                 INSERT INTO request (host, origin, priority, dedupeKey, idempotencyKey, enqueuedAt, expiresAt, size, method, url,
-                    headers, body)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    headers, body, lifetime)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 origin.host, origin.description, priority, dedupeKey, idempotencyKey, now,
-                lifetime.map { now + $0.milliseconds }, request.size, request.method, request.url,
+                lifetime.map { OutboxStore.time(now, plus: $0) }, request.size, request.method, request.url,
                 request.storedHeaders,
                 Data(request.body),
+                lifetime?.milliseconds,
             ]
         )
     }

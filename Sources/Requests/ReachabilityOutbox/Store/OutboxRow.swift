@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import LinuxPrimitives
 import ReachabilityRetry
 
 /// Rows of the table `request` as values.
@@ -27,7 +28,7 @@ extension OutboxEntry {
             priority: row["priority"],
             dedupeKey: row["dedupeKey"],
             idempotencyKey: row["idempotencyKey"],
-            size: row["size"],
+            size: max(0, row["size"]),
             enqueuedAt: .milliseconds(row["enqueuedAt"] as Int64),
             expiresAt: (row["expiresAt"] as Int64?).map { .milliseconds($0) },
             notBefore: (row["notBefore"] as Int64?).map { .milliseconds($0) },
@@ -51,8 +52,8 @@ extension OutboxRequest {
     var storedHeaders: String { headers.map { "\($0.name):\($0.value)" }.joined(separator: "\n") }
 
     private static func headers(stored text: String) -> [PlainRequest.Field] {
-        text.split(separator: "\n").map { line in
-            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        text.split(at: "\n").map { line in
+            let parts = line.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false)
             return PlainRequest.Field(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
         }
     }

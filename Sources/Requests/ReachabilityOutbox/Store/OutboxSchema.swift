@@ -78,6 +78,22 @@ enum OutboxSchema {
                     """
             )
         }
+        migrator.registerMigration("clock") { db in
+            // How the system's clock stood when a process looked last (`ClockReading`). One row.
+            try db.execute(
+                sql: """
+                    CREATE TABLE clock (
+                        id INTEGER PRIMARY KEY CHECK (id = 1),
+                        boot TEXT NOT NULL,
+                        bootTime INTEGER NOT NULL,
+                        realTime INTEGER NOT NULL
+                    ) STRICT;
+                    -- How long a request may wait, whatever the clock is set to meanwhile.
+                    ALTER TABLE request ADD COLUMN lifetime INTEGER;
+                    ALTER TABLE dead ADD COLUMN lifetime INTEGER;
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -4,7 +4,8 @@ import GRDB
 extension OutboxStore {
     /// What a dead letter has of a request.
     private static let columns = """
-        id, host, origin, priority, dedupeKey, idempotencyKey, enqueuedAt, expiresAt, attempts, size, method, url, headers, body
+        id, host, origin, priority, dedupeKey, idempotencyKey, enqueuedAt, expiresAt, attempts, size, method, url, headers, body, \
+        lifetime
         """
 
     func deadLetters() async throws(OutboxError) -> [OutboxEntry] {
@@ -43,8 +44,10 @@ extension OutboxStore {
             guard db.changesCount > 0 else { return false }
             try db.execute(sql: "DELETE FROM dead WHERE id = ?", arguments: [id])
             try db.execute(
-                sql:
-                    "UPDATE request SET attempts = 0, enqueuedAt = ?, expiresAt = ? + expiresAt - enqueuedAt WHERE id = ?",
+                sql: """
+                    UPDATE request SET attempts = 0, enqueuedAt = ?,
+                        expiresAt = ? + coalesce(lifetime, expiresAt - enqueuedAt) WHERE id = ?
+                    """,
                 arguments: [now, now, id]
             )
             return true

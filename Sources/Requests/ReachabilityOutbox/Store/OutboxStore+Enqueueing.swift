@@ -1,4 +1,5 @@
 import GRDB
+import LinuxPrimitives
 import Logging
 
 extension OutboxStore {
@@ -10,7 +11,7 @@ extension OutboxStore {
                 // What is being sent, or was when its process ended, holds its key when its time is over, and gets more.
                 try db.execute(
                     sql: "UPDATE request SET expiresAt = ? WHERE dedupeKey = ? AND isClaimed AND expiresAt <= ?",
-                    arguments: [new.lifetime.map { now + $0.milliseconds }, key, now]
+                    arguments: [new.lifetime.map { Self.time(now, plus: $0) }, key, now]
                 )
                 if let row = try Row.fetchOne(
                     db,
@@ -19,7 +20,7 @@ extension OutboxStore {
                 ) {
                     return (.waiting(OutboxEntry(row)), false)
                 }
-                let since = now - options.dedupeWindow.milliseconds
+                let since = Self.time(now, plus: .zero - options.dedupeWindow)
                 let sql = "SELECT 1 FROM delivered WHERE dedupeKey = ? AND deliveredAt > ?"
                 if try Bool.fetchOne(db, sql: sql, arguments: [key, since]) != nil { return (.delivered, false) }
             }
@@ -50,10 +51,13 @@ extension OutboxStore {
         guard size <= options.maximumBytes else {
             throw OutboxError.full(file: file, limit: "the request has \(size) bytes of \(options.maximumBytes)")
         }
-        let all = "SELECT size FROM request UNION ALL SELECT size FROM dead"
-        let totals = try Row.fetchOne(db, sql: "SELECT count(*) AS count, ifnull(sum(size), 0) AS bytes FROM (\(all))")
+        let all = "SELECT max(size, 0) AS size FROM request UNION ALL SELECT max(size, 0) FROM dead"
+        let totals = try Row.fetchOne(
+            db,
+            sql: "SELECT count(*) AS count, CAST(total(size) AS INTEGER) AS bytes FROM (\(all))"
+        )
         var (count, bytes): (Int, Int) = (totals?["count"] ?? 0, totals?["bytes"] ?? 0)
-        func fits() -> Bool { count < options.maximumCount && bytes + size <= options.maximumBytes }
+        func fits() -> Bool { count < options.maximumCount && bytes <= options.maximumBytes - size }
         var dropped: [OutboxEntry] = []
         if options.whenFull == .dropOldest, !fits() {
             let living = "FROM request WHERE NOT isClaimed AND priority <= ? ORDER BY priority, id"

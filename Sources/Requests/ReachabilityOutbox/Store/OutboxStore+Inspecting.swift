@@ -1,19 +1,22 @@
 import GRDB
+import LinuxPrimitives
 
 extension OutboxStore {
     /// What waits, in the order it is to be sent in: by origin, priority and age.
     func entries() async throws(OutboxError) -> [OutboxEntry] {
-        let now = now
-        return try await read { try Self.entries($0, at: now) }
+        let reading = reading
+        return try await read { try Self.entries($0, at: reading) }
     }
 
     /// The same of a database that is open, also one of an earlier version.
-    static func entries(_ db: Database, at now: Int64) throws -> [OutboxEntry] {
+    static func entries(_ db: Database, at reading: ClockReading) throws -> [OutboxEntry] {
+        // What a step of the clock has made old is moved at the next occasion to write.
+        let now = try reading.realTime - reading.step(db)
         let columns = try db.tableExists("dead") ? OutboxEntry.columns : OutboxEntry.firstColumns
         return try Row.fetchAll(
             db,
             sql: "SELECT \(columns) FROM request WHERE ifnull(expiresAt > ?, 1) ORDER BY origin, priority DESC, id",
-            arguments: [now]
+            arguments: [now.milliseconds]
         ).map { OutboxEntry($0) }
     }
 
@@ -48,7 +51,7 @@ extension OutboxStore {
     /// What has expired, but for what is being sent.
     func expired() async throws(OutboxError) -> [OutboxEntry] {
         let now = now
-        return try await read { try Self.expired($0, now) }
+        return try await write { try Self.expired($0, now) }
     }
 
     static func expired(_ db: Database, _ now: Int64) throws -> [OutboxEntry] {

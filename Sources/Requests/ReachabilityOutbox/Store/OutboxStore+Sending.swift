@@ -1,4 +1,5 @@
 import GRDB
+import LinuxPrimitives
 import ReachabilityRetry
 
 /// What a sender does. Only who holds the lock for sending may call these.
@@ -42,22 +43,26 @@ extension OutboxStore {
     }
 
     /// Takes the next request for an origin, and counts the attempt before it is made.
-    func claim(_ origin: String) async throws(OutboxError) -> Claim {
-        let (now, limit) = (now, options.maximumRetryAfter.milliseconds)
+    ///
+    /// - Parameter urls: The URLs whose requests are not taken.
+    func claim(_ origin: String, except urls: Set<String> = []) async throws(OutboxError) -> Claim {
+        let (now, latest) = (now, Self.time(now, plus: options.maximumRetryAfter))
         return try await write { db in
             // A server's word holds for its origin; one that lies further off than allowed is a clock that was set back.
             let sql = "SELECT max(notBefore) FROM request WHERE origin = ? AND notBefore > ? AND notBefore <= ?"
-            if let time = try Int64.fetchOne(db, sql: sql, arguments: [origin, now, now + limit]) {
+            if let time = try Int64.fetchOne(db, sql: sql, arguments: [origin, now, latest]) {
                 return .notBefore(time)
             }
             let row = try Row.fetchOne(
                 db,
                 sql: """
-                    UPDATE request SET isClaimed = 1, attempts = attempts + 1, notBefore = NULL, nextTryAt = NULL WHERE id = (
-                        SELECT id FROM request WHERE origin = ? AND ifnull(expiresAt > ?, 1) ORDER BY priority DESC, id LIMIT 1
+                    UPDATE request SET isClaimed = 1, attempts = min(attempts, 1000000000) + 1, notBefore = NULL, nextTryAt = NULL WHERE id = (
+                        SELECT id FROM request WHERE origin = ? AND ifnull(expiresAt > ?, 1)
+                            AND url NOT IN (\(databaseQuestionMarks(count: urls.count)))
+                        ORDER BY priority DESC, id LIMIT 1
                     ) RETURNING *
                     """,
-                arguments: [origin, now]
+                arguments: [origin, now] + StatementArguments(urls)
             )
             guard let row else { return .nothing }
             var request = OutboxRequest(row)
@@ -75,7 +80,7 @@ extension OutboxStore {
     /// Writes down when a request is meant to be tried again, for whoever lists it: nobody waits for that, and before whatever is written
     /// or read later it is done.
     func plan(_ id: OutboxEntry.ID, in pause: Duration) {
-        let time = now + pause.milliseconds
+        let time = Self.time(now, plus: pause)
         writeLater { try $0.execute(sql: "UPDATE request SET nextTryAt = ? WHERE id = ?", arguments: [time, id]) }
     }
 
@@ -84,11 +89,11 @@ extension OutboxStore {
         let (options, now) = (options, now)
         switch result {
         case .retry(let delay, let cause):
-            let delay = delay.map { min(max($0, .zero), options.maximumRetryAfter).milliseconds }
+            let delay = delay.map { min(max($0, .zero), options.maximumRetryAfter) }
             try await write { db in
                 try db.execute(
                     sql: "UPDATE request SET isClaimed = 0, notBefore = ?, lastError = ? WHERE id = ?",
-                    arguments: [delay.map { now + $0 }, cause, entry.id]
+                    arguments: [delay.map { Self.time(now, plus: $0) }, cause, entry.id]
                 )
             }
         case .held(let cause):
@@ -106,7 +111,7 @@ extension OutboxStore {
             try await write(erases: true) { db in
                 try db.execute(sql: "DELETE FROM request WHERE id = ?", arguments: [entry.id])
                 guard let key = entry.dedupeKey else { return }
-                try Self.remember(key, db, at: now, for: options.dedupeWindow.milliseconds)
+                try Self.remember(key, db, at: now, for: options.dedupeWindow)
             }
         }
     }
@@ -114,7 +119,7 @@ extension OutboxStore {
     /// How many keys of what was delivered are remembered.
     private static let rememberedKeys = 10_000
 
-    private static func remember(_ key: String, _ db: Database, at now: Int64, for window: Int64) throws {
+    private static func remember(_ key: String, _ db: Database, at now: Int64, for window: Duration) throws {
         try db.execute(
             sql: "INSERT OR REPLACE INTO delivered (dedupeKey, deliveredAt) VALUES (?, ?)",
             arguments: [key, now]
@@ -122,7 +127,7 @@ extension OutboxStore {
         let newest = db.lastInsertedRowID
         try db.execute(
             sql: "DELETE FROM delivered WHERE id <= ? OR deliveredAt <= ?",
-            arguments: [newest - Int64(rememberedKeys), now - window]
+            arguments: [newest - Int64(rememberedKeys), Self.time(now, plus: .zero - window)]
         )
     }
 }

@@ -1,11 +1,13 @@
 import Dispatch
 import GRDB
+import LinuxPrimitives
 
 /// The file: every change is one transaction, on the disk when it returns. Work is done on a queue of its own, never on the
 /// threads of tasks, and never cut short by a task's end.
 final class OutboxStore: Sendable {
     let file: String
     let options: OutboxOptions
+    private let bootTime: @Sendable () -> Duration
     private let database: DatabaseQueue
     private let queue = DispatchQueue(label: "ReachabilityOutbox.file")
 
@@ -13,13 +15,28 @@ final class OutboxStore: Sendable {
         self.file = file
         self.options = options
         self.database = database
+        bootTime = Self.bootTime(of: options.clock)
     }
+
+    /// CLOCK_BOOTTIME, as far as the clock of the options has gone since now.
+    private static func bootTime(of clock: some Clock<Duration>) -> @Sendable () -> Duration {
+        let (start, first) = (SystemClock.boot, clock.now)
+        return { start + first.duration(to: clock.now) }
+    }
+
+    var reading: ClockReading { ClockReading(bootTime: bootTime(), realTime: .milliseconds(now)) }
 
     var lockFile: String { Self.lockFile(of: file) }
 
     static func lockFile(of file: String) -> String { file + ".lock" }
 
-    var now: Int64 { options.realTime().milliseconds }
+    /// Milliseconds since 1970. A clock before that counts as 1970, so that differences of two times fit.
+    var now: Int64 { max(0, options.realTime().milliseconds) }
+
+    /// A time plus a duration. Neither need be small: durations come from callers, and a time may come from a damaged row.
+    static func time(_ time: Int64, plus duration: Duration) -> Int64 {
+        (Duration.milliseconds(time) + .milliseconds(duration.milliseconds)).milliseconds
+    }
 
     /// Runs one transaction that writes.
     ///
@@ -28,8 +45,11 @@ final class OutboxStore: Sendable {
         erases: Bool = false,
         _ change: @escaping @Sendable (Database) throws -> Value
     ) async throws(OutboxError) -> Value {
-        try await Self.offPool(queue, file) { [database] in
-            let value = try database.write(change)
+        try await Self.offPool(queue, file) { [database, reading] in
+            let value = try database.write { db in
+                try reading.follow(db)
+                return try change(db)
+            }
             if erases { Self.emptyLog(database) }
             return value
         }
@@ -79,14 +99,5 @@ final class OutboxStore: Sendable {
             }
         }
         return try result.get()
-    }
-}
-
-extension Duration {
-    /// Whole milliseconds, as times are stored.
-    var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        guard abs(seconds) < Int64.max / 2000 else { return seconds < 0 ? .min / 2 : .max / 2 }
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 }
