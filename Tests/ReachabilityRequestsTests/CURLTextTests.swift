@@ -10,6 +10,10 @@ struct CURLTextTests {
             OutgoingRequest(url: "https://h/", method: .post, body: .bytes(Array("it's".utf8))),
             #"curl -X POST -H Content-Type: --data-raw 'it'\''s' https://h/"#
         ),
+        (
+            OutgoingRequest(url: "https://h/", method: .post, body: .bytes(Array("'\u{301};id".utf8))),
+            "curl -X POST -H Content-Type: --data-raw ''\\''\u{301};id' https://h/"
+        ),
         (OutgoingRequest(url: "https://h/", method: .head), "curl -I https://h/"),
         (
             OutgoingRequest(url: "https://h/", headers: ["Authorization": "Bearer x", "A": "b"]),

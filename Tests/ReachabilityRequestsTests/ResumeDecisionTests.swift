@@ -19,13 +19,19 @@ struct ResumeDecisionTests {
 
     @Test(
         arguments: [
-            (206, ["Content-Range": "bytes 4-9/10"], 4),
+            (206, ["Content-Range": "bytes 4-9/10", "ETag": "\"v\""], 4),
             (206, ["Content-Range": "bytes 4-9/10", "ETag": "\"v\"", "Content-Length": "6"], 4),
-            (206, ["Content-Range": "bytes 2-9/10"], 2), (206, ["Content-Range": "bytes 4-9/*"], 4),
-            (206, ["Content-Range": "bytes 4-6/10"], 4),
+            (206, ["Content-Range": "bytes 2-9/10", "ETag": "\"v\""], 2),
+            (206, ["Content-Range": "bytes 4-9/*", "ETag": "\"v\""], 4),
+            (206, ["Content-Range": "bytes 4-6/10", "ETag": "\"v\""], 4),
             (200, ["Content-Length": "10"], 0), (200, ["Content-Length": "99", "ETag": "\"w\""], 0), (203, [:], 0),
-            (206, ["Content-Range": "bytes 5-9/10"], nil), (206, [:], nil),
-            (206, ["Content-Range": "bytes 4-9/11"], nil),
+            (206, ["Content-Range": "bytes 5-9/10", "ETag": "\"v\""], nil), (206, [:], nil),
+            (206, ["Content-Range": "bytes 4-9/10"], nil),
+            (206, ["Content-Range": "bytes 4-9/10", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"], nil),
+            (206, ["Content-Range": "bytes 4-9223372036854775807/*", "ETag": "\"v\""], nil),
+            (206, ["Content-Range": "bytes 0-9223372036854775807/*", "ETag": "\"v\"", "Content-Length": "1"], nil),
+            (206, ["Content-Range": "bytes 0-9223372036854775806/9223372036854775807", "ETag": "\"v\""], nil),
+            (206, ["Content-Range": "bytes 4-9/11", "ETag": "\"v\""], nil),
             (206, ["Content-Range": "bytes 4-9/10", "ETag": "\"w\""], nil),
             (206, ["Content-Range": "bytes 4-9/10", "ETag": "W/\"v\""], nil),
             (206, ["Content-Range": "bytes 9-4/10"], nil), (206, ["Content-Range": "pages 4-9/10"], nil),
@@ -41,6 +47,24 @@ struct ResumeDecisionTests {
             guard case .write(at: place, _) = decision else { return #expect(Bool(false), "\(decision)") }
         } else {
             guard case .startOver = decision else { return #expect(Bool(false), "\(decision)") }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"], true),
+            (["Last-Modified": "Mon, 07 Nov 1994 08:49:37 GMT"], false), ([:], false), (["ETag": "\"v\""], false),
+        ] as [(HTTPHeaders, Bool)]
+    )
+    func `a part is joined only with the date that the file had`(headers: HTTPHeaders, isJoined: Bool) {
+        let known = ResumeData(url: "http://h/f", validator: "Sun, 06 Nov 1994 08:49:37 GMT", total: 10)
+        var headers = headers
+        headers.add(name: "Content-Range", value: "bytes 4-9/10")
+        let decision = Self.decide(206, headers, known: known)
+        if isJoined {
+            #expect(decision == .write(at: 4, total: 10))
+        } else {
+            #expect(decision == .startOver("the part is not shown to be of the same file"))
         }
     }
 
@@ -115,12 +139,40 @@ struct ResumeDecisionTests {
             ("attachment; filename=\".bashrc\"", "bashrc"), ("attachment; filename=\"..\"", nil),
             ("attachment; filename=a; filename*=UTF-8''%e2%82%ac.txt", "€.txt"),
             ("attachment; filename*=UTF-8''%zz; filename=b", "b"),
+            ("attachment; filename=\"../\u{301}x\"", "\u{301}x"),
+            ("attachment; filename=\"..\\\\\u{301}x\"", "\u{301}x"),
             ("attachment", nil), ("attachment; filename=\"a\u{7}b\"", "ab"), ("attachment; filename=\"x/\"", nil),
             ("attachment; filename*=ISO-8859-1''a", nil), ("attachment; filename*=UTF-8''%2e%2e%2fpasswd", "passwd"),
         ] as [(String, String?)]
     )
     func `names of servers are made safe`(text: String, name: String?) {
         #expect(ContentDisposition(text)?.safeFileName == name)
+    }
+
+    @Test func `any number in any field is a number or is none`() {
+        let numbers = ExtremeValues.integers.map(String.init) + ["9223372036854775808", "\u{661}", "+1", "1\u{301}"]
+        let known = ResumeData(url: "http://h/f", validator: "\"v\"", total: nil)
+        for first in numbers {
+            for last in numbers {
+                for total in numbers + ["*"] {
+                    for length in [nil, first, last] {
+                        var headers: HTTPHeaders = [
+                            "ETag": "\"v\"", "Content-Range": "bytes \(first)-\(last)/\(total)",
+                        ]
+                        if let length { headers.add(name: "Content-Length", value: length) }
+                        for offset in [1, 4, Int64.max - 1, .max] {
+                            switch Self.decide(206, headers, from: offset, known: known) {
+                            case .write(let place, let total):
+                                #expect(place >= 0 && place <= offset && total.map { $0 > place } ?? true)
+                            default: break
+                            }
+                            _ = Self.decide(416, headers, from: offset, known: known)
+                        }
+                        _ = Self.decide(200, headers, from: nil, known: nil)
+                    }
+                }
+            }
+        }
     }
 
     @Test func `damaged fields do no harm`() async {

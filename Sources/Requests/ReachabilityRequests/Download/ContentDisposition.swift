@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// What a server calls a file: Content-Disposition (RFC 6266). It is text of a stranger: no file is ever named by it here.
 public struct ContentDisposition: Hashable, Sendable {
     /// `attachment` or `inline`, in small letters.
@@ -20,15 +22,17 @@ public struct ContentDisposition: Hashable, Sendable {
     public var safeFileName: String? { fileName.flatMap(Self.safe) }
 
     static func safe(_ name: String) -> String? {
-        let last = name.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last ?? ""
-        let scalars = last.unicodeScalars.filter { $0.properties.generalCategory != .control && $0 != "\0" }
+        let parts = name.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }
+        let scalars = (parts.last ?? "".unicodeScalars[...]).filter {
+            $0.properties.generalCategory != .control && $0 != "\0"
+        }
         let text = String(String(String.UnicodeScalarView(scalars)).drop { $0 == "." || $0 == " " })
         return text.isEmpty || text.utf8.count > 255 ? nil : text
     }
 
     /// RFC 8187: `UTF-8'en'%e2%82%ac`
     private static func extended(_ text: String) -> String? {
-        let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        let parts = text.split(at: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
         guard let bytes = PercentText.decode(parts[2]) else { return nil }
         return String(validating: bytes, as: UTF8.self)

@@ -15,7 +15,7 @@ enum ContentRange: Hashable, Sendable {
             return
         }
         guard let first = reader.number(), reader.take("-"), let last = reader.number(), reader.take("/"),
-            first <= last
+            first <= last, last < .max
         else { return nil }
         if reader.take("*") {
             guard reader.isDone else { return nil }

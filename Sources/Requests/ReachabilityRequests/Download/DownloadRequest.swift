@@ -66,7 +66,7 @@ public final class DownloadRequest: ValidatedRequest {
 
     /// Whether a file can have this name, before anything is sent for it. A folder or a device is never replaced.
     private static func check(_ destination: String, replacing: Bool) throws(RequestError) {
-        let name = destination.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        let name = destination.split(at: "/", omittingEmptySubsequences: false).last ?? ""
         if ["", ".", ".."].contains(name) || destination.utf8.contains(0) {
             throw .downloadedFileWriteFailed(error: SystemError.invalidArgument, path: destination)
         }

@@ -21,7 +21,7 @@ public struct ResumeData: Codable, Hashable, Sendable {
     }
 
     /// Nil where it is not told.
-    static let currentBoot = TextFile.read("/proc/sys/kernel/random/boot_id")?.filter { !$0.isWhitespace }
+    static let currentBoot = SystemClock.bootIdentifier
 
     /// From the head of an answer with the whole file; nil where the file can not be gone on with.
     ///
@@ -47,13 +47,19 @@ public struct ResumeData: Codable, Hashable, Sendable {
     package static func plain(_ url: String) -> String {
         let url = url.prefix { $0 != "#" }
         guard let start = url.firstRange(of: "://")?.upperBound else { return String(url) }
-        let end = url[start...].firstIndex { $0 == "/" || $0 == "?" } ?? url.endIndex
-        guard let at = url[start..<end].lastIndex(of: "@") else { return String(url) }
-        return String(url[..<start] + url[url.index(after: at)...])
+        let end = url[start...].unicodeScalars.firstIndex { $0 == "/" || $0 == "?" } ?? url.endIndex
+        guard let at = url[start..<end].unicodeScalars.lastIndex(of: "@") else { return String(url) }
+        return String(url[..<start] + url[url.unicodeScalars.index(after: at)...])
     }
 
-    /// Whether an answer is of the same file. One that does not say is taken at its word: If-Range was asked.
-    func isOf(_ head: ResponseHead) -> Bool {
+    /// Whether a part belongs to the same version of the file: it has the same strong validator (RFC 9110, section 15.3.7.3). Without
+    /// one, a server that ignores If-Range would send a part of another version.
+    func isValidator(of part: ResponseHead) -> Bool {
+        part.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"] == validator
+    }
+
+    /// Whether an answer without content may be of the same version. It need not repeat the validator.
+    func mayBeValidator(of head: ResponseHead) -> Bool {
         if let tag = head.headers["ETag"], validator.hasPrefix("\"") { return tag == validator }
         if let changed = head.headers["Last-Modified"], !validator.hasPrefix("\"") { return changed == validator }
         return true

@@ -4,7 +4,7 @@
 /// |---|---|
 /// | 206 from N, same length and validator | goes on |
 /// | 206 from M < N | goes on at M |
-/// | 206 from above N, bad or no Content-Range, other length or validator, several parts, a coding | starts over once |
+/// | 206 from above N, bad or no Content-Range, other length, other or no validator, several parts, a coding | starts over once |
 /// | 206 to no Range | an error |
 /// | 200 | starts over with this body |
 /// | 412, and 416 but for the next line | starts over once |
@@ -36,7 +36,7 @@ enum ResumeDecision: Hashable, Sendable {
         case 412: self = .startOver("the server says that the file has changed")
         case 416:
             if head.headers["Content-Range"].flatMap(ContentRange.init) == .unsatisfied(total: offset),
-                known.isOf(head),
+                known.mayBeValidator(of: head),
                 known.total == nil || known.total == offset
             {
                 self = .complete
@@ -62,7 +62,7 @@ enum ResumeDecision: Hashable, Sendable {
         else { return .startOver("the part does not say which it is") }
         guard first <= offset else { return .startOver("the part begins behind the end of what is here") }
         if let before = known.total, let total, before != total { return .startOver("the file has another length") }
-        guard known.isOf(head) else { return .startOver("the file has changed") }
+        guard known.isValidator(of: head) else { return .startOver("the part is not shown to be of the same file") }
         if let length = head.expectedContentLength, length != last - first + 1 {
             return .startOver("the part is not as long as it says")
         }

@@ -25,10 +25,10 @@ enum QueryEscaping {
     /// The URL with more in its query, in front of its fragment.
     static func append(_ query: String, to url: String) -> String {
         guard !query.isEmpty else { return url }
-        let hash = url.firstIndex(of: "#") ?? url.endIndex
+        let hash = url.unicodeScalars.firstIndex(of: "#") ?? url.endIndex
         let (front, fragment) = (url[..<hash], url[hash...])
-        guard let mark = front.firstIndex(of: "?") else { return front + "?" + query + fragment }
-        let old = front[front.index(after: mark)...]
+        guard let mark = front.unicodeScalars.firstIndex(of: "?") else { return front + "?" + query + fragment }
+        let old = front[front.unicodeScalars.index(after: mark)...]
         return front + (old.isEmpty || old.hasSuffix("&") ? "" : "&") + query + fragment
     }
 }

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// Writes a value with named parts as names and values, `a=1&b%5B%5D=2`.
 ///
 /// | Setting | Default |
@@ -101,7 +103,7 @@ public struct URLEncodedFormEncoder: Sendable {
 
     private func escape(_ text: String) -> String {
         guard spaceEncoding == .plusReplaced else { return QueryEscaping.escape(text, allowed: allowedCharacters) }
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        let words = text.split(at: " ", omittingEmptySubsequences: false)
         return words.map { QueryEscaping.escape(String($0), allowed: allowedCharacters) }.joined(separator: "+")
     }
 }

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// A form of several parts, `multipart/form-data` (RFC 7578), whose files are read while it is sent.
 ///
 /// Its length is known from the beginning: files are measured when they are added. Names are escaped as browsers do it (WHATWG,
@@ -70,7 +72,7 @@ public struct MultipartFormData: Sendable {
     ///
     /// - Throws: ``RequestError/multipartEncodingFailed(reason:)`` where it cannot be read or is not a regular file.
     public mutating func append(fileAt path: String, withName name: String) throws(RequestError) {
-        let fileName = path.split(separator: "/").last.map(String.init) ?? path
+        let fileName = path.split(at: "/").last.map(String.init) ?? path
         try append(fileAt: path, withName: name, fileName: fileName, mimeType: MIMEType.forFile(named: fileName))
     }
 

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// A media type, `type/subtype` with parameters (RFC 9110, section 8.3.1).
 public struct MIMEType: Hashable, Sendable {
     /// In small letters; `*` for any.
@@ -31,7 +33,7 @@ public struct MIMEType: Hashable, Sendable {
 
     /// A type by the ending of a name; `application/octet-stream` where it says nothing.
     static func forFile(named name: String) -> String {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = name.split(at: ".", omittingEmptySubsequences: false)
         guard parts.count > 1, let ending = parts.last else { return "application/octet-stream" }
         return endings[ending.lowercased()] ?? "application/octet-stream"
     }

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// What an answer says before its body. It stands where `HTTPURLResponse` does with Alamofire.
 public struct ResponseHead: Hashable, Sendable {
     /// The URL that was asked last, after all redirects.
@@ -21,7 +23,7 @@ public struct ResponseHead: Hashable, Sendable {
     public var expectedContentLength: Int64? {
         guard contentEncoding == nil, let text = headers["Content-Length"] else { return nil }
         // Several values that are all the same are one (RFC 9110, section 8.6).
-        let values = Set(text.split(separator: ",").map { $0.trimmingBlanks })
+        let values = Set(text.split(at: ",").map { $0.trimmingBlanks })
         guard values.count == 1, let value = values.first, !value.isEmpty,
             value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
         else { return nil }

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import LinuxPrimitives
 
 /// What a check of an answer says.
 public typealias ValidationResult = Result<Void, any Error>
@@ -85,7 +86,7 @@ public struct Validator: Sendable {
     mutating func addUsual() {
         add(statuses: 200..<300)
         add(contentTypes: { request in
-            let accepted = request.headers["Accept"]?.split(separator: ",").map { $0.trimmingBlanks }
+            let accepted = request.headers["Accept"]?.split(at: ",").map { $0.trimmingBlanks }
             return accepted ?? ["*/*"]
         })
     }

@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import ReachabilityRetry
 
 extension OutgoingRequest {
@@ -49,11 +50,11 @@ extension OutgoingRequest {
     /// Without the password of `https://name:password@host/`.
     static func masked(_ url: String) -> String {
         guard let start = url.firstRange(of: "://")?.upperBound else { return url }
-        let end = url[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? url.endIndex
-        guard let at = url[start..<end].lastIndex(of: "@"), let colon = url[start..<at].firstIndex(of: ":") else {
-            return url
-        }
-        return url[...colon] + "***" + url[at...]
+        let end = url[start...].unicodeScalars.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? url.endIndex
+        guard let at = url[start..<end].unicodeScalars.lastIndex(of: "@"),
+            let colon = url[start..<at].unicodeScalars.firstIndex(of: ":")
+        else { return url }
+        return url[..<colon] + ":***" + url[at...]
     }
 }
 
@@ -63,6 +64,6 @@ enum ShellWord {
 
     static func quote(_ word: String) -> String {
         if !word.isEmpty, word.utf8.allSatisfy({ plain.contains($0) }) { return word }
-        return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return "'" + word.split(at: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }
