@@ -11,17 +11,20 @@ public struct Availability: Hashable, Sendable {
     ///   - from: Where the window begins.
     ///   - to: Where it ends, exclusive.
     ///
-    /// What no interval covers was not observed, and goes to ``LedgerAccount/unknown``.
+    /// What no interval covers was not observed, and goes to ``LedgerAccount/unknown``. A window of more than 292 years is cut to its
+    /// last 292.
     public init(of intervals: some Sequence<LedgerInterval>, from: LedgerInstant, to: LedgerInstant) {
-        self.from = from
         self.to = max(from, to)
+        let from = max(from, self.to - .nanoseconds(Int64.max))
+        self.from = from
         var missing = self.to.nanoseconds - from.nanoseconds
         for interval in intervals {
             let start = max(interval.start, from).nanoseconds
             let end = min(interval.end ?? self.to, self.to).nanoseconds
             guard end > start else { continue }
-            accounts[interval.state.account, default: 0] += end - start
-            missing -= end - start
+            let time = min(end - start, missing)
+            accounts[interval.state.account, default: 0] += time
+            missing -= time
         }
         accounts[.unknown, default: 0] += missing
     }
