@@ -58,6 +58,20 @@ struct AgentCommandTests {
         #expect(!isHistory(world.broker(.connected(sessionPresent: true))))
     }
 
+    @Test("No time that is asked for is later than now", arguments: ExtremeValues.integers)
+    func boundsSince(since: Int64) throws {
+        var world = try Self.world()
+        let payload = Array(#"{"schema":1,"command":"replay-from","since":\#(since)}"#.utf8)
+        for action in Self.ask(&world, payload) {
+            guard case .readHistory(let time, _) = action else { continue }
+            #expect(time >= .zero && time <= .seconds(1_700_000_000))
+        }
+        world.pass()
+        let text = "e.3 \(since)\n"
+        let cursor = AgentCursor(text)
+        #expect(cursor == nil || cursor?.text == text)
+    }
+
     @Test("Who asks for too little of the history gets what was not read")
     func knowsBetterSinceWhen() throws {
         let seven = EventPosition(epoch: "e", number: 7)

@@ -17,9 +17,9 @@ package struct AgentCursor: Hashable, Sendable {
     package var text: String { "\(position) \(time.components.seconds)\(told.map { " \($0)" } ?? "")\n" }
 
     package init?(_ text: String) {
-        let words = text.split(whereSeparator: \.isWhitespace)
+        let words = text.words
         guard 2...3 ~= words.count, let position = EventPosition(String(words[0])), let time = Int64(words[1]),
-            time >= 0
+            0...Timestamp.latest ~= time
         else { return nil }
         let told = words.count == 3 ? EventPosition(String(words[2])) : nil
         if words.count == 3, told == nil { return nil }

@@ -172,6 +172,6 @@ extension AgentMachine {
     }
 
     private var jitter: Duration {
-        .nanoseconds(Int64(Double(options.jitter.nanoseconds) * world.chance()))
+        options.jitter * world.chance()
     }
 }

@@ -66,7 +66,7 @@ struct AgentTelling {
     /// - Returns: What is to be kept now.
     mutating func rewind(_ replay: DeviceReplay, at wall: Duration) -> AgentCursor? {
         // Who asks does not know how far the log was read when it heard of us last.
-        let since = [replay.since, cursor?.time].compactMap(\.self).min()
+        let since = [replay.since.map { min($0, wall) }, cursor?.time].compactMap(\.self).min()
         cursor = replay.position.map { AgentCursor(position: $0, time: since ?? wall, told: $0) }
         historySince = replay.position == nil && replay.since != nil ? since : nil
         rewind(to: replay.position, told: replay.position)

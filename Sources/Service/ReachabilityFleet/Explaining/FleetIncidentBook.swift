@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import ReachabilityLedger
 
 /// Makes incidents of silences and outages: one for each thing that happens at a site, which is refined, never a second. A value; times

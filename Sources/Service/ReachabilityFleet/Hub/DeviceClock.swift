@@ -39,9 +39,9 @@ package struct DeviceClock: Hashable, Sendable {
         }
     }
 
-    /// A time of the machine by the hub's clock. Nothing that is told is still to come.
+    /// A time of the machine by the hub's clock, from 1970 until now: a machine may report any time, and no event is in the future.
     package func time(_ wall: Duration, at now: Duration) -> Duration {
-        min(wall + (offset ?? .zero), now)
+        max(.zero, min(wall + (offset ?? .zero), now))
     }
 
     private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// What the hub of a fleet knows and decides. A value: it knows no broker, no store and no clock. Messages and the time are given to it,
 /// and it says what changed; who owns it writes that down, acknowledges, and tells.
 ///

@@ -44,7 +44,7 @@ extension HubDevice {
             formerBootEnd: try payload.optionalDuration("formerBootEnd"),
             toldUntil: try payload.optionalDuration("toldUntil"),
             disputed: try payload.optionalDuration("disputed"),
-            refused: try payload.count("refused")
+            refused: min(try payload.count("refused"), .max / 2)
         )
     }
 }

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// How many messages a machine may send: so many at once as a broker keeps for it, and 50 a second then. An agent sends 20.
 struct MessageBudget: Hashable, Sendable {
     static let burst: Int64 = 2000

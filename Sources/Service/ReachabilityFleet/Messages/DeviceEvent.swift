@@ -143,7 +143,7 @@ package struct EventPosition: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `epoch.number`; nil for another text.
     package init?(_ text: String) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = text.split(at: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...32).contains(parts[0].utf8.count), let number = UInt64(parts[1]),
             parts[0].utf8.allSatisfy({ Self.digits.contains($0) })
         else { return nil }

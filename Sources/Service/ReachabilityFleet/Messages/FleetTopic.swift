@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// Where a message goes: `reach/v1/SITE/DEVICE/KIND`, or the hub's own `reach/v1/$hub/state`.
 ///
 /// Birth, state and will of a machine share one topic, for MQTT keeps the order of messages within a topic only.
@@ -24,7 +26,7 @@ package enum FleetTopic: Hashable, Sendable, CustomStringConvertible {
     /// Nil for any other topic.
     package init?(_ text: String) {
         guard text.utf8.count <= 256 else { return nil }
-        let levels = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let levels = text.split(at: "/", omittingEmptySubsequences: false).map(String.init)
         guard levels.count >= 4, levels[0] == "reach", levels[1] == "v1" else { return nil }
         if levels.count == 4, levels[2] == "$hub", levels[3] == "state" {
             self = .hub

@@ -86,13 +86,14 @@ struct Payload {
         return .milliseconds(time.milliseconds)
     }
 
-    /// Milliseconds, which may be less than none.
+    /// Milliseconds, which may be negative. The nearest of ±8000 years, so that later arithmetic has room.
     func optionalDuration(_ key: String) throws(PayloadError) -> Duration? {
         switch members[key] {
         case nil, .null?: return nil
         case .number(let text)?:
             guard let number = Int64(text) else { throw PayloadError("\"\(key)\" is out of range") }
-            return .milliseconds(number)
+            let limit = Int64(Self.latest)
+            return .milliseconds(max(-limit, min(number, limit)))
         default: throw PayloadError("\"\(key)\" is no number")
         }
     }
@@ -119,9 +120,4 @@ struct Payload {
         default: throw PayloadError("\"\(key)\" is no object")
         }
     }
-}
-
-extension Duration {
-    /// In whole milliseconds, as times are sent.
-    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

@@ -123,7 +123,7 @@ extension HubAPI {
 extension FleetPlace {
     /// Reads `SITE/DEVICE`; nil for another text.
     init?(_ text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let parts = text.split(at: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else { return nil }
         self.init(site: parts[0], device: parts[1])
     }

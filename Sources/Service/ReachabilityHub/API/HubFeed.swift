@@ -15,7 +15,7 @@ package final class HubFeed: Sendable {
     package init(clock: @escaping @Sendable () -> Duration = { SystemClock.real }) {
         self.clock = clock
         events = EventFeed(
-            epoch: String(clock().wholeMilliseconds, radix: 36),
+            epoch: String(clock().milliseconds, radix: 36),
             ring: EventRing(after: 0, limit: 100_000, byteLimit: Self.ringSize),
             newest: { [last] in last.withLock(\.self) },
             schedule: { DispatchTimer.schedule(after: $0, on: $1, $2) }

@@ -83,7 +83,7 @@ struct IncidentPage {
             """
     }
 
-    private static func instant(_ wall: Duration) -> LedgerInstant { LedgerInstant(nanoseconds: wall.nanoseconds) }
+    private static func instant(_ wall: Duration) -> LedgerInstant { LedgerInstant(since1970: wall) }
 
     private static func times(_ part: FleetIncident.Part, _ view: HubView) -> HTML {
         let outages = part.inOrder.prefix(3).map { outage -> HTML in

@@ -245,7 +245,7 @@ package final class HubKeeper: Sendable {
         guard let deadline else { return timer.withLock { $0?.schedule(deadline: .distantFuture) } }
         // Once a second is often enough, and leaves the rest of the time for messages.
         let wait = max(deadline - now, .seconds(1))
-        let milliseconds = Int(min(wait, .seconds(86400)).wholeMilliseconds)
+        let milliseconds = Int(min(wait, .seconds(86400)).milliseconds)
         timer.withLock { $0?.schedule(deadline: .now() + .milliseconds(milliseconds)) }
     }
 }

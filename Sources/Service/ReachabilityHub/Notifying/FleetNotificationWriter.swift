@@ -34,7 +34,7 @@ package struct FleetNotificationWriter: NotificationWriting {
         object.add("isHarmless", incident.machines?.isHarmless ?? false)
         object.add("start", time(incident.start))
         object.add("end", incident.end.map { time($0).text })
-        object.add("durationMilliseconds", length(incident).wholeMilliseconds)
+        object.add("durationMilliseconds", length(incident).milliseconds)
         object.add("devices", incident.machines?.names ?? [])
         object.add("deviceCount", incident.machines?.count ?? 0)
         object.add("kind", "notification")
@@ -82,7 +82,7 @@ package struct FleetNotificationWriter: NotificationWriting {
             ("UNEXPLAINED", incident.machines?.isUnexplained ?? false ? "true" : "false"),
             ("HARMLESS", incident.machines?.isHarmless ?? false ? "true" : "false"),
             ("START", time(incident.start).text), ("END", incident.end.map { time($0).text } ?? ""),
-            ("DURATION_MS", String(length(incident).wholeMilliseconds)),
+            ("DURATION_MS", String(length(incident).milliseconds)),
             ("DELAYED", notification.isDelayed ? "true" : "false"), ("TEXT", text(notification)),
         ]
     }

@@ -129,7 +129,7 @@ extension Incident {
 extension LedgerInstant {
     /// - Parameter wall: Since 1970, by the hub's clock.
     init(wall: Duration) {
-        self.init(nanoseconds: wall.ledgerNanoseconds)
+        self.init(since1970: wall)
     }
 
     /// Since 1970, by the hub's clock.

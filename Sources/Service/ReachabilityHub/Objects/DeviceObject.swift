@@ -16,7 +16,7 @@ extension Hub {
         object.add("heard", presence.heard.map { Timestamp(real: $0).text })
         object.add("boot", presence.report?.boot)
         object.add("session", presence.session)
-        object.add("clockOffsetMilliseconds", optional: device.clock.offset?.wholeMilliseconds)
+        object.add("clockOffsetMilliseconds", optional: device.clock.offset?.milliseconds)
         object.add("event", device.log.newest.last?.description)
         object.add("silence", device.gap.map { self.object(of: $0, verdict(of: device.place) ?? .unexplained) })
         object.add("incident", book.open(of: device.place)?.id)

@@ -23,7 +23,7 @@ extension IncidentSummary {
         object.add("start", Timestamp(real: start))
         object.add("end", end.map { Timestamp(real: $0).text })
         // The clock may have been set back since.
-        object.add("durationMilliseconds", max(.zero, (end ?? now) - start).wholeMilliseconds)
+        object.add("durationMilliseconds", max(.zero, (end ?? now) - start).milliseconds)
         object.add("isUnexplained", isUnexplained)
         object.add("isHarmless", isHarmless)
         object.add("kind", "incident")

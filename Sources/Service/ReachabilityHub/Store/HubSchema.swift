@@ -78,6 +78,20 @@ enum HubSchema {
                     """
             )
         }
+        migrator.registerMigration("age") { db in
+            // The clock that retention goes by (`HubAge`). One row.
+            try db.execute(
+                sql: """
+                    CREATE TABLE age (
+                        id INTEGER PRIMARY KEY CHECK (id = 1),
+                        boot TEXT NOT NULL,
+                        bootTime INTEGER NOT NULL,
+                        realTime INTEGER NOT NULL,
+                        time INTEGER NOT NULL
+                    ) STRICT;
+                    """
+            )
+        }
         return migrator
     }
 }

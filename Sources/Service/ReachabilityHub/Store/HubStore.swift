@@ -1,3 +1,4 @@
+package import LinuxPrimitives
 package import ReachabilityFleet
 package import ReachabilityService
 
@@ -33,7 +34,28 @@ package protocol HubStore: Sendable {
     /// Writes what was told of some incidents, in place of what was known of it, and lets go of that of others; all, or nothing.
     func save(told: [Incident], forgetting gone: [String]) throws(HistoryFault)
 
+    /// The last reading of the clocks that retention has saved; nil if there is none.
+    func age() throws(HistoryFault) -> HubAge?
+
+    func save(_ age: HubAge) throws(HistoryFault)
+
     func close()
+}
+
+extension HubStore {
+    package func age() throws(HistoryFault) -> HubAge? { nil }
+    package func save(_ age: HubAge) throws(HistoryFault) {}
+}
+
+/// The clock that retention goes by, and when it was read.
+package struct HubAge: Hashable, Sendable {
+    package let reading: ClockReading
+    /// Since 1970. It runs while the machine runs, and follows no step of the system's clock.
+    package let time: Duration
+
+    package init(reading: ClockReading, time: Duration) {
+        (self.reading, self.time) = (reading, time)
+    }
 }
 
 /// What a hub goes on with.

@@ -10,6 +10,7 @@ package final class MemoryHubStore: HubStore {
         var summaries: [String: IncidentSummary] = [:]
         var parts: [String: [String: FleetIncident.Part]] = [:]
         var told: [String: Incident] = [:]
+        var age: HubAge?
     }
 
     private let state = Locked(State())
@@ -90,6 +91,10 @@ package final class MemoryHubStore: HubStore {
             for id in gone { state.told[id] = nil }
         }
     }
+
+    package func age() -> HubAge? { state.withLock(\.age) }
+
+    package func save(_ age: HubAge) { state.withLock { $0.age = age } }
 
     package func close() {}
 }

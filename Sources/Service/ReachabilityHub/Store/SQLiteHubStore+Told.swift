@@ -1,4 +1,5 @@
 import GRDB
+import LinuxPrimitives
 import ReachabilityLedger
 package import ReachabilityService
 
@@ -21,6 +22,39 @@ extension SQLiteHubStore {
                     try db.execute(sql: "DELETE FROM told WHERE incident = ?", arguments: [id])
                 }
                 for incident in told { try Self.save(told: incident, db) }
+            }
+        } catch {
+            throw HistoryFault(error, file: file)
+        }
+    }
+
+    package func age() throws(HistoryFault) -> HubAge? {
+        do {
+            return try database.read { db in
+                try Row.fetchOne(db, sql: "SELECT boot, bootTime, realTime, time FROM age").map { row in
+                    let reading = ClockReading(
+                        boot: row[0],
+                        bootTime: .milliseconds(row[1] as Int64),
+                        realTime: .milliseconds(row[2] as Int64)
+                    )
+                    return HubAge(reading: reading, time: .milliseconds(row[3] as Int64))
+                }
+            }
+        } catch {
+            throw HistoryFault(error, file: file)
+        }
+    }
+
+    package func save(_ age: HubAge) throws(HistoryFault) {
+        let (reading, time) = (age.reading, age.time)
+        do {
+            try database.write { db in
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO age (id, boot, bootTime, realTime, time) VALUES (1, ?, ?, ?, ?)",
+                    arguments: [
+                        reading.boot, reading.bootTime.milliseconds, reading.realTime.milliseconds, time.milliseconds,
+                    ]
+                )
             }
         } catch {
             throw HistoryFault(error, file: file)
@@ -87,6 +121,6 @@ extension LedgerInstant {
     fileprivate var milliseconds: Int64 { nanoseconds / 1_000_000 }
 
     fileprivate init(milliseconds: Int64) {
-        self.init(nanoseconds: milliseconds * 1_000_000)
+        self.init(since1970: .milliseconds(milliseconds))
     }
 }

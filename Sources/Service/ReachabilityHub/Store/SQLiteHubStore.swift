@@ -88,7 +88,7 @@ package final class SQLiteHubStore: HubStore {
         do {
             return try database.write { db in
                 let sql = "SELECT id, site FROM incident WHERE \"end\" < ? ORDER BY start LIMIT ?"
-                let gone = try Row.fetchAll(db, sql: sql, arguments: [moment.wholeMilliseconds, limit])
+                let gone = try Row.fetchAll(db, sql: sql, arguments: [moment.milliseconds, limit])
                 for row in gone { try Self.delete(row[0], at: row[1], db) }
                 return gone.count
             }
@@ -134,7 +134,7 @@ package final class SQLiteHubStore: HubStore {
         )
         try statement.execute(
             arguments: [
-                incident.id, incident.site, incident.start.wholeMilliseconds, incident.end?.wholeMilliseconds,
+                incident.id, incident.site, incident.start.milliseconds, incident.end?.milliseconds,
                 incident.attribution.rawValue, incident.cause?.rawValue, incident.isUnexplained, incident.isHarmless,
                 incident.deviceCount,
             ]
@@ -154,9 +154,4 @@ package final class SQLiteHubStore: HubStore {
             try statement.execute(arguments: [part.device, id, part.incident])
         }
     }
-}
-
-extension Duration {
-    /// Since 1970, as the file has it.
-    var wholeMilliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }
