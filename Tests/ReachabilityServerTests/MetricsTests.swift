@@ -28,6 +28,16 @@ import Testing
         #expect(!plain.contains("# EOF"))
     }
 
+    @Test(arguments: [
+        ("a\r\nb", "a\r\\nb"), ("\"\u{301}", "\\\"\u{301}"), ("\\\u{301}\n", "\\\\\u{301}\\n"), ("\n\n", "\\n\\n"),
+    ])
+    func `the name of a target breaks no line and ends no label`(name: String, label: String) throws {
+        let text = try APIWorld(targets: [name]).text("/metrics")
+        #expect(text.utf8.contains { $0 == 0x0a })
+        let line = "reachability_target_state{target=\"\(label)\",state=\"up\"} 1"
+        #expect(text.unicodeScalars.split(separator: "\n").contains { $0.elementsEqual(line.unicodeScalars) })
+    }
+
     @Test func `each metric is introduced once, before its samples`() throws {
         var known: Set<Substring> = []
         for line in try APIWorld().text("/metrics").split(separator: "\n") {

@@ -101,6 +101,64 @@ import Testing
         #expect(part.duration(.up) < before[0].duration(.up))
     }
 
+    @Test(arguments: [10 * 365, 401]) func `a boot with a clock that is ahead deletes nothing`(days: Int) throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        for turn in 0..<14 {
+            world.advance(.seconds(60))
+            world.setCarrier(turn % 2 == 1)
+        }
+        world.stop()
+        let before = try intervals(world)
+        let right = Duration.seconds(1_700_000_000 + 3600)
+        try world.reboot(after: .zero, wallClock: right + .seconds(days * 86_400))
+        world.start()
+        world.writer.mark()
+        #expect(try world.intervals().prefix(before.count - 1) == before.dropLast())
+        // The clock is set, and later the machine boots once more.
+        world.advance(.seconds(3600))
+        world.flush()
+        world.writer.mark()
+        world.stop()
+        try world.reboot(after: .zero, wallClock: right + .seconds(7200))
+        world.start()
+        world.writer.mark()
+        #expect(try world.intervals().prefix(before.count - 1) == before.dropLast())
+    }
+
+    @Test func `what is older than it is kept by the time the service ran goes`() throws {
+        let world = try HistoryWorld(directory)
+        var options = HistoryWriter.Options()
+        options.keep = .seconds(10_000)
+        for _ in 0..<4 {
+            world.start(options)
+            world.setCarrier(false)
+            world.advance(.seconds(1000))
+            world.setCarrier(true)
+            world.advance(.seconds(3000))
+            world.stop()
+            try world.reboot(after: .seconds(86_400))
+        }
+        world.start(options)
+        world.writer.mark()
+        // The runs had 4000 s each: what ended more than two and a half runs ago is gone.
+        let first = try #require(try world.intervals().first)
+        let now = world.service.snapshot.now
+        #expect(now - first.start > .seconds(2 * 86_400) && now - first.start < .seconds(4 * 86_400))
+    }
+
+    /// What was written, after the service has ended.
+    private func intervals(_ world: HistoryWorld) throws -> [LedgerInterval] {
+        let store = try HistoryStore(directory.file)
+        defer { store.close() }
+        return try store.intervals(
+            of: "internet",
+            from: LedgerInstant(nanoseconds: .min),
+            to: LedgerInstant(nanoseconds: .max),
+            limit: .max
+        ).map(\.interval).reversed()
+    }
+
     @Test func `a file that has grown too large is made smaller, and that is said once`() throws {
         var options = HistoryWriter.Options()
         let world = try play(options)

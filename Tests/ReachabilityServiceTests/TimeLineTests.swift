@@ -1,4 +1,5 @@
 import ReachabilityLedger
+import TestSupport
 import Testing
 
 @testable import ReachabilityService
@@ -22,6 +23,29 @@ import Testing
         #expect(line.adjust(boot: .seconds(300), real: .seconds(1_000_200 + seconds)) == nil)
     }
 
+    @Test(arguments: ExtremeValues.integers) func `a line runs with any clock, and its labels are the clock's`(
+        integer: Int64
+    ) {
+        for real in [Duration.nanoseconds(integer), .milliseconds(integer), .seconds(integer)] {
+            var line = TimeLine(bootIdentifier: "a", boot: .seconds(100), real: real)
+            let (start, next) = (line.instant(at: .seconds(100)), line.instant(at: .seconds(101)))
+            #expect(next - start == .seconds(1))
+            if real.magnitude < .seconds(9_000_000_000) { #expect(line.wall(at: next) == real + .seconds(1)) }
+            #expect(line.instant(at: .seconds(10 * 365 * 86_400)) > next)
+            _ = line.adjust(boot: .seconds(200), real: .zero)
+            _ = (line.adjust(boot: .seconds(300), real: real), line.instant(atWall: real), line.wall(at: next))
+            for last in ExtremeValues.integers {
+                let later = TimeLine(
+                    bootIdentifier: "b",
+                    boot: .seconds(5),
+                    real: real,
+                    after: LedgerInstant(nanoseconds: last)
+                )
+                _ = later.wall(at: later.instant(at: .seconds(6)))
+            }
+        }
+    }
+
     @Test func `drift is followed without a word`() {
         var line = line
         #expect(line.adjust(boot: .seconds(200), real: .milliseconds(1_000_100_400)) == nil)
@@ -37,4 +61,8 @@ import Testing
         #expect(later.instant(at: .seconds(5)) == LedgerInstant(nanoseconds: 3_000_000_000_000_000))
         #expect(later.labelOffset == 0)
     }
+}
+
+extension Duration {
+    fileprivate var magnitude: Duration { self < .zero ? .zero - self : self }
 }

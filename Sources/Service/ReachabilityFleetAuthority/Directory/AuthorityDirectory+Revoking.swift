@@ -47,8 +47,8 @@ extension AuthorityDirectory {
         guard FileName.isTaken(revokedFile) else { return [] }
         var found: [RevokedCertificate] = []
         let text = String(decoding: try FleetFile.read(revokedFile, limit: 64 << 20), as: UTF8.self)
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ").map(String.init)
+        for line in text.split(at: "\n") {
+            let words = line.split(at: " ").map(String.init)
             guard words.count == 3, let serial = CertificateSerial(words[0]), let since = TrustTime(words[1]) else {
                 throw .brokenAuthority(
                     path: revokedFile,

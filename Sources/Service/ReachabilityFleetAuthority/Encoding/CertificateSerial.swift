@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// The number of a certificate, another for each that an authority issues (RFC 5280, 4.1.2.2).
 package struct CertificateSerial: Hashable, Sendable, CustomStringConvertible {
     /// The highest first, without zeros before it.
@@ -15,7 +17,7 @@ package struct CertificateSerial: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads hexadecimal digits, also with a colon between each two, as OpenSSL prints them; nil where they are none.
     package init?(_ text: String) {
-        let digits = text.replacing(":", with: "")
+        let digits = text.replacing(scalars: ":", with: "")
         guard (1...40).contains(digits.utf8.count), digits.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let padded = Array((digits.utf8.count % 2 == 0 ? "" : "0") + digits)
         var bytes: [UInt8] = []

@@ -65,7 +65,7 @@ extension MonitoringService.Snapshot {
 
     /// For example `2026-11-21T08:15:30.123Z note of root: the cable was bitten`.
     func lines(of note: OutageNote) -> [String] {
-        let lines = note.text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
+        let lines = note.text.split(at: "\n", omittingEmptySubsequences: false).map { String($0).printable }
         let head = "\(time(note.instant).text) note of \(note.author.printable): \(lines[0])"
         return [head] + lines.dropFirst().map { "  " + $0 }
     }

@@ -36,6 +36,9 @@ package final class Query {
         guard let duration = DurationText.duration(text), duration > .zero else {
             throw Problem(.badRequest, "\(name) is a duration such as 30d, 24h or 90m, not \"\(text.printable)\"")
         }
+        guard duration <= DurationText.longest else {
+            throw Problem(.badRequest, "\(name) is at most \(DurationText.text(DurationText.longest))")
+        }
         return duration
     }
 
@@ -47,7 +50,7 @@ package final class Query {
         }
     }
 
-    /// A moment as people write it.
+    /// A moment as people write it. One before or after the time line is its first or last.
     func instant(_ name: String, _ calendar: Calendar) throws(Problem) -> LedgerInstant? {
         guard let text = text(name) else { return nil }
         guard let real = Timestamp.real(of: text) else {

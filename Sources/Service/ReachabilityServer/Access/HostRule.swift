@@ -71,8 +71,8 @@ enum HostRule {
 
     /// Without the port, whichever it is, for it may be forwarded to; nil where what should be one is none.
     private static func name(of host: String) -> String? {
-        guard let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") else { return host }
-        return UInt16(host[host.index(after: colon)...]) == nil ? nil : String(host[..<colon])
+        guard let colon = host.unicodeScalars.lastIndex(of: ":"), !host.hasSuffix("]") else { return host }
+        return UInt16(host[host.unicodeScalars.index(after: colon)...]) == nil ? nil : String(host[..<colon])
     }
 
     /// `localhost`, `127.0.0.1`, `[::1]`.

@@ -1,4 +1,5 @@
 import Crypto
+import LinuxPrimitives
 import NIOHTTP1
 import ReachabilityService
 import ServerTrust
@@ -17,7 +18,7 @@ struct PresentedToken {
     }
 
     private static func read(_ field: String) -> [UInt8]? {
-        let parts = field.split(separator: " ", maxSplits: 1)
+        let parts = field.split(at: " ", maxSplits: 1)
         guard parts.count == 2 else { return nil }
         let content = parts[1].drop { $0 == " " }
         switch parts[0].lowercased() {

@@ -1,3 +1,4 @@
+import LinuxPrimitives
 package import NIOHTTP1
 import ReachabilityService
 
@@ -51,17 +52,17 @@ package struct WebRequest: Sendable {
         guard target.hasPrefix("/") else {
             throw Problem(.badRequest, "the target of a request is a path that begins with /")
         }
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = target.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false)
         var path: [String] = []
-        for part in parts[0].dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+        for part in parts[0].dropFirst().split(at: "/", omittingEmptySubsequences: false) {
             path.append(try Self.decoded(part))
         }
         // `/v1/targets/` is `/v1/targets`.
         if path.last == "" { path.removeLast() }
         self.path = path
         var query: [String: String] = [:]
-        for pair in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
-            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        for pair in (parts.count > 1 ? parts[1] : "").split(at: "&") {
+            let sides = pair.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let value = sides.count > 1 ? try Self.decoded(sides[1], plusIsSpace: true) : ""
             query[try Self.decoded(sides[0], plusIsSpace: true)] = value
         }

@@ -17,7 +17,9 @@ package struct ListenAddress: Hashable, Sendable {
     /// - Throws: ``ListenError`` for another text, and without TLS for an address that others can reach.
     package init(_ text: String, isSecured: Bool = false) throws(ListenError) {
         let bracketed = text.hasPrefix("[")
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+        guard let colon = text.unicodeScalars.lastIndex(of: ":"),
+            let port = UInt16(text[text.unicodeScalars.index(after: colon)...])
+        else {
             throw ListenError(
                 .usage,
                 "\"\(text.printable)\" is no address to listen at: write \(Self.standard), for example"

@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import NIOHTTP1
 
 /// Metrics as Prometheus reads them: the text format 0.0.4, or OpenMetrics 1.0.
@@ -63,6 +64,9 @@ package struct MetricsText {
     }
 
     private static func escaped(_ value: String) -> String {
-        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        value.replacing(scalars: "\\", with: "\\\\").replacing(scalars: "\"", with: "\\\"").replacing(
+            scalars: "\n",
+            with: "\\n"
+        )
     }
 }

@@ -81,7 +81,7 @@ package struct StreamPosition: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `epoch.number`; nil for another text.
     package init?(_ text: String) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = text.split(at: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let number = UInt64(parts[1]) else { return nil }
         self.init(epoch: String(parts[0]), number: number)
     }

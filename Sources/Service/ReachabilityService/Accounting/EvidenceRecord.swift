@@ -31,18 +31,20 @@ extension EvidenceRecord.Step {
 
 extension [EvidenceRecord.Step] {
     /// The separators of ASCII for records and units: no name of an interface has them, and what is printed has them escaped.
-    private static let (record, unit) = ("\u{1e}", "\u{1f}")
+    private static let (record, unit): (Unicode.Scalar, Unicode.Scalar) = ("\u{1e}", "\u{1f}")
 
     /// As one text, for the file.
     var text: String {
-        map { [$0.kind, $0.state, $0.summary.printable, $0.remedy?.printable ?? ""].joined(separator: Self.unit) }
-            .joined(separator: Self.record)
+        map {
+            [$0.kind, $0.state, $0.summary.printable, $0.remedy?.printable ?? ""].joined(separator: String(Self.unit))
+        }
+        .joined(separator: String(Self.record))
     }
 
     /// What a file has; steps that make no sense are left out.
     init(text: String) {
-        self = text.split(separator: Self.record).compactMap { part in
-            let fields = part.split(separator: Self.unit, omittingEmptySubsequences: false).map(String.init)
+        self = text.split(at: Self.record).compactMap { part in
+            let fields = part.split(at: Self.unit, omittingEmptySubsequences: false).map(String.init)
             guard fields.count == 4 else { return nil }
             return Element(
                 kind: fields[0],

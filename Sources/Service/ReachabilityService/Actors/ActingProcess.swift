@@ -33,11 +33,11 @@ extension ActingProcess {
     ///
     /// - Parameter groups: The text of `/proc/PID/cgroup`, `cgroups(7)`.
     static func unit(inGroups groups: String) -> String? {
-        let line = groups.split(separator: "\n").first { $0.hasPrefix("0::/") && $0 != "0::/" }
-        let named = line ?? groups.split(separator: "\n").first { $0.contains(":name=systemd:") }
-        guard let path = named?.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).last else {
+        let line = groups.split(at: "\n").first { $0.hasPrefix("0::/") && $0 != "0::/" }
+        let named = line ?? groups.split(at: "\n").first { $0.contains(":name=systemd:") }
+        guard let path = named?.split(at: ":", maxSplits: 2, omittingEmptySubsequences: false).last else {
             return nil
         }
-        return path.split(separator: "/").last { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }.map(String.init)
+        return path.split(at: "/").last { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }.map(String.init)
     }
 }

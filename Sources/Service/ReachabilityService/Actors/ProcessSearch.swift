@@ -73,9 +73,9 @@ private struct Candidate {
     init?(_ id: Int32, numbered number: UInt32) {
         guard let status = TextFile.read("/proc/\(id)/status", limit: 1 << 16) else { return nil }
         var (program, numbers, hasMemory) = ("", "", false)
-        for line in status.split(separator: "\n") {
-            guard let colon = line.firstIndex(of: ":") else { continue }
-            let value = line[line.index(after: colon)...].drop(while: \.isWhitespace)
+        for line in status.split(at: "\n") {
+            guard let colon = line.unicodeScalars.firstIndex(of: ":") else { continue }
+            let value = line[line.unicodeScalars.index(after: colon)...].drop(while: \.isWhitespace)
             switch line[..<colon] {
             case "Name": program = String(value)
             case "NSpid": numbers = String(value)
@@ -83,7 +83,7 @@ private struct Candidate {
             default: break
             }
         }
-        guard hasMemory, numbers.split(whereSeparator: \.isWhitespace).last == String(number)[...],
+        guard hasMemory, numbers.words.last == String(number)[...],
             let start = ProcessStart.boot(stat: "/proc/\(id)/stat")
         else { return nil }
         (self.id, self.program, self.start) = (id, program, start)
@@ -124,9 +124,9 @@ private enum SocketTable {
 
     private static func readSocket(at port: UInt32, of process: Int32) -> UInt64? {
         let text = TextFile.read("/proc/\(process)/net/netlink", limit: 16 << 20) ?? ""
-        for line in text.split(separator: "\n") {
+        for line in text.split(at: "\n") {
             // sk, protocol, port, and the inode last.
-            let fields = line.split(separator: " ")
+            let fields = line.split(at: " ")
             guard fields.count > 3, fields[1] == "0", fields[2] == String(port)[...] else { continue }
             return UInt64(fields[fields.count - 1])
         }

@@ -1,3 +1,4 @@
+import LinuxPrimitives
 package import ReachabilityLedger
 
 /// What the checks of a target came to within a time: how many, why they failed, and how long answers took. Two are merged into one without
@@ -22,9 +23,7 @@ package struct CheckBucket: Hashable, Sendable {
 
     /// The bucket of a moment, empty.
     package init(at instant: LedgerInstant, length: Duration = Self.short) {
-        let nanoseconds = length.ledgerNanoseconds
-        let past = ((instant.nanoseconds % nanoseconds) + nanoseconds) % nanoseconds
-        (start, self.length) = (LedgerInstant(nanoseconds: instant.nanoseconds - past), length)
+        (start, self.length) = (instant - instant.remainder(of: length), length)
     }
 
     package mutating func add(_ finding: CheckFinding) {
@@ -91,8 +90,8 @@ extension CheckBucket {
 
     /// Nil for a text that makes no sense.
     init?(start: LedgerInstant, length: Duration, text: String) {
-        let fields = text.split(separator: ";", omittingEmptySubsequences: false)
-        guard fields.count == 5, let count = Int(fields[0]), count >= 0 else { return nil }
+        let fields = text.split(at: ";", omittingEmptySubsequences: false)
+        guard fields.count == 5, let count = Self.number(fields[0]) else { return nil }
         (self.start, self.length, self.count) = (start, length, count)
         fastest = Int64(fields[1]).map { .nanoseconds($0) }
         slowest = Int64(fields[2]).map { .nanoseconds($0) }
@@ -101,10 +100,15 @@ extension CheckBucket {
     }
 
     private static func pairs(_ text: Substring) -> [(String, Int)] {
-        text.split(separator: ",").compactMap { pair in
-            let parts = pair.split(separator: "=")
-            guard parts.count == 2, let number = Int(parts[1]) else { return nil }
+        text.split(at: ",").compactMap { pair in
+            let parts = pair.split(at: "=")
+            guard parts.count == 2, let number = number(parts[1]) else { return nil }
             return (String(parts[0]), number)
         }
+    }
+
+    /// A number of checks. An hour has fewer than the bound, and sums of any number of hours fit.
+    private static func number(_ text: Substring) -> Int? {
+        Int(text).flatMap { 0...1_000_000_000 ~= $0 ? $0 : nil }
     }
 }

@@ -118,9 +118,9 @@ package struct CheckCourse: Sendable {
         if doubt != nil, told?.isGood ?? true { return max(now, begun + Self.repetition) }
         guard told?.isGood == true else { return max(now, begun + settings.intervalWhenDown) }
         // At the target's own place in the interval, so that those that came back together do not stay together.
-        let interval = max(1, settings.interval.ledgerNanoseconds)
-        let half = begun.nanoseconds + interval / 2 - phase.ledgerNanoseconds
-        let slot = (half + interval - 1) / interval * interval + phase.ledgerNanoseconds
-        return max(now, LedgerInstant(nanoseconds: slot))
+        let earliest = begun + settings.interval / 2 - phase
+        let past = earliest.remainder(of: settings.interval)
+        let slot = past == .zero ? earliest : earliest + (settings.interval - past)
+        return max(now, slot + phase)
     }
 }

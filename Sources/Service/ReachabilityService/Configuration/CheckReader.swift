@@ -124,7 +124,7 @@ struct CheckReader {
         case "http", "https": return try CheckTarget("\(word)://\(place)/")
         case "tls": return try .handshake(with: host, port: 443)
         default:
-            let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+            let parts = word.split(at: ":", omittingEmptySubsequences: false)
             guard parts.count == 2, parts[0] == "tcp" || parts[0] == "tls" else { return nil }
             let target = try CheckTarget("tcp://\(place):\(parts[1])")
             guard parts[0] == "tls", let port = UInt16(parts[1]) else { return target }
@@ -189,7 +189,7 @@ struct CheckReader {
         switch node {
         case .integer(let status) where 200...599 ~= status: return status...status
         case .string(let text):
-            let parts = text.split(separator: "-").compactMap { Int($0) }
+            let parts = text.split(at: "-").compactMap { Int($0) }
             if parts.count == 2, 200 <= parts[0], parts[0] <= parts[1], parts[1] <= 599 { return parts[0]...parts[1] }
         default: break
         }

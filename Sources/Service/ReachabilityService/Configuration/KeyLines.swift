@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// On which lines the keys of a document stand, as far as a look at the beginnings of its lines tells.
 struct KeyLines: Hashable, Sendable {
     private var lines: [String: Int] = [:]
@@ -5,7 +7,7 @@ struct KeyLines: Hashable, Sendable {
     init(_ text: String) {
         var prefix = ""
         var counts: [String: Int] = [:]
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(at: "\n", omittingEmptySubsequences: false).enumerated() {
             let line = line.drop { $0 == " " || $0 == "\t" }
             if line.hasPrefix("[[") {
                 let name = Self.name(line.dropFirst(2))
@@ -15,7 +17,7 @@ struct KeyLines: Hashable, Sendable {
             } else if line.hasPrefix("[") {
                 prefix = Self.name(line.dropFirst())
                 lines[prefix] = index + 1
-            } else if let equals = line.firstIndex(of: "="), !line.hasPrefix("#") {
+            } else if let equals = line.unicodeScalars.firstIndex(of: "="), !line.hasPrefix("#") {
                 let key = Self.name(line[..<equals])
                 let path = prefix.isEmpty ? key : "\(prefix).\(key)"
                 if lines[path] == nil { lines[path] = index + 1 }
@@ -31,7 +33,7 @@ struct KeyLines: Hashable, Sendable {
         var path = path[...]
         while true {
             if let line = lines[String(path)] ?? lines["\(path)[1]"] { return line }
-            guard let end = path.lastIndex(where: { $0 == "." || $0 == "[" }) else { return nil }
+            guard let end = path.unicodeScalars.lastIndex(where: { $0 == "." || $0 == "[" }) else { return nil }
             path = path[..<end]
         }
     }

@@ -34,7 +34,7 @@ extension MaintenanceWindow {
 
     private static func weekly(_ table: TableReader) -> Begin? {
         guard let text = table.text("weekly") else { return nil }
-        let words = text.split(separator: " ").map(String.init)
+        let words = text.split(at: " ").map(String.init)
         if let day = words.first.flatMap({ days.firstIndex(of: $0) }), let time = time(words.dropFirst()) {
             return .each(weekday: day, second: time.second, time.clock)
         }
@@ -45,7 +45,7 @@ extension MaintenanceWindow {
 
     private static func daily(_ table: TableReader) -> Begin? {
         guard let text = table.text("daily") else { return nil }
-        if let time = time(text.split(separator: " ").map(String.init)[...]) {
+        if let time = time(text.split(at: " ").map(String.init)[...]) {
             return .each(weekday: nil, second: time.second, time.clock)
         }
         table.complain("daily", "it is a time and a time zone such as \"03:00 Europe/Berlin\", not \"\(text)\"")
@@ -62,7 +62,7 @@ extension MaintenanceWindow {
     /// `03:00 Europe/Berlin`; without a time zone it is that of the machine.
     private static func time(_ words: ArraySlice<String>) -> (second: Int64, clock: LocalTime)? {
         guard let text = words.first, words.count <= 2 else { return nil }
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let parts = text.split(at: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }), let hour = Int64(parts[0]),
             let minute = Int64(parts[1]), (0..<24).contains(hour), (0..<60).contains(minute),
             let clock = words.count == 2 ? LocalTime(zone: words[words.startIndex + 1]) : LocalTime()

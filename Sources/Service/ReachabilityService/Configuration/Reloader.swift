@@ -66,7 +66,7 @@ package final class Reloader: Sendable {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ConfigurationProblems([ConfigurationProblem(path: "", text: "it is no UTF-8")])
         }
-        let directory = file.lastIndex(of: "/").map { String(file[...$0]) }
+        let directory = file.unicodeScalars.lastIndex(of: "/").map { String(file[..<$0]) + "/" }
         return try ServiceConfiguration(text, in: directory, for: reader)
     }
 

@@ -54,6 +54,10 @@ final class TableReader {
             complain(key, "it is at least \(DurationText.text(atLeast)), not \(text)")
             return nil
         }
+        guard duration <= DurationText.longest else {
+            complain(key, "it is at most \(DurationText.text(DurationText.longest)), not \(text)")
+            return nil
+        }
         return duration
     }
 

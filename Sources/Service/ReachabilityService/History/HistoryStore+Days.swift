@@ -51,7 +51,7 @@ extension HistoryStore {
         let statement = try db.makeStatement(
             sql: """
                 INSERT INTO day (target, start, account, time) VALUES (?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET time = time + excluded.time
+                ON CONFLICT DO UPDATE SET time = min(time, 86400000000000) + excluded.time
                 """
         )
         for (day, times) in sums {
@@ -89,7 +89,7 @@ extension HistoryStore {
                 let id: Int64 = row["id"]
                 var intervals = try Self.intervals(of: id, from: begin, to: end, limit: Self.slice, db)
                 if intervals.count == Self.slice, let last = intervals.last {
-                    end = max(begin + Self.length, Self.dayStart(last.start.nanoseconds))
+                    end = max(begin &+ Self.length, Self.dayStart(last.start.nanoseconds))
                     intervals = try Self.intervals(of: id, from: begin, to: end, limit: .max, db)
                 }
                 try Self.add(intervals, of: id, from: begin, to: end, db)
@@ -144,7 +144,7 @@ extension HistoryStore {
         to: LedgerInstant,
         now: LedgerInstant
     ) throws -> [SettledDay] {
-        let last = to < now ? to.nanoseconds.subtractingReportingOverflow(Self.length).partialValue : .max
+        let last = to < now ? (to - SettledDay.length).nanoseconds : .max
         return try database.read { db in
             let rows = try Row.fetchAll(
                 db,

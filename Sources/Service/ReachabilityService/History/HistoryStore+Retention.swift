@@ -4,10 +4,31 @@ package import ReachabilityLedger
 /// What is deleted, and when: slice by slice, so that nobody who writes waits for long.
 extension HistoryStore {
     /// Deletes what is older than `duration`; of checks the short buckets become long ones before that.
+    ///
+    /// Ages count the time in which the service ran: after a boot with a clock that is years ahead, nothing has become older.
     package func deleteOld(keeping duration: Duration, _ now: LedgerInstant) throws {
-        while try gather(before: now - Self.shortBuckets) {}
-        while try pruneBuckets(before: now - duration) {}
-        while try prune(before: now - duration) {}
+        if let instant = try moment(Self.shortBuckets, before: now) { while try gather(before: instant) {} }
+        guard let instant = try moment(duration, before: now) else { return }
+        while try pruneBuckets(before: instant) {}
+        while try prune(before: instant) {}
+    }
+
+    /// The moment from which the service has run for a time until now; nil if it has not run for so long.
+    private func moment(_ time: Duration, before now: LedgerInstant) throws -> LedgerInstant? {
+        let runs = try database.read { db in
+            try Row.fetchAll(db, sql: "SELECT start, coalesce(\"end\", mark) AS last FROM run ORDER BY id DESC")
+                .map { (LedgerInstant(nanoseconds: $0["start"]), LedgerInstant(nanoseconds: $0["last"])) }
+        }
+        var (rest, end) = (time, now)
+        for (index, (start, last)) in runs.enumerated() {
+            // The last run goes on. No other goes beyond the beginning of the next.
+            let last = index == 0 ? now : min(last, end)
+            let length = max(.zero, last - start)
+            if length >= rest { return last - rest }
+            rest -= length
+            end = min(start, last)
+        }
+        return nil
     }
 
     /// So long what checks came to is kept in short buckets.

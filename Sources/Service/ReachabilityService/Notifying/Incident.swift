@@ -40,7 +40,11 @@ package struct Incident: Hashable, Sendable {
         package var endings = 0
 
         package init(labels: Labels, refinements: Int = 0, digests: Int = 0, endings: Int = 0) {
-            (self.labels, self.refinements, self.digests, self.endings) = (labels, refinements, digests, endings)
+            self.labels = labels
+            // They may come from a damaged row.
+            (self.refinements, self.digests, self.endings) = (
+                min(refinements, .max / 2), digests, min(endings, .max / 2)
+            )
         }
     }
 

@@ -20,11 +20,10 @@ package struct ServiceClock: Sendable {
     ///
     /// Source: `/proc/sys/kernel/random/boot_id`, `random(4)`.
     package static var system: ServiceClock {
-        let identifier = TextFile.read("/proc/sys/kernel/random/boot_id") ?? ""
-        return ServiceClock(
+        ServiceClock(
             monitor: SystemMonitorClock(),
             real: { SystemClock.real },
-            bootIdentifier: identifier.filter { !$0.isWhitespace }
+            bootIdentifier: SystemClock.bootIdentifier ?? ""
         )
     }
 }

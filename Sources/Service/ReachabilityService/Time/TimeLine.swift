@@ -16,14 +16,20 @@ package struct TimeLine: Hashable, Sendable {
     ///   - boot: CLOCK_BOOTTIME now.
     ///   - real: CLOCK_REALTIME now.
     ///   - last: The last moment that was written down in an earlier boot. Time goes on from there where the wall clock says less.
+    ///
+    /// A wall clock beyond ``latestStart`` starts the line there, so that it has room to run. Labels still show the wall clock.
     package init(bootIdentifier: String, boot: Duration, real: Duration, after last: LedgerInstant? = nil) {
-        let now = max(real.ledgerNanoseconds, last?.nanoseconds ?? .min)
+        let start = LedgerInstant(since1970: min(max(real, .zero), Self.latestStart))
+        let now = max(start, last ?? start)
         self.init(
             bootIdentifier: bootIdentifier,
-            offset: now - boot.ledgerNanoseconds,
-            labelOffset: real.ledgerNanoseconds - now
+            offset: (now - boot).nanoseconds,
+            labelOffset: (real - .nanoseconds(now.nanoseconds)).ledgerNanoseconds
         )
     }
+
+    /// The latest time at which a line starts by the wall clock: the beginning of the year 2200, 62 years before its end.
+    private static let latestStart: Duration = .seconds(7_258_118_400)
 
     /// That of a boot that was seen before.
     package init(bootIdentifier: String, offset: Int64, labelOffset: Int64) {
@@ -34,15 +40,17 @@ package struct TimeLine: Hashable, Sendable {
 
     /// The moment at which CLOCK_BOOTTIME says so much.
     package func instant(at boot: Duration) -> LedgerInstant {
-        LedgerInstant(nanoseconds: offset + boot.ledgerNanoseconds)
+        LedgerInstant(nanoseconds: offset) + boot
     }
 
     /// What the wall clock says at a moment, since 1970.
-    package func wall(at instant: LedgerInstant) -> Duration { .nanoseconds(instant.nanoseconds + labelOffset) }
+    package func wall(at instant: LedgerInstant) -> Duration {
+        .nanoseconds(instant.nanoseconds) + .nanoseconds(labelOffset)
+    }
 
     /// The moment at which the wall clock says so much.
     package func instant(atWall wall: Duration) -> LedgerInstant {
-        LedgerInstant(nanoseconds: wall.ledgerNanoseconds - labelOffset)
+        LedgerInstant(since1970: wall - .nanoseconds(labelOffset))
     }
 
     /// Less than this is drift, which the labels follow without a word.
@@ -52,8 +60,8 @@ package struct TimeLine: Hashable, Sendable {
     ///
     /// - Returns: How far the clock was set, where that is more than drift.
     package mutating func adjust(boot: Duration, real: Duration) -> Duration? {
-        let label = real.ledgerNanoseconds - instant(at: boot).nanoseconds
-        let step = Duration.nanoseconds(label - labelOffset)
+        let label = (real - .nanoseconds(instant(at: boot).nanoseconds)).ledgerNanoseconds
+        let step = Duration.nanoseconds(label) - .nanoseconds(labelOffset)
         labelOffset = label
         return abs(step) >= Self.shortestStep ? step : nil
     }

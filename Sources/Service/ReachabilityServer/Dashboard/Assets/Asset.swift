@@ -24,7 +24,7 @@ package struct Asset: Sendable {
     static let all = [style, page, worker, goodIcon, badIcon]
 
     /// Another whenever one of them is: a page that is open and has others is loaded anew.
-    static let version = all.map { $0.path.split(separator: "-").last.map { String($0.prefix(6)) } ?? "" }.joined()
+    static let version = all.map { $0.path.split(at: "-").last.map { String($0.prefix(6)) } ?? "" }.joined()
 
     /// One of them.
     ///

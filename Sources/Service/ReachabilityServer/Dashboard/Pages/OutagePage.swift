@@ -157,7 +157,7 @@ private enum NotePart {
     static func html(_ notes: [OutageNote], _ snapshot: MonitoringService.Snapshot) -> HTML {
         if notes.isEmpty { return "<div data-part=\"notes\"></div>" }
         let items = notes.map { note -> HTML in
-            let lines = note.text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> HTML in
+            let lines = note.text.split(at: "\n", omittingEmptySubsequences: false).map { line -> HTML in
                 "<bdi>\(String(line))</bdi><br>"
             }
             return """

@@ -1,0 +1,69 @@
+import LinuxPrimitives
+import ReachabilityLedger
+import TestSupport
+import Testing
+
+@testable import ReachabilityService
+
+/// Every number, duration and time of a configuration, at the borders of its type: it is refused, or everything works with it.
+@Suite struct ExtremeConfigurationTests {
+    private static let target = "[[target]]\nname = \"a\"\nhost = \"192.0.2.1\"\nchecks = [\"tcp:443\"]\n"
+    private static let hook = "[[notify]]\nname = \"a\"\nexec = \"/bin/true\"\n"
+    /// Where a value stands.
+    private static let places = [
+        "[history]\nkeep = ", "[history]\nmark = ", "[history]\nmax-size = ", target + "interval = ",
+        target + "interval-when-down = ", target + "confirm = ", target + "settle = ", target + "mark = ",
+        hook + "after = ", hook + "limit = ", "[heartbeat]\nurl = \"https://h/\"\ninterval = ",
+        "[[maintenance]]\nfrom = \"2026-01-01T00:00:00Z\"\nfor = ", "[[maintenance]]\nfor = \"1h\"\nfrom = ",
+        "[[maintenance]]\ndaily = \"03:00 UTC\"\nfor = ", "[[maintenance]]\nfor = \"1h\"\nweekly = ",
+        "[fleet]\nbroker = \"mqtt://h\"\nsite = \"a\"\ndevice = \"b\"\njitter = ",
+        "[fleet]\nbroker = \"mqtt://h\"\nsite = \"a\"\ndevice = \"b\"\nrefresh = ",
+        "[fleet]\nbroker = \"mqtt://h\"\nsite = \"a\"\ndevice = \"b\"\nwill-delay = ",
+    ]
+
+    @Test func `any value is refused or works`() throws {
+        var accepted = 0
+        for place in Self.places {
+            for text in ExtremeValues.texts {
+                for value in ["\"\(text)\"", text] {
+                    guard let configuration = try? ServiceConfiguration("schema = 1\n\(place)\(value)\n") else {
+                        continue
+                    }
+                    accepted += 1
+                    Self.use(configuration)
+                }
+            }
+        }
+        #expect(accepted > 50)
+    }
+
+    @Test func `a duration is at most a hundred years`() throws {
+        for key in ["interval", "interval-when-down", "settle"] {
+            _ = try ServiceConfiguration("schema = 1\n\(Self.target)\(key) = \"36500d\"\n")
+            let error = #expect(throws: ConfigurationProblems.self) {
+                try ServiceConfiguration("schema = 1\n\(Self.target)\(key) = \"106752d\"\n")
+            }
+            #expect(error?.problems.map(\.text) == ["it is at most 36500d, not 106752d"])
+        }
+    }
+
+    /// What a service does with its settings.
+    private static func use(_ configuration: ServiceConfiguration) {
+        let instants = ExtremeValues.integers.map { LedgerInstant(nanoseconds: $0) }
+        for target in configuration.targets {
+            guard let settings = target.checks else { continue }
+            for now in instants {
+                var course = CheckCourse(settings, of: "a", at: now)
+                course.begin(at: now)
+                #expect(course.next(after: now, now: now) >= now)
+            }
+        }
+        for window in configuration.maintenance {
+            for text in ExtremeValues.times {
+                let moment = Timestamp.real(of: text) ?? .zero
+                _ = (window.contains(moment), window.change(after: moment))
+            }
+        }
+        for now in instants { _ = now - (configuration.history.keep ?? .zero) }
+    }
+}
