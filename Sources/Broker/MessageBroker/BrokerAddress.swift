@@ -25,7 +25,7 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
         if place.hasSuffix("/") { place = place.dropLast() }
         let host: Substring
         var rest: Substring
-        if place.hasPrefix("["), let end = place.firstIndex(of: "]") {
+        if place.hasPrefix("["), let end = place.unicodeScalars.firstIndex(of: "]") {
             host = place[..<end].dropFirst()
             rest = place[end...].dropFirst()
             guard host.contains(":") else { return nil }

@@ -70,7 +70,7 @@ package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
     private var place: String { "the broker \(address.description.printable)" }
 
     /// As `reachability trust` takes it.
-    private var target: String { address.description.printable.split(separator: "/").last.map(String.init) ?? "" }
+    private var target: String { address.description.printable.split(at: "/").last.map(String.init) ?? "" }
 
     private static func advice(_ reason: ReasonCode) -> String {
         switch reason {

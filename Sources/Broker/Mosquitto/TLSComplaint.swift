@@ -1,4 +1,5 @@
 #if Fleet
+import LinuxPrimitives
 import MessageBroker
 
 /// What the library and OpenSSL wrote into the log of a handshake that failed. It is the only place where they say what was wrong.
@@ -24,7 +25,7 @@ struct TLSComplaint {
 
     /// Without the name and the number of the error: `error:0A000086:SSL routines::certificate verify failed`.
     private static func words(_ line: String) -> String {
-        guard line.hasPrefix("OpenSSL Error"), let words = line.split(separator: ":").last else {
+        guard line.hasPrefix("OpenSSL Error"), let words = line.split(at: ":").last else {
             return line.hasPrefix("Error: ") ? String(line.dropFirst("Error: ".count)) : line
         }
         return String(words)

@@ -51,9 +51,9 @@ extension String {
         let text = replacing(
             "OPTIONS:\n  -h, --help              Show help information.\n\nSUBCOMMANDS:",
             with: "SUBCOMMANDS:"
-        ).replacing("\n\n  See 'reachability help", with: "\n  See 'reachability help")
+        ).replacing(scalars: "\n\n  See 'reachability help", with: "\n  See 'reachability help")
         if text.contains("\nUSAGE:") { return text }
-        return text.replacing("\n\nSUBCOMMANDS:", with: "\nSUBCOMMANDS:").replacing(
+        return text.replacing(scalars: "\n\nSUBCOMMANDS:", with: "\nSUBCOMMANDS:").replacing(
             "\n\nExamples:",
             with: "\nExamples:"
         )

@@ -46,9 +46,6 @@ struct CheckObject {
 }
 
 extension Duration {
-    /// Rounded down.
-    var milliseconds: Int64 { milliseconds(scale: 1) }
-
     func milliseconds(scale: Int64) -> Int64 {
         components.seconds * 1000 * scale + components.attoseconds / (1_000_000_000_000_000 / scale)
     }

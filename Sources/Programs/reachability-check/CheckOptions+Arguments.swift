@@ -81,7 +81,7 @@ extension CheckOptions {
     }
 
     private static func pair(_ text: String, _ option: String) throws -> (String, IPAddress) {
-        let parts = text.split(separator: "=", maxSplits: 1)
+        let parts = text.split(at: "=", maxSplits: 1)
         guard parts.count == 2, let target = try? CheckTarget(String(parts[0])), let name = target.name,
             target.decisive == nil, IPAddress(String(parts[1])) != nil
         else {

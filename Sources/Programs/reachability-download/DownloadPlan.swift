@@ -51,7 +51,7 @@ struct DownloadURL {
         self.parts = parts
         self.text = ResumeData.plain(text)
         credentials = parts.userInfo.map { info in
-            let words = info.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(Self.decoded)
+            let words = info.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false).map(Self.decoded)
             return (words[0], words.count > 1 ? words[1] : "")
         }
     }
@@ -61,7 +61,7 @@ struct DownloadURL {
     /// - Throws: ``ExitMessage`` where that is none, or could be taken for something else: it may begin with no dot, have no `/`, and
     ///   nothing that would steer a terminal.
     func fileName() throws(ExitMessage) -> String {
-        let last = parts.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        let last = parts.path.split(at: "/", omittingEmptySubsequences: false).last ?? ""
         let name = PercentText.decode(last).flatMap { String(validating: $0, as: UTF8.self) } ?? ""
         // Beside it lies a file with `.part.json` behind its name; a name has 255 bytes at most.
         guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/"), name.utf8.count <= 245, name.printable == name

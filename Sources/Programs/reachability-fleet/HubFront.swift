@@ -52,7 +52,7 @@ struct HubFront {
         _ reloader: Reloader?,
         notifiers: @escaping @Sendable () -> [NotifierStatus]
     ) {
-        let version = CommandVersion.text.split(separator: " ").last.map(String.init) ?? ""
+        let version = CommandVersion.text.split(at: " ").last.map(String.init) ?? ""
         let made = HubAPI(
             keeper,
             store: store,

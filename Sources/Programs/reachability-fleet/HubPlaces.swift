@@ -20,7 +20,7 @@ extension ListeningPlaces {
         let texts = arguments.listen.isEmpty ? listen.http ?? [hubAddress] : arguments.listen
         let named = arguments.socket ?? listen.socket
         // What systemd has made for it (systemd.exec(5)).
-        let made = EnvironmentVariable.value(of: "RUNTIME_DIRECTORY")?.split(separator: ":").first.map(String.init)
+        let made = EnvironmentVariable.value(of: "RUNTIME_DIRECTORY")?.split(at: ":").first.map(String.init)
         let usual = made ?? ServiceSocket.hub.directory
         let socket: Socket?
         if let named {

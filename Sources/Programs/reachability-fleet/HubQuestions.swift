@@ -41,7 +41,7 @@ struct Forget: ParsableCommand {
         if let site = arguments.site { return try client.delete("/v1/devices?site=\(site.percentEncoded)") }
         let device = arguments.device ?? ""
         if arguments.everywhere { return try client.delete("/v1/devices?device=\(device.percentEncoded)") }
-        let parts = try place(of: device, client).split(separator: "/", omittingEmptySubsequences: false).map {
+        let parts = try place(of: device, client).split(at: "/", omittingEmptySubsequences: false).map {
             String($0).percentEncoded
         }
         try client.delete("/v1/devices/\(parts.joined(separator: "/"))")

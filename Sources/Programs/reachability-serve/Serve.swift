@@ -190,7 +190,7 @@ private struct ServeFront {
         _ reloader: Reloader?,
         _ notifying: Notifying
     ) {
-        let version = CommandVersion.text.split(separator: " ").last.map(String.init) ?? ""
+        let version = CommandVersion.text.split(at: " ").last.map(String.init) ?? ""
         let made = API(
             service,
             history: history,

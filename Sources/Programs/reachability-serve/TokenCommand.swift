@@ -24,12 +24,13 @@ struct TokenCommand: ParsableCommand {
         var generator = SystemRandomNumberGenerator()
         let secret = (0..<32).map { _ in UInt8.random(in: 0 ... .max, using: &generator) }
         // Of the alphabet for addresses (RFC 4648, section 5), so that no shell and no header takes a sign for another.
-        let text = Base64.encode(secret).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let text = Base64.encode(secret).replacing(scalars: "+", with: "-").replacing(scalars: "/", with: "_")
+            .replacing(scalars: "=", with: "")
         let token = "rt_\(text)"
         let digest = SHA256.hash(data: Array(token.utf8)).map { byte in
             String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
         }
-        let name = arguments.name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        let name = arguments.name.replacing(scalars: "\\", with: "\\\\").replacing(scalars: "\"", with: "\\\"")
         let lines = [
             token, "", "[[access.tokens]]", "name = \"\(name)\"", "sha256 = \"\(digest.joined())\"",
             "scope = \"\(arguments.scope)\"",

@@ -104,7 +104,7 @@ extension CheckTarget {
             guard port == nil else { throw .target(text, "an echo has no port") }
             self.init(text, host, .echo)
         case "dns":
-            let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = rest.split(at: "/", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let ascii = IDNA.ascii(String(parts[1])), !ascii.isEmpty, let name = DNSName(ascii)
             else { throw .target(text, "it names no server and name: write dns://192.0.2.53/example.org") }
             let (host, port) = try Self.server(String(parts[0]), of: text, defaultPort: nil)
@@ -135,16 +135,18 @@ extension CheckTarget {
     ) throws(CheckInputError) -> (host: String, port: UInt16?) {
         var (name, digits) = (text[...], Substring?.none)
         if text.hasPrefix("[") {
-            guard let end = text.firstIndex(of: "]") else { throw .target(whole, "a bracket is not closed") }
-            name = text[text.index(after: text.startIndex)..<end]
-            let rest = text[text.index(after: end)...]
+            guard let end = text.unicodeScalars.firstIndex(of: "]") else {
+                throw .target(whole, "a bracket is not closed")
+            }
+            name = text[text.unicodeScalars.index(after: text.startIndex)..<end]
+            let rest = text[text.unicodeScalars.index(after: end)...]
             guard name.contains(":"), rest.isEmpty || rest.first == ":" else {
                 throw .target(whole, "brackets are for IPv6 addresses: write [2001:db8::1]:443")
             }
             digits = rest.isEmpty ? nil : rest.dropFirst()
-        } else if let colon = text.firstIndex(of: ":"), text.lastIndex(of: ":") == colon {
+        } else if let colon = text.unicodeScalars.firstIndex(of: ":"), text.unicodeScalars.lastIndex(of: ":") == colon {
             name = text[..<colon]
-            digits = text[text.index(after: colon)...]
+            digits = text[text.unicodeScalars.index(after: colon)...]
         }
         return (
             try host(String(name), of: whole), try digits.map { (d) throws(CheckInputError) in try port(d, of: whole) }

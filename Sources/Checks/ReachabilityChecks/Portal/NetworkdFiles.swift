@@ -23,7 +23,7 @@ enum NetworkdFiles {
     }
 
     private static func value(_ key: String, _ text: String) -> String? {
-        for line in text.split(separator: "\n") where line.hasPrefix("\(key)=") {
+        for line in text.split(at: "\n") where line.hasPrefix("\(key)=") {
             return String(line.dropFirst(key.utf8.count + 1))
         }
         return nil

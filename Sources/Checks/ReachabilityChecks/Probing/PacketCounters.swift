@@ -30,8 +30,8 @@ struct PacketCounters: Hashable, Sendable {
             lost[.ipv4] = Self.lost(numbers, forwarded: "ForwDatagrams")
         }
         filtered = Self.numbers("TcpExt:", more)?["IPReversePathFilter"] ?? 0
-        let pairs = six.split(separator: "\n").compactMap { line -> (String, Int)? in
-            let words = line.split(whereSeparator: \.isWhitespace)
+        let pairs = six.split(at: "\n").compactMap { line -> (String, Int)? in
+            let words = line.words
             guard words.count == 2, words[0].hasPrefix("Ip6"), let number = Int(words[1]) else { return nil }
             return (String(words[0].dropFirst(3)), number)
         }
@@ -41,7 +41,7 @@ struct PacketCounters: Hashable, Sendable {
     }
 
     private static func numbers(_ name: String, _ text: String) -> [String: Int]? {
-        let rows = text.split(separator: "\n").map { $0.split(separator: " ") }.filter {
+        let rows = text.split(at: "\n").map { $0.split(at: " ") }.filter {
             $0.first.map(String.init) == name
         }
         guard rows.count == 2 else { return nil }

@@ -8,7 +8,7 @@ package struct IPPrefix: Hashable, Sendable {
     /// Reads `192.0.2.0/24`, `2001:db8::/32`, an address alone for itself, and `default` for `0.0.0.0/0`. Bits beyond the length
     /// must be zero; everything else is nil.
     package init?(_ text: String) {
-        let parts = text == "default" ? ["0.0.0.0", "0"] : text.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = text == "default" ? ["0.0.0.0", "0"] : text.split(at: "/", omittingEmptySubsequences: false)
         guard let first = parts.first, parts.count <= 2, let address = WireAddress(String(first)) else { return nil }
         var length = address.family.bitCount
         if parts.count == 2 {

@@ -48,7 +48,7 @@ package struct ResolverConfiguration: Hashable, Sendable {
         guard asksServers else { return nil }
         // Multicast DNS asks the neighbours instead (RFC 6762): no server is needed, and yet a link is. Nss-mdns leaves names of more labels
         // to DNS, unless /etc/mdns.allow says otherwise.
-        let labels = HostName.encoded(name).lowercased().split(separator: ".")
+        let labels = HostName.encoded(name).lowercased().split(at: ".")
         let isMulticast = labels.count == 2 && labels[1] == "local" && sources.contains { $0.hasPrefix("mdns") }
         return isMulticast ? [] : servers
     }
@@ -58,8 +58,8 @@ package struct ResolverConfiguration: Hashable, Sendable {
 
     private static func servers(_ text: String) -> [IPAddress] {
         var servers: [IPAddress] = []
-        for line in text.split(whereSeparator: \.isNewline) {
-            let words = line.split(whereSeparator: \.isWhitespace)
+        for line in text.lines {
+            let words = line.words
             guard words.count > 1, words[0] == "nameserver", let address = IPAddress(String(words[1])) else { continue }
             servers.append(address)
         }
@@ -68,15 +68,16 @@ package struct ResolverConfiguration: Hashable, Sendable {
 
     /// The words of the `hosts` line without the actions in brackets; without a line glibc takes `files dns`.
     private static func sources(_ text: String) -> [String] {
-        for line in text.split(whereSeparator: \.isNewline) {
+        for line in text.lines {
             let content = line.prefix { $0 != "#" }
-            guard let colon = content.firstIndex(of: ":"), content[..<colon].filter({ !$0.isWhitespace }) == "hosts"
+            guard let colon = content.unicodeScalars.firstIndex(of: ":"),
+                content[..<colon].filter({ !$0.isWhitespace }) == "hosts"
             else {
                 continue
             }
             var sources: [String] = []
             var isAction = false
-            for word in content[content.index(after: colon)...].split(whereSeparator: \.isWhitespace) {
+            for word in content[content.unicodeScalars.index(after: colon)...].words {
                 if word.hasPrefix("[") { isAction = true }
                 if !isAction { sources.append(String(word)) }
                 if word.hasSuffix("]") { isAction = false }

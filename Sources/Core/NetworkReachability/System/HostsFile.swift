@@ -20,9 +20,9 @@ struct HostsFile {
     func addresses(of name: String) -> [NameLookup.Address] {
         let wanted = Self.canonical(name)
         var addresses: [NameLookup.Address] = []
-        for line in text.split(whereSeparator: \.isNewline) {
+        for line in text.lines {
             let content = line.prefix { $0 != "#" }
-            let fields = content.split(whereSeparator: \.isWhitespace)
+            let fields = content.words
             guard let first = fields.first, fields.dropFirst().contains(where: { Self.canonical($0) == wanted }),
                 let address = IPAddress(String(first)), address.isIPv6 || address.zone == nil
             else { continue }

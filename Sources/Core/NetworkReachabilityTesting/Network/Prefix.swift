@@ -16,7 +16,7 @@ struct Prefix: Hashable, Sendable {
             self.init(WireAddress(family: family ?? .ipv4, bits: 0), length: 0)
             return
         }
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = text.split(at: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let address = WireAddress(String(parts[0])) else {
             throw Refusal("\"\(text)\" is neither an address, a prefix nor \"default\"")
         }

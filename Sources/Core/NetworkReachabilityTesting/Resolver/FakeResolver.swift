@@ -80,7 +80,7 @@ public final class FakeResolver: Sendable {
     }
 
     private static func parse(_ text: String) -> NameLookup.Address {
-        let parts = text.split(separator: "%", maxSplits: 1)
+        let parts = text.split(at: "%", maxSplits: 1)
         let zone = parts.count == 2 ? UInt32(parts[1]) : nil
         guard let first = parts.first, let address = WireAddress(String(first)), parts.count == 1 || zone != nil else {
             fatalError("FakeResolver: \"\(text)\" is no address")

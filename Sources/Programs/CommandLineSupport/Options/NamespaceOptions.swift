@@ -33,7 +33,7 @@ package struct NamespaceOptions: ParsableArguments {
 
     /// The process whose namespace a path is; a process is let go of when it ends, a path is not.
     private static func process(_ path: String) -> Int32? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = path.split(at: "/", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "proc", parts[3] == "ns", parts[4] == "net" else {
             return nil
         }

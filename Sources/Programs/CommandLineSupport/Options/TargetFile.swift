@@ -1,4 +1,5 @@
 import Glibc
+import LinuxPrimitives
 
 /// A file of hosts or other targets, one on a line; blank lines and what follows a `#` do not count, nor does a byte order mark.
 package struct TargetFile: Sendable {
@@ -36,11 +37,10 @@ package struct TargetFile: Sendable {
         var hosts: [String] = []
         var seen: Set<String> = []
         var bad: [BadLine] = []
-        // To Swift, CR and LF together are one character.
         var text = try text()
         // Editors on other systems begin a file with it.
         if text.unicodeScalars.first == "\u{feff}" { text.unicodeScalars.removeFirst() }
-        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        let lines = text.split(at: "\n", omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             let host = String(line.prefix { $0 != "#" }.trimmed)
             if host.isEmpty { continue }

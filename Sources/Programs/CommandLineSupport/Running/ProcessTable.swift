@@ -30,8 +30,10 @@ package enum ProcessTable {
     /// Whether a process is in the group and has not ended. Who has, and was not waited for, is a zombie (Z).
     package static func lives(_ process: pid_t, in group: pid_t) -> Bool {
         // The name of the program stands in parentheses, and may contain anything; state, parent and group follow.
-        guard let text = TextFile.read("/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else { return false }
-        let fields = text[text.index(after: end)...].split(separator: " ", maxSplits: 3)
+        guard let text = TextFile.read("/proc/\(process)/stat"), let end = text.unicodeScalars.lastIndex(of: ")") else {
+            return false
+        }
+        let fields = text[text.unicodeScalars.index(after: end)...].split(at: " ", maxSplits: 3)
         return fields.count > 3 && fields[0] != "Z" && fields[0] != "X" && fields[2] == String(group)
     }
 }

@@ -28,7 +28,7 @@ package struct ServiceClient {
 
     /// The lines of one page.
     package func lines(_ target: String) throws(ExitMessage) -> [String] {
-        String(decoding: try get(target).body, as: UTF8.self).split(separator: "\n").map(String.init)
+        String(decoding: try get(target).body, as: UTF8.self).split(at: "\n").map(String.init)
     }
 
     /// Prints one thing.
@@ -45,7 +45,7 @@ package struct ServiceClient {
         case 200: Self.write(answer.body)
         case 403: throw ExitMessage(answer.complaint, .noPermission)
         case 422:
-            let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
+            let lines = String(decoding: answer.body, as: UTF8.self).split(at: "\n")
             for line in lines.dropLast() { StandardError.write(String(line)) }
             throw ExitMessage(lines.last.map(String.init) ?? "the configuration is not applied", .configuration)
         default: throw ExitMessage(answer.complaint, .unavailable)

@@ -7,8 +7,7 @@ package enum StateDirectory {
     /// and `$XDG_STATE_HOME/reachability` for others, which is in `~/.local/state` unless the variable says otherwise (XDG Base
     /// Directory Specification). It is made, of mode 0700; whether it could be shows when something is written to it. Nil without a home.
     package static func make() -> String? {
-        if let made = EnvironmentVariable.value(of: "STATE_DIRECTORY")?.split(separator: ":").first, made.hasPrefix("/")
-        {
+        if let made = EnvironmentVariable.value(of: "STATE_DIRECTORY")?.split(at: ":").first, made.hasPrefix("/") {
             return String(made)
         }
         let base: String

@@ -60,6 +60,6 @@ extension ExitMessage {
         if text.contains("EOF during handshake") { return "it closed the connection" }
         let words = text.split { !($0.isUppercase || $0.isNumber || $0 == "_") }
         let reason = words.last { $0.contains("_") && $0.first?.isUppercase == true && $0.count > 4 }
-        return reason.map { $0.lowercased().replacing("_", with: " ") } ?? text
+        return reason.map { $0.lowercased().replacing(scalars: "_", with: " ") } ?? text
     }
 }

@@ -33,14 +33,15 @@ struct ServerAddress: Hashable, Sendable {
     /// Two colons outside of brackets are an address.
     private static func parts(_ text: String) -> (host: String?, port: Substring?) {
         if text.hasPrefix("[") {
-            guard let end = text.firstIndex(of: "]") else { return (nil, nil) }
-            let host = text[text.index(after: text.startIndex)..<end]
-            let rest = text[text.index(after: end)...]
+            guard let end = text.unicodeScalars.firstIndex(of: "]") else { return (nil, nil) }
+            let host = text[text.unicodeScalars.index(after: text.startIndex)..<end]
+            let rest = text[text.unicodeScalars.index(after: end)...]
             guard host.contains(":"), rest.isEmpty || rest.first == ":" else { return (nil, nil) }
             return (String(host), rest.isEmpty ? nil : rest.dropFirst())
         }
-        guard let colon = text.firstIndex(of: ":"), text.lastIndex(of: ":") == colon else { return (text, nil) }
-        return (String(text[..<colon]), text[text.index(after: colon)...])
+        guard let colon = text.unicodeScalars.firstIndex(of: ":"), text.unicodeScalars.lastIndex(of: ":") == colon
+        else { return (text, nil) }
+        return (String(text[..<colon]), text[text.unicodeScalars.index(after: colon)...])
     }
 }
 

@@ -1,5 +1,6 @@
 import CommandLineSupport
 import Glibc
+import LinuxPrimitives
 
 extension CompanionProgram {
     /// Becomes that program, which lies beside this one.
@@ -20,7 +21,7 @@ extension CompanionProgram {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
         let path = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        return path.split(at: "/").dropLast().map { "/" + $0 }.joined()
     }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import LinuxPrimitives
 
 /// Some of the exit statuses a command may fail with, as people write them: `6,7,28`, `1-9`, or both.
 struct ExitStatuses: ExpressibleByArgument {
@@ -13,8 +14,8 @@ struct ExitStatuses: ExpressibleByArgument {
     var values: Set<CInt> {
         get throws(ExitMessage) {
             var values: Set<CInt> = []
-            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-                let ends = part.split(separator: "-", omittingEmptySubsequences: false).map(Self.status)
+            for part in text.split(at: ",", omittingEmptySubsequences: false) {
+                let ends = part.split(at: "-", omittingEmptySubsequences: false).map(Self.status)
                 guard ends.count <= 2, let first = ends.first ?? nil, let last = ends.last ?? nil, first <= last else {
                     throw ExitMessage(
                         "\"\(text)\" is no list of exit statuses from 1 to 255: write 6,7,28 or 1-9, for example",

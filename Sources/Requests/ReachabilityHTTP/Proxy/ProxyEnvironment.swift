@@ -83,7 +83,7 @@ package struct ProxyEnvironment: Sendable {
     }
 
     private static func authorization(_ userInfo: String) -> HTTPClient.Authorization {
-        let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = userInfo.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return .basic(username: decoded(parts[0]), password: parts.count > 1 ? decoded(parts[1]) : "")
     }
 

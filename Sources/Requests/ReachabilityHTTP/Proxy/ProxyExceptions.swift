@@ -17,7 +17,8 @@ package struct ProxyExceptions: Sendable {
 
     /// Reads a list. What is no prefix of an address counts as a name.
     package init(_ list: String) {
-        let entries = list.split { $0 == "," || $0.isWhitespace }.map { $0.lowercased() }
+        let entries = list.unicodeScalars.split { $0 == "," || $0.properties.isWhitespace }
+            .map { Substring($0).lowercased() }
         hasAll = entries == ["*"]
         prefixes = entries.compactMap(Self.prefix)
         names = entries.filter { Self.prefix($0) == nil }.map { Self.name($0) }.filter { !$0.isEmpty }
@@ -38,7 +39,7 @@ package struct ProxyExceptions: Sendable {
     }
 
     private static func prefix(_ text: String) -> AddressPrefix? {
-        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.split(at: "/", maxSplits: 1, omittingEmptySubsequences: false)
         var address = parts[0]
         if address.hasPrefix("["), address.hasSuffix("]") { address = address.dropFirst().dropLast() }
         guard let address = AddressLiteral(String(address))?.wire else { return nil }

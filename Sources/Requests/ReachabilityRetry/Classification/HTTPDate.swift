@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// HTTP dates (RFC 9110, section 5.6.7), without Foundation.
 enum HTTPDate {
     private static let months = [
@@ -10,7 +12,7 @@ enum HTTPDate {
     ///   - text: The date, its words separated by single blanks.
     ///   - now: The time a year of two digits is near to: at most 50 years after it.
     static func secondsSince1970(_ text: String, now: Int64) -> Int64? {
-        var words = text.split(separator: Character(" ")).map(String.init)
+        var words = text.split(at: " ").map(String.init)
         // The name of the day says nothing that the date does not.
         guard words.count > 1 else { return nil }
         words.removeFirst()
@@ -18,7 +20,7 @@ enum HTTPDate {
         case 5 where words[4] == "GMT":
             return seconds(day: words[0], month: words[1], year: words[2], time: words[3])
         case 3 where words[2] == "GMT":
-            let parts = words[0].split(separator: "-").map(String.init)
+            let parts = words[0].split(at: "-").map(String.init)
             guard parts.count == 3, let short = Int64(parts[2]), (0...99).contains(short) else { return nil }
             return seconds(day: parts[0], month: parts[1], year: String(year(short, near: now)), time: words[1])
         case 4:
@@ -29,7 +31,7 @@ enum HTTPDate {
     }
 
     private static func seconds(day: String, month: String, year: String, time: String) -> Int64? {
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) ?? -1 }
+        let clock = time.split(at: ":", omittingEmptySubsequences: false).map { Int64($0) ?? -1 }
         guard let day = Int64(day), (1...31).contains(day), let month = months.firstIndex(of: month),
             let year = Int64(year), (1601...9999).contains(year), clock.count == 3,
             (0...23).contains(clock[0]), (0...59).contains(clock[1]), (0...60).contains(clock[2])
@@ -64,7 +66,7 @@ public enum RetryAfter {
     ///     Some servers send a fraction of a second, which RFC 9110 does not have.
     /// - Returns: The wait, zero for a date that has passed; nil for what is neither seconds nor a date.
     public static func wait(_ value: String, now: Int64) -> Duration? {
-        let text = value.split(separator: Character(" ")).joined(separator: " ")
+        let text = value.split(at: " ").joined(separator: " ")
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             // What does not fit is longer than any cap.
             return .seconds(min(Int64(text) ?? .max, longest))

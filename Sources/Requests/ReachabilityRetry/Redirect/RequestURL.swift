@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 /// The parts of an absolute URL of HTTP (RFC 3986, RFC 9110 section 4.2), as far as requests and redirects need them.
 package struct RequestURL: Hashable, Sendable {
     /// `http` or `https`.
@@ -29,12 +31,12 @@ package struct RequestURL: Hashable, Sendable {
         // What is behind it never leaves this machine.
         var rest = text.prefix { $0 != "#" }
         var scheme = base?.scheme
-        if let colon = rest.firstIndex(of: ":"),
+        if let colon = rest.unicodeScalars.firstIndex(of: ":"),
             rest[..<colon].allSatisfy({ $0.isLetter || $0.isNumber || "+-.".contains($0) }),
             rest.first?.isLetter == true
         {
             scheme = rest[..<colon].lowercased()
-            rest = rest[rest.index(after: colon)...]
+            rest = rest[rest.unicodeScalars.index(after: colon)...]
             guard rest.hasPrefix("//") else { return nil }
         }
         guard let scheme, ["http", "https"].contains(scheme) else { return nil }
@@ -43,9 +45,13 @@ package struct RequestURL: Hashable, Sendable {
         if hasAuthority {
             let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
             rest = rest.dropFirst(2 + authority.count)
-            let at = authority.lastIndex(of: "@")
+            let at = authority.unicodeScalars.lastIndex(of: "@")
             userInfo = base == nil ? at.map { String(authority[..<$0]) } : nil
-            guard let place = Self.place(at.map { authority[authority.index(after: $0)...] } ?? authority[...]) else {
+            guard
+                let place = Self.place(
+                    at.map { authority[authority.unicodeScalars.index(after: $0)...] } ?? authority[...]
+                )
+            else {
                 return nil
             }
             host = place.host
@@ -59,8 +65,8 @@ package struct RequestURL: Hashable, Sendable {
         if let base, named.isEmpty, !hasAuthority {
             (path, query) = (base.path, asked ?? (rest.isEmpty ? base.query : nil))
         } else if let base, !named.hasPrefix("/"), !hasAuthority {
-            let folder = base.path.prefix(through: base.path.lastIndex(of: "/") ?? base.path.startIndex)
-            (path, query) = (Self.withoutDots(folder + named), asked)
+            let folder = base.path.unicodeScalars.lastIndex(of: "/").map { base.path[..<$0] } ?? ""
+            (path, query) = (Self.withoutDots("\(folder)/\(named)"), asked)
         } else {
             (path, query) = (Self.withoutDots(named.isEmpty ? "/" : named), asked)
         }
@@ -70,11 +76,11 @@ package struct RequestURL: Hashable, Sendable {
     private static func place(_ text: Substring) -> (host: String, port: Int?)? {
         var (host, port) = (text, Substring())
         if text.hasPrefix("[") {
-            guard let end = text.firstIndex(of: "]") else { return nil }
-            host = text[text.index(after: text.startIndex)..<end]
-            port = text[text.index(after: end)...]
+            guard let end = text.unicodeScalars.firstIndex(of: "]") else { return nil }
+            host = text[text.unicodeScalars.index(after: text.startIndex)..<end]
+            port = text[text.unicodeScalars.index(after: end)...]
             guard port.isEmpty || port.hasPrefix(":") else { return nil }
-        } else if let colon = text.lastIndex(of: ":") {
+        } else if let colon = text.unicodeScalars.lastIndex(of: ":") {
             (host, port) = (text[..<colon], text[colon...])
         }
         guard !host.isEmpty else { return nil }
@@ -88,10 +94,10 @@ package struct RequestURL: Hashable, Sendable {
     /// RFC 3986, section 5.2.4.
     private static func withoutDots(_ path: some StringProtocol) -> String {
         var segments: [Substring] = []
-        let parts = Substring(path).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        let parts = Substring(path).split(at: "/", omittingEmptySubsequences: false).dropFirst()
         for (index, part) in parts.enumerated() {
             let isLast = index == parts.count - 1
-            switch part.lowercased().replacing("%2e", with: ".") {
+            switch part.lowercased().replacing(scalars: "%2e", with: ".") {
             case ".": if isLast { segments.append("") }
             case "..":
                 if !segments.isEmpty { segments.removeLast() }

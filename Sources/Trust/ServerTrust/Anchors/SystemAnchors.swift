@@ -31,7 +31,7 @@ public struct SystemAnchors: Sendable {
         let places: [String]
         if file != nil || directories != nil {
             files = file.map { [$0] } ?? []
-            places = directories?.split(separator: ":").map(String.init) ?? []
+            places = directories?.split(at: ":").map(String.init) ?? []
         } else {
             files = Self.files.map { root + $0 }.first { InputFile.isReadable($0) }.map { [$0] } ?? []
             places = files.isEmpty ? [root + "/etc/ssl/certs", root + "/etc/pki/tls/certs"] : []

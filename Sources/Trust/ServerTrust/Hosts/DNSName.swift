@@ -18,7 +18,7 @@ struct DNSName: Hashable, Sendable {
     init?(ascii: String, allowsFinalDot: Bool) {
         // Not after lowering: the Kelvin sign would become a k.
         guard (1...254).contains(ascii.utf8.count), ascii.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        var labels = ascii.split(separator: ".", omittingEmptySubsequences: false).map { $0.lowercased() }
+        var labels = ascii.split(at: ".", omittingEmptySubsequences: false).map { $0.lowercased() }
         if allowsFinalDot, labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
         let length = labels.reduce(labels.count - 1) { $0 + $1.utf8.count }
         guard length <= 253, labels.allSatisfy(Self.isLabel), let last = labels.last else { return nil }

@@ -39,7 +39,7 @@ public struct ServerHost: Hashable, Sendable {
             text = text.dropFirst().dropLast()
             guard text.contains(":") else { return nil }
         }
-        if text.contains(":"), let percent = text.firstIndex(of: "%") { text = text[..<percent] }
+        if text.contains(":"), let percent = text.unicodeScalars.firstIndex(of: "%") { text = text[..<percent] }
         // What is behind a zero byte would not be read.
         guard !text.utf8.contains(0) else { return nil }
         return WireAddress(String(text))

@@ -73,7 +73,8 @@ public struct TrustPolicyFile: Sendable {
         } catch {
             throw .unreadable(file: path, cause: error.description)
         }
-        let directory = path.lastIndex(of: "/").map { path[..<$0].isEmpty ? "/." : String(path[..<$0]) } ?? ""
+        let directory =
+            path.unicodeScalars.lastIndex(of: "/").map { path[..<$0].isEmpty ? "/." : String(path[..<$0]) } ?? ""
         try self.init(content: bytes, name: path, directory: directory, reporter: reporter)
     }
 

@@ -96,8 +96,8 @@ public enum CertificateFiles {
     }
 
     private static func hasExtension(_ name: String) -> Bool {
-        guard let dot = name.lastIndex(of: ".") else { return false }
-        return extensions.contains(name[name.index(after: dot)...].lowercased())
+        guard let dot = name.unicodeScalars.lastIndex(of: ".") else { return false }
+        return extensions.contains(name[name.unicodeScalars.index(after: dot)...].lowercased())
     }
 
     private static func content(_ path: String) throws(TrustCertificateError) -> [UInt8] {

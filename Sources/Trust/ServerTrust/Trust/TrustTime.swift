@@ -75,7 +75,7 @@ extension TrustTime: LosslessStringConvertible {
     public init?(_ text: String) {
         let full = text.utf8.count == 10 ? text + "T00:00:00Z" : text
         guard full.utf8.count == 20 else { return nil }
-        let numbers = full.split(whereSeparator: { "-T:Z".contains($0) }).compactMap { Int($0) }
+        let numbers = full.unicodeScalars.split { "-T:Z".unicodeScalars.contains($0) }.compactMap { Int(Substring($0)) }
         guard numbers.count == 6 else { return nil }
         self.init(
             year: numbers[0],

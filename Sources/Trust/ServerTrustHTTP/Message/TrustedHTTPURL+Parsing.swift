@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import ServerTrust
 
 extension TrustedHTTPURL {
@@ -43,12 +44,14 @@ extension TrustedHTTPURL {
         of text: String
     ) throws(TrustedHTTPFailure) -> (host: Substring, port: Substring?) {
         if authority.first == "[" {
-            guard let end = authority.firstIndex(of: "]") else { throw invalid(text, "a bracket is not closed") }
-            let behind = authority[end...].dropFirst()
+            guard let end = authority.unicodeScalars.firstIndex(of: "]") else {
+                throw invalid(text, "a bracket is not closed")
+            }
+            let behind = authority[authority.unicodeScalars.index(after: end)...]
             guard behind.isEmpty || behind.first == ":" else { throw invalid(text, "the address in it is none") }
-            return (authority[...end], behind.isEmpty ? nil : behind.dropFirst())
+            return (authority[..<behind.startIndex], behind.isEmpty ? nil : behind.dropFirst())
         }
-        let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
+        let parts = authority.split(at: ":", omittingEmptySubsequences: false)
         guard parts.count <= 2 else {
             throw invalid(text, "there are several colons; an IPv6 address stands in brackets")
         }
@@ -69,7 +72,7 @@ extension TrustedHTTPURL {
         of url: String
     ) throws(TrustedHTTPFailure) -> (ServerHost, zone: String?) {
         var (text, zone) = (String(text), String?.none)
-        if text.first == "[", let percent = text.firstIndex(of: "%") {
+        if text.first == "[", let percent = text.unicodeScalars.firstIndex(of: "%") {
             var name = text[percent...].dropFirst().dropLast()
             if name.hasPrefix("25") { name = name.dropFirst(2) }
             let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }

@@ -1,3 +1,5 @@
+import LinuxPrimitives
+
 extension TrustedHTTPURL {
     /// What a reference means that stands in an answer to this URL (RFC 3986, 5.2).
     func resolving(_ reference: String) throws(TrustedHTTPFailure) -> TrustedHTTPURL {
@@ -21,13 +23,15 @@ extension TrustedHTTPURL {
     }
 
     private static func hasScheme(_ text: Substring) -> Bool {
-        guard let colon = text.firstIndex(where: { ":/?".contains($0) }), text[colon] == ":" else { return false }
+        guard let colon = text.unicodeScalars.firstIndex(where: { ":/?".unicodeScalars.contains($0) }),
+            text.unicodeScalars[colon] == ":"
+        else { return false }
         return text.first?.isLetter ?? false
     }
 
     /// RFC 3986, 5.2.4.
     private static func withoutDots(_ path: String) -> String {
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        let segments = path.split(at: "/", omittingEmptySubsequences: false).dropFirst()
         var kept: [Substring] = []
         for (index, segment) in segments.enumerated() {
             switch segment {

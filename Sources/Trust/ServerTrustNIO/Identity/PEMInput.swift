@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import NIOSSL
 
 /// Text in PEM (RFC 7468), and the name that errors give it.
@@ -44,7 +45,7 @@ struct PEMInput {
 
     /// PKCS #8 says so in the label (RFC 7468, 11), the older forms in a header (RFC 1421, 4.6.1.1).
     private var isEncrypted: Bool {
-        String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in
+        String(decoding: bytes, as: UTF8.self).lines.contains { line in
             line.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----")
                 || line.hasPrefix("Proc-Type:") && line.hasSuffix("ENCRYPTED")
         }

@@ -104,7 +104,7 @@ package struct Redactor: Sendable {
 
     /// What stands in for a host as somebody wrote it; an address stays one, with its zone.
     private func name(_ host: String) -> String {
-        let parts = host.split(separator: "%", maxSplits: 1)
+        let parts = host.split(at: "%", maxSplits: 1)
         if let first = parts.first, let address = WireAddress(String(first)) {
             return ([permutation(address).description] + parts.dropFirst().map(String.init)).joined(separator: "%")
         }

@@ -15,7 +15,7 @@ enum DeviceType {
             return nil
         }
         let key = "DEVTYPE="
-        if let entry = uevent.split(separator: "\n").first(where: { $0.hasPrefix(key) }) {
+        if let entry = uevent.split(at: "\n").first(where: { $0.hasPrefix(key) }) {
             return String(entry.dropFirst(key.count))
         }
         return access("\(directory)/phy80211", F_OK) == 0 ? "wlan" : nil

@@ -43,12 +43,14 @@ enum ConstrainedName {
     /// Nil where there is none that is a name. Characters that no URI has are read differently by everybody.
     private static func host(of identifier: String) -> ConstrainedDomain? {
         guard identifier.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }),
-            let colon = identifier.firstIndex(of: ":")
+            let colon = identifier.unicodeScalars.firstIndex(of: ":")
         else { return nil }
-        let rest = identifier[identifier.index(after: colon)...]
+        let rest = identifier[identifier.unicodeScalars.index(after: colon)...]
         guard rest.hasPrefix("//") else { return nil }
         let authority = rest.dropFirst(2).prefix { !"/?#".contains($0) }
-        let start = authority.lastIndex(of: "@").map(authority.index(after:)) ?? authority.startIndex
+        let start =
+            authority.unicodeScalars.lastIndex(of: "@").map(authority.unicodeScalars.index(after:))
+            ?? authority.startIndex
         return ConstrainedDomain(authority[start...].prefix { $0 != ":" })
     }
 }
@@ -60,8 +62,8 @@ struct ConstrainedMailbox {
 
     /// Nil when the text is none.
     init?(_ text: String) {
-        guard let at = text.lastIndex(of: "@"), at > text.startIndex,
-            let host = ConstrainedDomain(text[text.index(after: at)...])
+        guard let at = text.unicodeScalars.lastIndex(of: "@"), at > text.startIndex,
+            let host = ConstrainedDomain(text[text.unicodeScalars.index(after: at)...])
         else { return nil }
         local = String(text[..<at])
         self.host = host
