@@ -132,12 +132,12 @@ private enum FileWay {
     static func steps(to path: String) -> [Step] {
         var steps: [Step] = []
         var directory = ""
-        var rest = Array(path.split(separator: "/").map(String.init).reversed())
+        var rest = Array(path.split(at: "/").map(String.init).reversed())
         var links = 0
         while let name = rest.popLast() {
             if name == "." { continue }
             if name == ".." {
-                directory = String(directory.prefix(upTo: directory.lastIndex(of: "/") ?? directory.startIndex))
+                directory = String(directory[..<(directory.unicodeScalars.lastIndex(of: "/") ?? directory.startIndex)])
                 continue
             }
             let place = "\(directory)/\(name)"
@@ -149,7 +149,7 @@ private enum FileWay {
                 links += 1
                 guard links <= linkLimit, let target = target(of: place) else { return steps }
                 if target.hasPrefix("/") { directory = "" }
-                rest += target.split(separator: "/").map(String.init).reversed()
+                rest += target.split(at: "/").map(String.init).reversed()
             case S_IFDIR where !rest.isEmpty:
                 steps.append(.directory(place))
                 directory = place

@@ -85,7 +85,7 @@ struct OutageKey: Comparable {
     }
 
     init?(_ id: String) {
-        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+        let parts = id.split(at: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let start = Int64(parts[0], radix: 36) else { return nil }
         (self.start, self.id) = (start, id)
     }
