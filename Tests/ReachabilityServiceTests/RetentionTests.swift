@@ -156,7 +156,7 @@ import Testing
             from: LedgerInstant(nanoseconds: .min),
             to: LedgerInstant(nanoseconds: .max),
             limit: .max
-        ).map(\.interval).reversed()
+        ).reversed()
     }
 
     @Test func `a file that has grown too large is made smaller, and that is said once`() throws {
