@@ -12,7 +12,8 @@ import Testing
         let receivers = Set(result.lines.compactMap { $0.components(separatedBy: ": ").first })
         #expect(
             receivers == [
-                "192.0.2.1", "2001:db8::1", "the second router", "198.51.100.53", "192.0.2.80",
+                "192.0.2.1", "2001:db8::1", "the second router", "198.51.100.53", "192.0.2.80", "203.0.113.1",
+                "3fff::1",
             ]
         )
         let anchored = try await Command.run(arguments + ["--anchor", "http://192.0.2.81/204"], in: uplink.namespace)

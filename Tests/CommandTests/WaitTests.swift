@@ -84,7 +84,7 @@ import Testing
         let wait = try await RunningCommand.start(["wait", "--interface", "later0"], in: namespace)
         for command in [
             "link add later0 type veth peer name far", "link set later0 up", "link set far up",
-            "addr add 169.254.1.1/16 dev later0",
+            "addr add 169.254.1.1/16 scope link dev later0",
         ] {
             try await LabThread.detached { try namespace.ip(command) }
             try await ThreadActivity(of: wait.identifier).waitForRest(of: .milliseconds(400))

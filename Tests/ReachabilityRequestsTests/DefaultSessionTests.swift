@@ -48,8 +48,8 @@ struct DefaultSessionTests {
     }
 
     @Test func `an unknown name is reported at once`() async throws {
-        // No name service is asked for a label of more than 63 letters.
-        let url = "http://\(String(repeating: "n", count: 64)).invalid/"
+        // The tests run without a network, so the name service fails at once.
+        let url = "http://nowhere.invalid/"
         for (policy, attempts) in [(RetryPolicy.singleAttempt, 1), (.standard, 3)] {
             let error = try await session(policy).request(url).response(using: DataResponseSerializer()).error
             #expect(error?.connectionFailure == .nameNotResolved && error?.attempts.count == attempts)

@@ -99,8 +99,8 @@ extension DataStreamRequest {
             let elements = decoder.withLock { decoder in
                 piece.map { decoder.decode($0) } ?? (isWhole ? decoder.finish() : [])
             }
-            // A handler may cancel the request.
-            for element in elements where completion != nil || self.completion == nil {
+            // A handler may cancel the request. A request that has ended otherwise may still have pieces to deliver.
+            for element in elements where self.completion?.error?.isExplicitlyCancelledError != true {
                 await queue.call { handler(Stream(.stream(element), of: self)) }
             }
             if let completion { await queue.call { handler(Stream(.complete(completion), of: self)) } }
