@@ -22,6 +22,11 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "410"]
 """
 
 HUB = """
+# Each parameter is optional, but a request needs one of them.
+[[operations]]
+include-path-regex = "v1/devices$"
+checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "404"]
+
 # A page comes after an incident that is kept, and of a site that is known.
 [[operations]]
 include-path-regex = "incidents$"
