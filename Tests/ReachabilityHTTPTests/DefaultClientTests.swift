@@ -5,8 +5,8 @@ import Testing
 
 @testable import ReachabilityHTTP
 
-/// The README's lines with the clients every process has, `HTTPClient.shared` and `URLSession.shared`, in a process of their own: on a
-/// cable between two network namespaces that loses its way.
+/// `HTTPClient.shared` and `URLSession.shared` in a process of their own, on a cable between two network namespaces that loses its
+/// carrier, route or address. `docs/retry.md` shows the same code.
 @Suite(.timeLimit(.minutes(15))) struct DefaultClientTests {
     private static let clients = ["async", "delegate", "session"]
 

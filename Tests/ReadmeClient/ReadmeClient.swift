@@ -5,7 +5,7 @@ import ReachabilityHTTP
 import ReachabilityRetry
 import ReachabilityURLSession
 
-/// Sends one request with a client that is shared by the whole process, by the lines of the README.
+/// Sends one request with a client that is shared by the whole process, as `docs/retry.md` shows.
 ///
 /// usage: ReadmeClient async|delegate|session METHOD URL
 ///
