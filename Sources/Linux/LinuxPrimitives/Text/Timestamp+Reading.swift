@@ -8,10 +8,12 @@ extension Timestamp {
             [UInt8(ascii: "T"), UInt8(ascii: "t"), UInt8(ascii: " ")].contains(separator),
             let hour = number(&rest, digits: 2, then: ":"), let minute = number(&rest, digits: 2, then: ":"),
             let second = number(&rest, digits: 2, then: nil), let fraction = fraction(&rest), let zone = zone(rest),
-            (1...12).contains(month), day >= 1, day <= days(inMonth: month, of: year),
-            hour < 24, minute < 60, second <= 60
+            (1...12).contains(month), hour < 24, minute < 60, second <= 60
         else { return nil }
-        let seconds = daysSince1970(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - zone
+        let days = CivilDate.daysSince1970(year: year, month: month, day: day)
+        // The month may be shorter.
+        guard CivilDate(daysSince1970: days).day == day else { return nil }
+        let seconds = days * 86400 + hour * 3600 + minute * 60 + second - zone
         return .seconds(seconds) + .nanoseconds(fraction)
     }
 
@@ -47,18 +49,5 @@ extension Timestamp {
             let minute = number(&rest, digits: 2, then: nil), rest.isEmpty, hour < 24, minute < 60
         else { return nil }
         return (sign == UInt8(ascii: "-") ? -1 : 1) * (hour * 3600 + minute * 60)
-    }
-
-    private static func days(inMonth month: Int64, of year: Int64) -> Int64 {
-        if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
-        return [4, 6, 9, 11].contains(month) ? 30 : 31
-    }
-
-    /// The inverse of the calendar that writes: years begin in March there, so that the leap day comes last.
-    private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let (era, yearOfEra) = (shifted / 400, shifted % 400)
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 }

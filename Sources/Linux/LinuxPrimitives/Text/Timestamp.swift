@@ -47,7 +47,7 @@ package struct Timestamp {
     func append(to text: inout [UInt8]) {
         let days = seconds.floored(by: 86400)
         let second = seconds - days * 86400
-        let date = Self.civilDate(daysSince1970: days)
+        let date = CivilDate(daysSince1970: days)
         text.append(addingCapacity: 24) { output in
             output.append(date.year, unit: 1000, then: "-")
             output.append(date.month, unit: 10, then: "-")
@@ -57,18 +57,6 @@ package struct Timestamp {
             output.append(second % 60, unit: 10, then: ".")
             output.append(milliseconds, unit: 100, then: "Z")
         }
-    }
-
-    /// The proleptic Gregorian date: years of 365.2425 days, counted from March so that the leap day comes last.
-    private static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = daysSince1970 + 719_468
-        let era = shifted.floored(by: 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let marchMonth = (5 * dayOfYear + 2) / 153
-        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
     }
 }
 

@@ -12,8 +12,8 @@ public struct TrustTime: Hashable, Sendable {
 
     /// A date of the Gregorian calendar, Universal Time. Parts beyond their range carry over: second 60 is the next minute.
     public init(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
-        let days = Self.days(year: year, month: month, day: day)
-        self.init(secondsSinceEpoch: Int64(((days * 24 + hour) * 60 + minute) * 60 + second))
+        let days = CivilDate.daysSince1970(year: Int64(year), month: Int64(month), day: Int64(day))
+        self.init(secondsSinceEpoch: days * 86400 + Int64((hour * 60 + minute) * 60 + second))
     }
 
     /// This moment by the machine's clock (`clock_gettime(2)` with CLOCK_REALTIME).
@@ -23,15 +23,6 @@ public struct TrustTime: Hashable, Sendable {
     public func advanced(by duration: Duration) -> TrustTime {
         let (sum, isTooLong) = secondsSinceEpoch.addingReportingOverflow(duration.components.seconds)
         return TrustTime(secondsSinceEpoch: isTooLong ? (duration < .zero ? .min : .max) : sum)
-    }
-
-    /// Days since 1970-01-01. The year is taken to begin in March, so that the leap day is its last.
-    private static func days(year: Int, month: Int, day: Int) -> Int {
-        let year = month > 2 ? year : year - 1
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let era = (year >= 0 ? year : year - 399) / 400
-        let yearOfEra = year - era * 400
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 }
 
@@ -45,22 +36,12 @@ extension TrustTime: Comparable {
 extension TrustTime: CustomStringConvertible {
     /// As RFC 3339 has it: `2026-11-21T06:36:08Z`.
     public var description: String {
-        let (days, second) = Self.divide(secondsSinceEpoch, by: 86_400)
-        let (era, dayOfEra) = Self.divide(days + 719_468, by: 146_097)
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let march = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * march + 2) / 5 + 1
-        let month = march < 10 ? march + 3 : march - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        let date = [Self.padded(year, 4), Self.padded(month, 2), Self.padded(day, 2)].joined(separator: "-")
+        let days = secondsSinceEpoch.floored(by: 86400)
+        let second = secondsSinceEpoch % 86400 + (secondsSinceEpoch % 86400 < 0 ? 86400 : 0)
+        let day = CivilDate(daysSince1970: days)
+        let date = [Self.padded(day.year, 4), Self.padded(day.month, 2), Self.padded(day.day, 2)].joined(separator: "-")
         let time = [second / 3600, second / 60 % 60, second % 60].map { Self.padded($0, 2) }.joined(separator: ":")
         return "\(date)T\(time)Z"
-    }
-
-    private static func divide(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-        let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 
     private static func padded(_ number: Int64, _ width: Int) -> String {
