@@ -10,7 +10,6 @@ struct DecoderCounts: Sendable {
     var links = 0
     var routes = 0
     var multipathRoutes = 0
-    var nextHops = 0
     var rules = 0
     var neighbours = 0
     var attributes = 0
@@ -48,7 +47,6 @@ struct DecoderCounts: Sendable {
     private mutating func decode(_ body: UnsafeRawBufferPointer, _ kind: MessageKind) {
         let link = Link(body: body)
         let route = Route(body: body)
-        let nextHop = NextHopObject(body: body)
         let rule = RoutingRule(body: body)
         let neighbour = Neighbour(body: body)
         _ = InterfaceAddress(body: body)?.description
@@ -59,7 +57,6 @@ struct DecoderCounts: Sendable {
             routes += 1
             if route.nextHops.count > 1 { multipathRoutes += 1 }
         }
-        if kind == .newNextHop, nextHop != nil { nextHops += 1 }
         if kind == .newRule, rule != nil { rules += 1 }
         if kind == .newNeighbour, neighbour?.hardwareAddress.count == 6 { neighbours += 1 }
         for offset in [0, 8, 12, 16] {

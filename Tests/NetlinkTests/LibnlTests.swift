@@ -176,14 +176,6 @@ import Testing
         #expect(Self.isSame(.newLink, body, body + attribute))
     }
 
-    @Test func `a next hop object is nothing to libnl-route`() async throws {
-        let bodies = try await Self.bodies(.newNextHop)
-        #expect(bodies.contains { $0.withUnsafeBytes { NextHopObject(body: $0)?.members } == [10, 11] })
-        for body in bodies {
-            #expect(body.withUnsafeBytes { RouteObject(.newNextHop, body: $0) == nil })
-        }
-    }
-
     @Test func `numbers that are cut off are read all the same`() {
         var head = ifaddrmsg()
         head.ifa_family = UInt8(AF_INET)

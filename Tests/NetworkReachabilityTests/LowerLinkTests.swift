@@ -1,7 +1,10 @@
+import LinuxPrimitives
 import NetworkDiagnostics
-import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
+
+@testable import Netlink
+@testable import NetworkReachability
 
 /// Links that keep their carrier whatever happens below them. No other kernel than the fake one has all of them here.
 @Suite struct LowerLinkTests {
@@ -104,6 +107,195 @@ import Testing
         kernel.addRoute("0.0.0.0/1", on: "dummy0")
         kernel.addRoute("128.0.0.0/1", on: "dummy0")
         #expect(manager.path.reason == .discarded)
+    }
+
+    /// An uplink with an address, a tunnel over it, and its far end behind the router.
+    private func addTunnel(_ kind: FakeKernel.LinkKind, portOf controller: String? = nil) {
+        kernel.addLink("eth0")
+        kernel.addAddress("192.0.2.2/24", to: "eth0")
+        kernel.addRoute("198.51.100.0/24", via: "192.0.2.1")
+        kernel.addLink("tun0", kind: kind, portOf: controller)
+    }
+
+    @Test(arguments: [FakeKernel.LinkKind.bridge, .bond, .mesh])
+    func `what lies below a port is followed`(kind: FakeKernel.LinkKind) throws {
+        kernel.addLink("top0", kind: kind)
+        addTunnel(.vxlan, portOf: "top0")
+        kernel.setTunnel("tun0", to: "198.51.100.9")
+        let manager = try manager(through: "top0")
+        #expect(manager.path.reason == nil)
+        kernel.setCarrier("eth0", false)
+        #expect(manager.path.reason == .noCarrier)
+        kernel.setCarrier("eth0", true)
+        kernel.removeRoute("198.51.100.0/24")
+        // The far end is left to the default route, which leads through the tunnel.
+        #expect(manager.path.reason == .noRoute)
+        // Another port that leads to the network suffices.
+        kernel.addLink("eth1", portOf: "top0")
+        #expect(manager.path.reason == nil)
+    }
+
+    @Test(arguments: [FakeKernel.LinkKind.bridge, .bond])
+    func `a port over a loose VLAN is followed`(kind: FakeKernel.LinkKind) throws {
+        kernel.addLink("low0")
+        kernel.addLink("top0", kind: kind)
+        kernel.addLink("mid0", kind: .looseVLAN, over: "low0", portOf: "top0")
+        let manager = try manager(through: "top0")
+        #expect(manager.path.reason == nil)
+        kernel.setUp("low0", false)
+        #expect(manager.path.reason == .linkDown)
+        kernel.setUp("low0")
+        kernel.setCarrier("low0", false)
+        #expect(manager.path.reason == .noCarrier)
+    }
+
+    @Test func `of a bond the active port decides, until its carrier is lost`() throws {
+        kernel.addLink("low0")
+        kernel.addLink("bond0", kind: .bond)
+        kernel.addLink("mid0", kind: .looseVLAN, over: "low0")
+        kernel.addLink("eth1", portOf: "bond0")
+        kernel.setController("mid0", "bond0", isActive: true)
+        let manager = try manager(through: "bond0")
+        #expect(manager.path.reason == nil)
+        kernel.setCarrier("low0", false)
+        #expect(manager.path.reason == .noCarrier)
+        // The bond takes another port as soon as the active one loses its own carrier.
+        kernel.setCarrier("mid0", false)
+        #expect(manager.path.reason == nil)
+    }
+
+    @Test(arguments: [FakeKernel.LinkKind.vlan, .macvlan, .looseVLAN])
+    func `a default route over a device that discards packets leads nowhere`(kind: FakeKernel.LinkKind) throws {
+        kernel.addLink("dummy0", kind: .dummy)
+        kernel.addLink("top0", kind: kind, over: "dummy0")
+        let manager = try manager(through: "top0")
+        #expect(manager.path.reason == .discarded)
+        try expectBlame(manager, "give the default route another interface than top0, which runs over dummy0")
+    }
+
+    @Test(arguments: [FakeKernel.LinkKind.bridge, .bond])
+    func `a port that discards packets is none`(kind: FakeKernel.LinkKind) throws {
+        kernel.addLink("top0", kind: kind)
+        kernel.addLink("dummy0", kind: .dummy, portOf: "top0")
+        kernel.addLink("eth0", portOf: "top0")
+        let manager = try manager(through: "top0")
+        #expect(manager.path.reason == nil)
+        kernel.setCarrier("eth0", false)
+        #expect(manager.path.reason == .noCarrier)
+        kernel.removeLink("eth0")
+        #expect(manager.path.reason == .discarded)
+    }
+
+    @Test func `stations on one device reach each other, whatever the device discards`() throws {
+        kernel.addLink("dummy0", kind: .dummy)
+        kernel.addLink("top0", kind: .macvlan, over: "dummy0")
+        kernel.addAddress("10.0.0.2/24", to: "top0")
+        #expect(try NetworkReachabilityManager(host: "10.0.0.9", kernel: kernel).path.reason == nil)
+    }
+
+    @Test(arguments: ["dummy", "ifb", "nlmon"])
+    func `devices that discard packets`(kind: String) {
+        #expect(Netlink.Link.fake(7, kind: kind).discardsPackets)
+    }
+
+    @Test func `WireGuard is as good as the path to the peer that accepts the destination`() throws {
+        addTunnel(.wireGuard)
+        let near = WireAddress(ipv4: 0xc000_0209)
+        let far = WireAddress(ipv4: 0xc633_6409)
+        let all = AddressPrefix(WireAddress(ipv4: 0), length: 0)
+        let narrow = AddressPrefix(WireAddress(ipv4: 0xcb00_7100), length: 24)
+        kernel.setFarEnds(of: "tun0", [TunnelFarEnd(near, accepting: [all]), TunnelFarEnd(far, accepting: [narrow])])
+        let manager = try manager(through: "tun0")
+        let host = try NetworkReachabilityManager(host: "203.0.113.9", kernel: kernel)
+        #expect(manager.path.reason == nil && host.path.reason == nil)
+        kernel.replaceRoute("198.51.100.0/24", kind: .prohibit)
+        #expect(manager.path.reason == nil)
+        #expect(host.path.reason == .prohibited)
+        #expect(host.evidence().links.first?.tunnelRemote?.description == "198.51.100.9")
+        kernel.setCarrier("eth0", false)
+        #expect(manager.path.reason == .noCarrier)
+    }
+
+    @Test func `WireGuard refuses what no peer accepts, and a peer without an endpoint`() throws {
+        addTunnel(.wireGuard)
+        let manager = try manager(through: "tun0")
+        let all = AddressPrefix(WireAddress(ipv4: 0), length: 0)
+        kernel.setFarEnds(of: "tun0", [])
+        #expect(manager.path.reason == .unreachable)
+        kernel.setFarEnds(of: "tun0", [TunnelFarEnd(nil, accepting: [all])])
+        #expect(manager.path.reason == .unreachable)
+    }
+
+    @Test func `the far end is looked up with the mark of the outer packets`() throws {
+        addTunnel(.wireGuard)
+        let all = AddressPrefix(WireAddress(ipv4: 0), length: 0)
+        let manager = try manager(through: "tun0")
+        kernel.addRoute("default", via: "192.0.2.1", table: 100)
+        kernel.addRule(priority: 50, mark: 51820, .lookUp(table: 100))
+        let end = WireAddress(ipv4: 0xcb00_7109)
+        kernel.setFarEnds(of: "tun0", [TunnelFarEnd(end, accepting: [all])])
+        #expect(manager.path.reason == .noRoute)
+        kernel.setFarEnds(of: "tun0", [TunnelFarEnd(end, accepting: [all], mark: 51820)])
+        #expect(manager.path.reason == nil)
+    }
+
+    @Test func `a far end that the kernel does not report is said to be unknown`() throws {
+        addTunnel(.wireGuard)
+        kernel.showPeers(false)
+        let manager = try manager(through: "tun0")
+        #expect(manager.path.reason == nil)
+        let link = try #require(manager.evidence().steps.first { $0.kind == .link })
+        #expect(link.summary.hasSuffix("; the far end of tun0 is not known without CAP_NET_ADMIN"), "\(link.summary)")
+        kernel.setCarrier("eth0", false)
+        #expect(manager.path.reason == nil)
+    }
+
+    @Test func `of several VXLAN far ends one suffices`() throws {
+        addTunnel(.vxlan)
+        let ends = [0xc000_0209, 0xcb00_7109].map { TunnelFarEnd(WireAddress(ipv4: $0)) }
+        kernel.setFarEnds(of: "tun0", ends)
+        let manager = try manager(through: "tun0")
+        #expect(manager.path.reason == nil)
+        kernel.setCarrier("eth0", false)
+        #expect(manager.path.reason == .noCarrier)
+        // A group has no single address to judge.
+        kernel.setFarEnds(of: "tun0", [TunnelFarEnd(WireAddress(ipv4: 0xef01_0101))])
+        #expect(manager.path.reason == nil)
+    }
+
+    @Test func `outer packets need their source address`() throws {
+        addTunnel(.vxlan)
+        kernel.setTunnel("tun0", to: "198.51.100.9", from: "192.0.2.2")
+        let manager = try manager(through: "tun0")
+        #expect(manager.path.reason == nil)
+        kernel.setTunnel("tun0", to: "198.51.100.9", from: "192.0.2.3")
+        #expect(manager.path.reason == .noSourceAddress)
+    }
+
+    @Test(arguments: [FakeKernel.LinkKind.bond, .bridge])
+    func `a controller that is down is the reason, whatever its ports are`(kind: FakeKernel.LinkKind) throws {
+        kernel.addLink("top0", kind: kind)
+        kernel.addLink("eth0", portOf: "top0")
+        kernel.addLink("eth1", portOf: "top0")
+        kernel.addLink("dummy0", kind: .dummy)
+        kernel.addLink("docker0", kind: .bridge)
+        let manager = try manager(through: "top0")
+        #expect(manager.path.reason == nil)
+        kernel.setUp("top0", false)
+        #expect(manager.path.reason == .linkDown)
+        #expect(manager.path.interface?.name == "top0")
+        let fresh = try NetworkReachabilityManager(kernel: kernel)
+        try expectBlame(fresh, "top0 is down: set it up with `ip link set top0 up`")
+    }
+
+    @Test func `a VLAN that lost its link names the link`() throws {
+        kernel.addLink("low0")
+        kernel.addLink("top0", kind: .vlan, over: "low0")
+        kernel.setUp("low0", false)
+        kernel.setUp("top0", false)
+        let manager = try NetworkReachabilityManager(kernel: kernel)
+        #expect(manager.path.reason == .linkDown)
+        #expect(manager.path.interface?.name == "low0")
     }
 
     /// The chain breaks at the link, and the advice is about the one to blame.

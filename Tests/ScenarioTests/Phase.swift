@@ -5,7 +5,7 @@ struct Phase {
     let name: String
     let script: String
     let packets: String
-    let told: String
+    var told: String
     /// How long nothing more may be said once all agree.
     var quiet = Duration.milliseconds(300)
 

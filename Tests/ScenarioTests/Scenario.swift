@@ -5,7 +5,7 @@ import Testing
 ///
 /// Scripts are commands separated by `;` or line ends; see `Stage`. A pattern names the targets that answer: `g` the
 /// network at large, `4` the IPv4 host, `6` the IPv6 host, `a`, `b`, ... the scenario's own hosts, and `w` when the
-/// way is a WWAN link. `?` means that packets are not asked, because chance decides.
+/// way is a WWAN link. `?` means that chance decides: packets are sent, and the product must say what became of them.
 struct Scenario: Sendable {
     /// What the product is measured against.
     enum Measure: Sendable {

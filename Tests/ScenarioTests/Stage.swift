@@ -6,6 +6,7 @@ import NetworkLab
 ///     C link set c0 down              an ip command; neighbours of the same namespace share one `ip -batch`
 ///     C -6 rule add pref 100 ...      the same with a family
 ///     C 100x link set c0 down, ...    ip commands, repeated
+///     C bridge fdb show              a bridge command
 ///     C sysctl net.ipv4.ip_forward=1
 ///     C tun w0 519                    a modem link of that hardware type to the router's w0p
 ///     C carrier w0 off                its cable
@@ -72,8 +73,8 @@ final class Stage {
 
     /// The `ip` commands of a line, nil when it is something else.
     private static func ipCommands(_ words: [String]) -> [String]? {
-        guard let verb = words.first, !["sysctl", "tun", "carrier", "reader", "none", "until", "radvd"].contains(verb)
-        else {
+        let others = ["bridge", "sysctl", "tun", "carrier", "reader", "none", "until", "radvd"]
+        guard let verb = words.first, !others.contains(verb) else {
             return nil
         }
         guard verb.hasSuffix("x"), let count = Int(verb.dropLast()) else { return [words.joined(separator: " ")] }
@@ -86,6 +87,9 @@ final class Stage {
         case ("sysctl", 2):
             let parts = words[1].split(separator: "=").map(String.init)
             try namespace.sysctl(parts[0], parts[1])
+        case ("bridge", _):
+            let result = try namespace.run("bridge", words.dropFirst().map(\.self))
+            guard result.status == 0 else { throw LabError(result.errors) }
         case ("tun", 3):
             let kind = CInt(words[2]).flatMap(TunCable.Kind.init) ?? .none
             cables[words[1]] = try TunCable(words[1], kind: kind, from: namespace, to: lab.router, as: words[1] + "p")

@@ -14,6 +14,18 @@ struct Target: Hashable {
         zip("46", Topology.hosts).map(Target.init) + zip("abcdef", scenario.hosts).map(Target.init)
     }
 
+    /// The targets that packets reach, where no answer is claimed. Silence is waited for several times, so that a late packet counts.
+    static func answering(_ targets: [Target], _ oracle: PacketOracle) throws -> [Target] {
+        let addresses = targets.compactMap(\.host) + LargeNetwork.ipv4 + LargeNetwork.ipv6
+        var answering: Set<String> = []
+        for _ in 0..<4 {
+            for (address, answer) in try oracle.answers(of: addresses) where answer.isReachable {
+                answering.insert(address)
+            }
+        }
+        return targets.filter { $0.host.map(answering.contains) ?? LargeNetwork.isReachable(answering) }
+    }
+
     /// Which of the targets packets reach. `?` in the pattern: nil.
     static func reached(
         _ targets: [Target],

@@ -23,22 +23,26 @@ extension MessageRedaction.Rule {
     }
 
     private static func linkData(_ type: Int, _ kind: String) -> MessageRedaction.Rule {
-        switch (kind, type) {
-        case ("bond", IFLA_BOND_ACTIVE_SLAVE), ("vxlan", IFLA_VXLAN_LINK), ("vlan", IFLA_VLAN_ID),
-            ("ipip", IFLA_IPTUN_LINK), ("sit", IFLA_IPTUN_LINK), ("ip6tnl", IFLA_IPTUN_LINK),
-            ("gre", IFLA_GRE_LINK), ("gretap", IFLA_GRE_LINK), ("ip6gre", IFLA_GRE_LINK),
-            ("ip6gretap", IFLA_GRE_LINK):
-            .keep
-        case ("vxlan", IFLA_VXLAN_GROUP), ("vxlan", IFLA_VXLAN_GROUP6), ("vxlan", IFLA_VXLAN_LOCAL),
-            ("vxlan", IFLA_VXLAN_LOCAL6), ("geneve", IFLA_GENEVE_REMOTE), ("geneve", IFLA_GENEVE_REMOTE6),
-            ("ipip", IFLA_IPTUN_REMOTE), ("sit", IFLA_IPTUN_REMOTE), ("ip6tnl", IFLA_IPTUN_REMOTE),
-            ("ipip", IFLA_IPTUN_LOCAL), ("sit", IFLA_IPTUN_LOCAL), ("ip6tnl", IFLA_IPTUN_LOCAL),
-            ("gre", IFLA_GRE_REMOTE), ("gretap", IFLA_GRE_REMOTE), ("ip6gre", IFLA_GRE_REMOTE),
-            ("ip6gretap", IFLA_GRE_REMOTE), ("gre", IFLA_GRE_LOCAL), ("gretap", IFLA_GRE_LOCAL),
-            ("ip6gre", IFLA_GRE_LOCAL), ("ip6gretap", IFLA_GRE_LOCAL):
-            .address
+        switch kind {
+        case "bond" where type == IFLA_BOND_ACTIVE_SLAVE, "vlan" where type == IFLA_VLAN_ID: .keep
+        case "vxlan":
+            switch type {
+            case IFLA_VXLAN_LINK: .keep
+            case IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6, IFLA_VXLAN_LOCAL, IFLA_VXLAN_LOCAL6: .address
+            default: .zero
+            }
+        case "geneve" where type == IFLA_GENEVE_REMOTE || type == IFLA_GENEVE_REMOTE6: .address
+        case "ipip", "sit", "ip6tnl":
+            tunnel(type, [IFLA_IPTUN_REMOTE, IFLA_IPTUN_LOCAL], [IFLA_IPTUN_LINK, IFLA_IPTUN_FWMARK])
+        case "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan":
+            tunnel(type, [IFLA_GRE_REMOTE, IFLA_GRE_LOCAL], [IFLA_GRE_LINK, IFLA_GRE_FWMARK])
+        case "vti", "vti6": tunnel(type, [IFLA_VTI_REMOTE, IFLA_VTI_LOCAL], [IFLA_VTI_LINK, IFLA_VTI_FWMARK])
         default: .zero
         }
+    }
+
+    private static func tunnel(_ type: Int, _ addresses: [Int], _ kept: [Int]) -> MessageRedaction.Rule {
+        addresses.contains(type) ? .address : kept.contains(type) ? .keep : .zero
     }
 
     static func address(_ type: Int) -> MessageRedaction.Rule {
@@ -57,7 +61,7 @@ extension MessageRedaction.Rule {
         case RTA_VIA: .via
         case RTA_MULTIPATH: .nextHops
         case RTA_IIF, RTA_OIF, RTA_PRIORITY, RTA_METRICS, RTA_CACHEINFO, RTA_TABLE, RTA_MARK, RTA_PREF,
-            RTA_EXPIRES, RTA_NH_ID:
+            RTA_EXPIRES, RTA_NH_ID, RTA_IP_PROTO:
             .keep
         default: .zero
         }

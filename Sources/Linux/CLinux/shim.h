@@ -26,6 +26,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/sockios.h>
+#include <linux/wireguard.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>

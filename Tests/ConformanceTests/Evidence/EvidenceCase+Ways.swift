@@ -85,18 +85,5 @@ extension EvidenceCase {
                 verdict,
             ]
         ),
-        EvidenceCase(
-            name: "one of two hops is unplugged",
-            host: "2001:db8::7",
-            changes: Change.cable() + Change.cable("c1", 2) + [
-                .route(RouteChange("::/0", hops: [("fd01::1", "c0"), ("fd02::1", "c1")])), .unplug("c0"),
-            ],
-            reason: nil,
-            chain: [
-                "ok address: 2001:db8::7", main, "ok route: default over one of 2 next hops table main metric 1024",
-                "ok link: c1 (wired-virtual) up, carrier",
-                "note neighbour: gateway fd02::1 not asked for lately, which is normal", "ok source: fd02::2", verdict,
-            ]
-        ),
     ]
 }

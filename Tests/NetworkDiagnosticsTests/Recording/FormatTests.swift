@@ -1,3 +1,4 @@
+import LinuxPrimitives
 import Netlink
 import Testing
 
@@ -33,6 +34,29 @@ import Testing
         {
             var decoder = ByteDecoder(bytes[...])
             #expect(throws: ByteDecoder.Malformed.self) { try decoder.number() }
+        }
+    }
+
+    @Test func `far ends of tunnels are read as they were written`() throws {
+        let end = WireAddress(family: .ipv6, bits: 0x2001_0db8 << 96 | 7)
+        let lists: [[TunnelFarEnd]?] = [
+            nil, [],
+            [
+                TunnelFarEnd(nil, accepting: []),
+                TunnelFarEnd(
+                    end,
+                    accepting: [AddressPrefix(end, length: 64), AddressPrefix(end, length: 0)],
+                    mark: .max
+                ),
+            ],
+        ]
+        for list in lists {
+            var encoder = ByteEncoder()
+            encoder.add(list)
+            var decoder = ByteDecoder(encoder.bytes[...])
+            #expect(try decoder.farEnds() == list)
+            var short = ByteDecoder(encoder.bytes.dropLast()[...])
+            #expect(throws: ByteDecoder.Malformed.self) { _ = try short.farEnds() }
         }
     }
 

@@ -64,6 +64,39 @@ extension Scenario {
             back: "g4"
         ),
         Scenario(
+            id: "r8-source",
+            title: "vxlan whose own address is deleted",
+            setup: """
+                \(noIPv6); C addr add 10.1.0.9/24 dev c0
+                R link add vxp type vxlan id 7 local 10.1.0.1 remote 10.1.0.9 dstport 4789
+                R link set vxp up; R addr add 10.50.0.1/24 dev vxp
+                C link add vx0 type vxlan id 7 local 10.1.0.9 remote 10.1.0.1 dstport 4789
+                C link set vx0 up; C addr add 10.50.0.2/24 dev vx0; C route replace default via 10.50.0.1
+                """,
+            change: "C addr del 10.1.0.9/24 dev c0",
+            undo: "C addr add 10.1.0.9/24 dev c0",
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
+            id: "r8-several",
+            title: "vxlan with two far ends in its forwarding table, unplugged",
+            setup: """
+                \(noIPv6); R link add vxp type vxlan id 7 local 10.1.0.1 remote 10.1.0.2 dstport 4789
+                R link set vxp up; R addr add 10.50.0.1/24 dev vxp
+                C link add vx0 type vxlan id 7 local 10.1.0.2 dstport 4789
+                C bridge fdb append 00:00:00:00:00:00 dev vx0 dst 10.1.0.1
+                C bridge fdb append 00:00:00:00:00:00 dev vx0 dst 10.1.0.77
+                C link set vx0 up; C addr add 10.50.0.2/24 dev vx0; C route replace default via 10.50.0.1
+                """,
+            change: unplug,
+            undo: plug,
+            before: "g4",
+            after: "",
+            back: "g4"
+        ),
+        Scenario(
             id: "p1",
             title: "tunnel whose program goes away and comes back",
             setup: "\(noDefaults); \(cable("t0", 65534))",

@@ -6,7 +6,7 @@ extension EvidenceFacts {
     /// What would mend the step that is broken, in one sentence.
     var remedy: String? {
         guard let reason = path.reason else { return nil }
-        if obstacle?.isBelow == true { return isLowerToBlame ? linkRemedy(reason) : remedyBelow }
+        if obstacle?.isBelow == true, reason != .discarded { return isLowerToBlame ? linkRemedy(reason) : remedyBelow }
         switch reason {
         case .netlinkUnavailable:
             return
@@ -23,7 +23,10 @@ extension EvidenceFacts {
         case .noRoute, .unreachable, .prohibited, .blackholed: return refusalRemedy
         case .noCarrier, .linkDown, .dormant: return linkRemedy(reason)
         case .discarded:
-            return "give the default route another interface than \(links.first?.interface.name ?? "this one")"
+            let name = links.first?.interface.name ?? "this one"
+            let lower = obstacle?.isBelow == true ? links.dropFirst().last?.interface.name : nil
+            return "give the default route another interface than \(name)"
+                + (lower.map { ", which runs over \($0)" } ?? "")
         case .noSourceAddress: return sourceRemedy
         case .interfaceNotAllowed: return "allow interfaces of this type, or bind to an interface of another"
         case .noInterface: return interfaceRemedy
@@ -136,8 +139,8 @@ extension EvidenceFacts {
     }
 
     private var remedyBelow: String {
-        let name = links.first?.interface.name ?? "the tunnel"
-        guard let remote = links.first?.tunnelRemote else { return "mend what \(name) runs over" }
+        let name = (tunnel ?? links.first)?.interface.name ?? "the tunnel"
+        guard let remote = tunnel?.tunnelRemote else { return "mend what \(name) runs over" }
         return "mend the way to the far end of \(name): `reachability why \(remote)` tells what is wrong there"
     }
 

@@ -84,9 +84,13 @@ extension EvidenceFacts {
             return (first + (links.count > 4 ? ["\(links.count - 4) more"] : [])).joined(separator: "; ")
         }
         var text = links.map(\.description).joined(separator: ", over ")
-        if path.reason == .discarded { text += "; it throws away what is sent through it" }
-        if obstacle?.isBelow == true, !isLowerToBlame, let reason = path.reason {
-            text += "; " + (links.first?.tunnelRemote.map { "its far end \($0): \(reason)" } ?? "\(reason) below")
+        if path.reason == .discarded {
+            text += "; it throws away what is sent through it"
+        } else if obstacle?.isBelow == true, !isLowerToBlame, let reason = path.reason {
+            text += "; " + (tunnel?.tunnelRemote.map { "its far end \($0): \(reason)" } ?? "\(reason) below")
+        } else if let hiding = links.first(where: \.hidesFarEnd) {
+            text += "; the far end of \(hiding.interface.name) is not known"
+            if hiding.kind == "wireguard" { text += " without CAP_NET_ADMIN" }
         }
         return text
     }

@@ -66,6 +66,9 @@ struct EvidenceFacts {
     /// The link that stands in the way: the lowest that does.
     var culprit: NetworkEvidence.Link? { links.last { $0.obstacle != nil } ?? links.first }
 
+    /// The first tunnel of which the far end is known.
+    var tunnel: NetworkEvidence.Link? { links.first { $0.tunnelRemote != nil } }
+
     /// Whether this machine's own addresses are foreign to it, for the loopback device is down.
     var isLoopbackDown: Bool { obstacle?.cause == .linkDown && decisive?.wire.isLoopback == true }
 

@@ -77,7 +77,7 @@ extension Judge {
         } else {
             try gatherRoute(&query, zone: check.zone, into: &facts)
         }
-        try gatherLinks(index, into: &facts)
+        try gatherLinks(index, to: address.wire, into: &facts)
         if address.isIPv6, facts.obstacle?.cause == .noSourceAddress, let index, let link = try answers.link(index) {
             facts.ipv6Trouble = try ipv6Trouble(of: link)
         }
@@ -119,7 +119,7 @@ extension Judge {
         let obstacle = try explained(Verdict.Obstacle(.noRoute))
         facts.obstacle = obstacle
         facts.isExplainedByLinks = obstacle.cause != .noRoute
-        try gatherLinks(obstacle.link, into: &facts)
+        try gatherLinks(obstacle.link, to: nil, into: &facts)
     }
 
     /// The last lookup that decides is one with a source for IPv4, so that is the one whose entry and rule are shown.
@@ -177,7 +177,11 @@ extension Judge {
     }
 
     /// The link that packets leave through and those below it or, where links in general are the reason, all of them.
-    private mutating func gatherLinks(_ index: UInt32?, into facts: inout EvidenceFacts) throws(MissingAnswers) {
+    private mutating func gatherLinks(
+        _ index: UInt32?,
+        to destination: WireAddress?,
+        into facts: inout EvidenceFacts
+    ) throws(MissingAnswers) {
         guard let index else {
             guard facts.isExplainedByLinks || facts.obstacle?.cause == .noInterface else { return }
             for link in try answers.links() where !link.isLoopback { facts.links.append(try entry(for: link)) }
@@ -189,6 +193,13 @@ extension Judge {
         for lower in first.interface.underlying {
             guard let link = try answers.link(lower.index) else { continue }
             facts.links.append(NetworkEvidence.Link(lower, link))
+        }
+        guard let destination else { return }
+        for index in facts.links.indices {
+            guard let link = try answers.link(facts.links[index].interface.index), link.isTunnel else { continue }
+            let ends = try farEnds(of: link, for: destination)
+            facts.links[index].hidesFarEnd = ends == nil
+            if let ends, ends.count == 1 { facts.links[index].tunnelRemote = ends[0].address.map { IPAddress($0) } }
         }
     }
 

@@ -16,14 +16,21 @@ extension NetworkEvidence {
         /// Whether it waits for an outside event (RFC 2863).
         public var isDormant: Bool
 
-        /// The far end of a tunnel that has a single one.
+        /// The far end of a tunnel; nil if there are several, and if the kernel does not report it.
         public var tunnelRemote: IPAddress?
+
+        /// Whether it is a tunnel whose far end the kernel does not report to this process.
+        var hidesFarEnd = false
+
+        /// The kind of the device (IFLA_INFO_KIND).
+        let kind: String?
 
         /// Whether its carrier is that of its ports.
         let hasPorts: Bool
 
         init(_ interface: NetworkInterface, _ link: Netlink.Link) {
-            hasPorts = ["bridge", "batadv", "bond", "team"].contains(link.kind)
+            hasPorts = link.hasPorts
+            kind = link.kind
             self.interface = interface
             isUp = link.isUp
             hasCarrier = link.hasCarrier

@@ -28,7 +28,10 @@ package struct Answers {
         for (question, answer) in zip(questions, answers) {
             known[question] = answer
             guard case .link(let link?) = answer else { continue }
-            if !link.isLoopback, link.obstacle == nil { hasCarrierSomewhere = true }
+            // A port carries packets of its controller alone, a VRF's also its own; that is found out where it matters.
+            if !link.isLoopback, link.obstacle == nil, link.controllerIndex == nil, !link.discardsPackets {
+                hasCarrierSomewhere = true
+            }
             // A link asked for by name is known by its index too.
             if case .linkNamed = question { known[.link(link.index)] = answer }
         }
@@ -68,6 +71,7 @@ extension Answers {
     package mutating func entry(_ query: RouteQuery) throws(MissingAnswers) -> Route? {
         var query = query
         query.wantsEntry = true
+        query.transport = nil
         let answer = try route(query)
         return try? answer.get()
     }

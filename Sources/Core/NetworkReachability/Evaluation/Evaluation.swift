@@ -153,12 +153,29 @@ extension Judge {
     /// Says more than "no route" where the links do: routes go when their link does, and leave no trace.
     package mutating func explained(_ obstacle: Verdict.Obstacle) throws(MissingAnswers) -> Verdict.Obstacle {
         guard obstacle.cause == .noRoute, !answers.hasCarrierSomewhere else { return obstacle }
-        let candidates = try answers.links().filter { !$0.isLoopback }
+        let links = try answers.links().filter { !$0.isLoopback }
+        if links.isEmpty { return Verdict.Obstacle(.noInterface) }
+        let uplinks = links.filter { $0.mayLeadElsewhere(among: links) }
+        let candidates = uplinks.isEmpty ? links : uplinks
         let up = candidates.filter(\.isUp)
-        if candidates.isEmpty { return Verdict.Obstacle(.noInterface) }
-        let only = candidates.count == 1 ? candidates.first?.index : nil
+        // If all the others run over one, that one is the reason.
+        let lowest = candidates.filter { link in
+            link.lowerIsElsewhere || !candidates.contains { $0.index == link.lowerIndex }
+        }
+        let only = lowest.count == 1 ? lowest.first?.index : nil
         if up.isEmpty { return Verdict.Obstacle(.linkDown, link: only) }
         if !up.contains(where: \.hasCarrier) { return Verdict.Obstacle(.noCarrier, link: only) }
         return obstacle
+    }
+}
+
+extension Link {
+    /// Whether packets of this machine may leave through the link to other machines: it is no port of a bridge or bond, which carry its
+    /// packets, it discards none, and if it needs ports, it has one.
+    fileprivate func mayLeadElsewhere(among links: [Link]) -> Bool {
+        let controller = links.first { $0.index == controllerIndex }
+        // A port of a VRF keeps its own addresses and routes.
+        if controllerIndex != nil, controller?.kind != "vrf" { return false }
+        return !discardsPackets && (!hasPorts || links.contains { $0.controllerIndex == index })
     }
 }

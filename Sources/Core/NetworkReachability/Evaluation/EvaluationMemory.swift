@@ -48,7 +48,7 @@ extension KernelQuestion {
     /// Whether asking once too often costs next to nothing.
     fileprivate var isCheap: Bool {
         switch self {
-        case .link, .linkNamed, .route, .nextHopObject: true
+        case .link, .linkNamed, .route: true
         default: false
         }
     }

@@ -1,14 +1,14 @@
-import LinuxPrimitives
-import Netlink
+package import LinuxPrimitives
+package import Netlink
 
-/// What stands in the way below a link that is fine itself: at the device it runs over, at the far end of a tunnel.
+/// Obstacles below a link that is fine itself: at the device it runs over, at its ports, at the far end of a tunnel.
 extension Judge {
     /// Layers followed below a link; the kernel itself refuses to stack more.
     private static let depthLimit = 8
 
     /// - Parameters:
-    ///   - query: what was asked when the answer was this link.
-    ///   - source: the source that packets have.
+    ///   - query: The query that was answered with this link.
+    ///   - source: The source address of the packets.
     mutating func lowerObstacle(
         of link: Link,
         _ query: RouteQuery,
@@ -16,37 +16,58 @@ extension Judge {
         depth: Int = 0
     ) throws(MissingAnswers) -> Verdict.Cause? {
         guard depth < Self.depthLimit else { return nil }
-        if let remote = link.tunnelRemote, !link.lowerIsElsewhere,
-            let cause = try obstacle(toFarEnd: remote, of: link)
+        if let ends = try farEnds(of: link, for: query.destination),
+            let cause = try obstacle(toAnyOf: ends, of: link)
         {
             return cause
         }
-        var lower = link.leavesByLower ? link.lowerIndex : nil
         if link.kind == "vrf" { return try obstacle(inside: link, query, from: source, depth: depth) }
-        if link.needsPortWithCarrier {
-            let ports = try answers.links().filter { $0.controllerIndex == link.index }
-            return ports.contains { $0.obstacle == nil } ? nil : .noCarrier
-        }
-        if link.isModemChannel { lower = try answers.answer(to: .hardware(link)).hardware.lowerIndex }
+        if link.hasPorts { return try obstacle(atPortsOf: link, query, from: source, depth: depth) }
+        let lower =
+            link.isModemChannel
+            ? try answers.answer(to: .hardware(link)).hardware.lowerIndex : link.leavesByLower ? link.lowerIndex : nil
         guard let lower, let lowerLink = try answers.link(lower) else { return nil }
-        if let obstacle = lowerLink.obstacle { return obstacle }
-        return try lowerObstacle(of: lowerLink, query, from: source, depth: depth + 1)
+        // Stations on the same device answer each other, whatever the device does with their packets to others.
+        let isThrownAway =
+            link.servesSiblings ? try isThrownAway(query, by: lowerLink) : lowerLink.discardsPackets
+        return isThrownAway
+            ? .discarded : try obstacle(at: lowerLink, query, from: source, depth: depth)
     }
 
-    /// A tunnel keeps its carrier when what it runs over is gone; where it names its other end, that end is judged too.
+    /// What stands in the way at a lower link, or below it.
     private mutating func obstacle(
-        toFarEnd remote: WireAddress,
-        of link: Link
+        at link: Link,
+        _ query: RouteQuery,
+        from source: WireAddress,
+        depth: Int
     ) throws(MissingAnswers) -> Verdict.Cause? {
-        // A tunnel whose other end is to be reached through the tunnel goes nowhere.
-        guard !tunnels.contains(link.index) else { return .noRoute }
-        tunnelEnds.insert(remote)
-        tunnels.append(link.index)
-        defer { tunnels.removeLast() }
-        guard case .failure(let obstacle) = try verdict(on: AddressCheck(IPAddress(remote))).outcome else {
-            return nil
+        if let obstacle = link.obstacle { return obstacle }
+        return try lowerObstacle(of: link, query, from: source, depth: depth + 1)
+    }
+
+    /// A controller is as good as its active port, or as the best of its ports if the kernel names no active one. A bond replaces an active
+    /// port that has lost its carrier, and so that port decides nothing.
+    private mutating func obstacle(
+        atPortsOf controller: Link,
+        _ query: RouteQuery,
+        from source: WireAddress,
+        depth: Int
+    ) throws(MissingAnswers) -> Verdict.Cause? {
+        var ports = try answers.links().filter { $0.controllerIndex == controller.index }
+        if let active = ports.first(where: { $0.index == controller.activePortIndex && $0.obstacle == nil }) {
+            ports = [active]
         }
-        return obstacle.cause
+        // A mesh itself always has a carrier, a bridge until it gets its first port.
+        var worst = ports.isEmpty ? Verdict.Cause.noCarrier : nil
+        // A port that runs over no other link takes no further question.
+        for port in ports.filter({ !$0.runsOverOthers }) + ports.filter(\.runsOverOthers) {
+            guard
+                let cause = port.discardsPackets
+                    ? .discarded : try obstacle(at: port, query, from: source, depth: depth)
+            else { return nil }
+            worst = max(worst ?? cause, cause)
+        }
+        return worst
     }
 
     /// A route to a VRF hands packets over to the VRF's own routes; the VRF itself always has a carrier.
@@ -65,9 +86,64 @@ extension Judge {
             if route.kind == .local { return nil }
             guard let hop = route.nextHop, hop.interface != vrf.index, let link = try answers.link(hop.interface)
             else { return .noRoute }
-            if let obstacle = link.obstacle { return obstacle }
-            return try lowerObstacle(of: link, query, from: source, depth: depth + 1)
+            if try isThrownAway(question, by: link) { return .discarded }
+            return try obstacle(at: link, query, from: source, depth: depth)
         }
+    }
+}
+
+// MARK: - Tunnels
+
+extension Judge {
+    /// The far ends that a tunnel sends packets for a destination to; nil if the link is no tunnel, or if its far ends are not known.
+    /// Empty if no peer accepts the destination.
+    package mutating func farEnds(
+        of link: Link,
+        for destination: WireAddress
+    ) throws(MissingAnswers) -> [TunnelFarEnd]? {
+        // Its outer packets travel in another network namespace.
+        if link.lowerIsElsewhere { return nil }
+        if let remote = link.tunnelRemote { return [TunnelFarEnd(remote, mark: link.tunnelMark)] }
+        switch link.kind {
+        case "wireguard":
+            let peers = try answers.answer(to: .peers(link: link.index)).peers
+            return peers.map { TunnelFarEnd.chosen(among: $0, for: destination) }
+        case "vxlan":
+            let ends = try answers.answer(to: .forwarding(link: link.index)).forwarding
+            // A group has no single address to judge.
+            let isKnown = !ends.isEmpty && !ends.contains { $0.address?.isMulticast ?? true }
+            return isKnown ? ends : nil
+        default: return nil
+        }
+    }
+
+    /// A tunnel keeps its carrier if the path below it is lost. One far end with a path suffices.
+    private mutating func obstacle(
+        toAnyOf ends: [TunnelFarEnd],
+        of link: Link
+    ) throws(MissingAnswers) -> Verdict.Cause? {
+        // WireGuard refuses packets that no peer accepts, and packets to a peer without an endpoint (EHOSTUNREACH).
+        var worst: Verdict.Cause? = ends.isEmpty ? .unreachable : nil
+        for end in ends {
+            guard let cause = try obstacle(to: end, of: link) else { return nil }
+            worst = max(worst ?? cause, cause)
+        }
+        return worst
+    }
+
+    private mutating func obstacle(to end: TunnelFarEnd, of link: Link) throws(MissingAnswers) -> Verdict.Cause? {
+        guard let address = end.address else { return .unreachable }
+        // A tunnel whose far end is to be reached through the tunnel leads nowhere.
+        guard !tunnels.contains(link.index) else { return .noRoute }
+        tunnelEnds.insert(address)
+        tunnels.append(link.index)
+        defer { tunnels.removeLast() }
+        var constraints = PathConstraints(mark: end.mark)
+        constraints.source = link.tunnelLocal.map { IPAddress($0) }
+        constraints.interface = link.bindsOuterPackets ? link.lowerIndex.map(String.init) : nil
+        guard case .failure(let obstacle) = try verdict(on: AddressCheck(IPAddress(address), constraints)).outcome
+        else { return nil }
+        return obstacle.cause
     }
 }
 
@@ -93,11 +169,33 @@ extension Link {
         }
     }
 
-    /// Whether one of its ports has to have a carrier. A mesh itself always has one, a bridge until it gets its first port.
-    fileprivate var needsPortWithCarrier: Bool { kind == "batadv" || kind == "bridge" }
+    /// Whether links on the same lower device exchange packets without it.
+    fileprivate var servesSiblings: Bool { ["macvlan", "macvtap", "ipvlan", "ipvtap"].contains(kind) }
+
+    /// Whether IFLA_LINK of a tunnel is what its outer packets are bound to.
+    fileprivate var bindsOuterPackets: Bool {
+        switch kind {
+        case "vxlan", "ipip", "sit", "ip6tnl", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "vti",
+            "vti6":
+            true
+        default: false
+        }
+    }
+
+    /// Whether packets leave by one of its ports.
+    package var hasPorts: Bool { ["bridge", "bond", "team", "batadv"].contains(kind) }
+
+    /// Whether to judge it takes questions about other links or addresses.
+    fileprivate var runsOverOthers: Bool { leavesByLower || hasPorts || tunnelRemote != nil || kind == "vxlan" }
 
     /// Whether whatever is sent through it is thrown away.
-    var discardsPackets: Bool { kind == "dummy" || kind == "ifb" || kind == nil && isLoopback }
+    package var discardsPackets: Bool {
+        switch kind {
+        case "dummy", "ifb", "nlmon", "vsockmon": true
+        case nil: isLoopback
+        default: false
+        }
+    }
 
     /// Whether it is a link of a modem, which names the device it stands on in sysfs only.
     fileprivate var isModemChannel: Bool {

@@ -64,11 +64,35 @@ package struct Judge {
                 }
             case .ipv6:
                 // A route may expire, which only its entry tells.
-                verdict.lifetime = try answers.entry(query)?.lifetime
+                let entry = try answers.entry(query)
+                verdict.lifetime = entry?.lifetime
+                if let entry, entry.nextHops.count != 1 {
+                    verdict.outcome = try permitted(try egressOfEachTransport(query), check.constraints)
+                    return verdict
+                }
             }
         }
-        verdict.outcome = try permitted(try anyEgress(query, route, check), check.constraints)
+        verdict.outcome = try permitted(try egress(query, route), check.constraints)
         return verdict
+    }
+
+    /// Judges an IPv6 route with several next hops. The kernel chooses one of them by addresses and transport protocol, with or without a
+    /// carrier (measured with packets), so that connections and datagrams to one address may leave by different next hops: both count.
+    private mutating func egressOfEachTransport(
+        _ query: RouteQuery
+    ) throws(MissingAnswers) -> Result<Verdict.Egress, Verdict.Obstacle> {
+        var outcomes: [Result<Verdict.Egress, Verdict.Obstacle>] = []
+        try MissingAnswers.forEach(TransportProtocol.allCases) { transport throws(MissingAnswers) in
+            var query = query
+            query.transport = transport
+            switch try answers.route(query) {
+            case .failure(let error): outcomes.append(.failure(try obstacle(error, query)))
+            case .success(var route):
+                route.source = query.source ?? route.source
+                outcomes.append(try egress(query, route))
+            }
+        }
+        return outcomes.first { if case .failure = $0 { true } else { false } } ?? outcomes[0]
     }
 
     /// Whether a socket can be bound to an address: one that is tentative, or another machine's, cannot.
@@ -121,18 +145,8 @@ package struct Judge {
         return Verdict.Obstacle(cause, link: bound)
     }
 
-    /// Judges a route by its first next hop, and where that is dead by the others.
-    private mutating func anyEgress(
-        _ query: RouteQuery,
-        _ route: Route,
-        _ check: AddressCheck
-    ) throws(MissingAnswers) -> Result<Verdict.Egress, Verdict.Obstacle> {
-        let first = try egress(query, route)
-        guard case .failure(let obstacle) = first, obstacle.cause.isOfOneNextHop else { return first }
-        return try otherEgress(query, route, check, not: route.nextHop?.interface) ?? first
-    }
-
-    /// Judges the first next hop of a route.
+    /// Judges the next hop that the kernel has chosen. It goes on choosing one without a carrier, unless `ignore_routes_with_linkdown` was
+    /// set before the carrier was lost.
     mutating func egress(
         _ query: RouteQuery,
         _ route: Route
@@ -149,7 +163,7 @@ package struct Judge {
         }
         if let cause = link.obstacle { return blocked(cause) }
         if try isGuess(query, route) { return .failure(Verdict.Obstacle(.noRoute)) }
-        if try isThrownAway(query, route, by: link) { return blocked(.discarded) }
+        if route.kind == .unicast, try isThrownAway(query, by: link) { return blocked(.discarded) }
         guard let source = route.source else { return blocked(.noSourceAddress) }
         if route.kind != .local, !(try canBeAnswered(source, query, hop)) { return blocked(.noSourceAddress) }
         if let cause = try lowerObstacle(of: link, query, from: source) {
@@ -179,12 +193,8 @@ package struct Judge {
 
     /// Whether packets take a default route through a device that throws them away. Narrower routes through such a device are
     /// let be: containers and clusters have them for services that packet filters answer.
-    private mutating func isThrownAway(
-        _ query: RouteQuery,
-        _ route: Route,
-        by link: Link
-    ) throws(MissingAnswers) -> Bool {
-        guard link.discardsPackets, route.kind == .unicast else { return false }
+    mutating func isThrownAway(_ query: RouteQuery, by link: Link) throws(MissingAnswers) -> Bool {
+        guard link.discardsPackets else { return false }
         // Halves of everything (0.0.0.0/1) and all public addresses of IPv6 (2000::/3) are as wide as a default route.
         return (try answers.entry(query)?.prefixLength ?? 0) < 4
     }

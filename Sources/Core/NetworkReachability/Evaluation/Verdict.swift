@@ -94,11 +94,6 @@ extension Verdict {
             self = cause
         }
 
-        /// Whether it stands in the way of one next hop of a route only, if there are others.
-        var isOfOneNextHop: Bool {
-            self == .linkDown || self == .noCarrier || self == .noInterface || self == .discarded
-        }
-
         package static func < (one: Cause, other: Cause) -> Bool { one.rawValue < other.rawValue }
     }
 }

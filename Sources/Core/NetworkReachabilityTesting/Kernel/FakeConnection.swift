@@ -101,13 +101,14 @@ extension FakeKernel.State {
             // The state catches up with its notification while the answer is under way.
             connections[connection]?.staleState = nil
             return .route(seen.answer(query, at: now))
-        case .nextHopObject(let number): return .nextHopObject(network.objects[number]?.answer)
         case .addresses: return .addresses(network.addresses.map(\.answer))
         case .rules(let family): return .rules(network.rules.filter { $0.family == family }.map(\.answer))
         case .routesCovering(let address): return .tableRoutes(network.routes(covering: address, at: now))
         case .isIPv6Disabled: return .isIPv6Disabled(nil)
         case .neighbour(let address, let link):
             return .neighbour(network.neighbours[FakeNetwork.Place(address: address, link: link)])
+        case .forwarding(let link): return .forwarding(network.farEnds[link] ?? [])
+        case .peers(let link): return .peers(network.showsPeers ? network.farEnds[link] ?? [] : nil)
         case .hardware(let link): return .hardware(self.network.device(link.index)?.hardware ?? LinkHardware())
         }
     }

@@ -1,5 +1,5 @@
 import LinuxPrimitives
-import Netlink
+package import Netlink
 
 extension FakeKernel {
     /// Adds a link with the next free index.
@@ -82,5 +82,31 @@ extension FakeKernel {
             _ = try network.index(of: name)
             network.hear(.link)
         }
+    }
+}
+
+extension FakeKernel {
+    /// Sets the single far end of a tunnel, with what its outer packets are bound to.
+    package func setTunnel(_ name: String, to remote: String, from local: String? = nil, mark: UInt32 = 0) {
+        change { network throws(Refusal) in
+            let index = try network.index(of: name)
+            let remote = try FakeKernel.address(remote)
+            let local = try local.map { text throws(Refusal) in try FakeKernel.address(text) }
+            network.update(index) { device in
+                (device.link.tunnelRemote, device.link.tunnelLocal, device.link.tunnelMark) = (remote, local, mark)
+            }
+            network.hear(.link)
+        }
+    }
+
+    /// Sets the far ends of a tunnel that may have several: WireGuard's peers, or the default destinations of a VXLAN device. The kernel
+    /// sends no event about that.
+    package func setFarEnds(of name: String, _ ends: [TunnelFarEnd]) {
+        change { network throws(Refusal) in network.farEnds[try network.index(of: name)] = ends }
+    }
+
+    /// Shows WireGuard's peers, or hides them as the kernel does without CAP_NET_ADMIN.
+    package func showPeers(_ shows: Bool) {
+        change { $0.showsPeers = shows }
     }
 }

@@ -77,7 +77,9 @@ extension FakeNetwork {
     static func choose(_ query: RouteQuery, among hops: [Hop]) -> Hop? {
         guard !hops.isEmpty else { return nil }
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in query.destination.bytes + (query.source?.bytes ?? []) {
+        // IPv6 takes the transport protocol into account, too.
+        let transport = query.destination.family == .ipv6 ? query.transport?.rawValue : nil
+        for byte in query.destination.bytes + (query.source?.bytes ?? []) + (transport.map { [$0] } ?? []) {
             hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
         }
         return hops[Int((hash >> 32) % UInt64(hops.count))]

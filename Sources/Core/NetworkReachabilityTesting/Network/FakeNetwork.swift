@@ -17,6 +17,10 @@ struct FakeNetwork: Sendable {
     var objects: [UInt32: Object] = [:]
     /// Who was found on which link.
     var neighbours: [Place: Neighbour] = [:]
+    /// The far ends of tunnels that may have several, by the index of the tunnel.
+    var farEnds: [UInt32: [TunnelFarEnd]] = [:]
+    /// Whether whoever asks may see the peers of WireGuard (CAP_NET_ADMIN).
+    var showsPeers = true
     /// The families whose `ignore_routes_with_linkdown` is set for all devices.
     var ignoresLinkdown: Set<AddressFamily> = []
     /// The first rule ever splits the IPv4 tables `local` and `main`, which share one tree before.
@@ -146,10 +150,6 @@ extension FakeNetwork {
         var hop: Hop?
         var members: [UInt32] = []
         var isBlackhole = false
-
-        var answer: NextHopObject {
-            NextHopObject(nextHop: hop?.answer, members: members, isBlackhole: isBlackhole)
-        }
     }
 }
 

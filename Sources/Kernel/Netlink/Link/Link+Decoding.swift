@@ -46,15 +46,32 @@ extension Link {
                 activePortIndex = value.word
             case ("vxlan", IFLA_VXLAN_LINK):
                 lowerIndex = value.word.flatMap { $0 == 0 ? nil : $0 }
-            case ("vxlan", IFLA_VXLAN_GROUP), ("vxlan", IFLA_VXLAN_GROUP6),
-                ("geneve", IFLA_GENEVE_REMOTE), ("geneve", IFLA_GENEVE_REMOTE6),
-                ("ipip", IFLA_IPTUN_REMOTE), ("sit", IFLA_IPTUN_REMOTE), ("ip6tnl", IFLA_IPTUN_REMOTE),
-                ("gre", IFLA_GRE_REMOTE), ("gretap", IFLA_GRE_REMOTE),
-                ("ip6gre", IFLA_GRE_REMOTE), ("ip6gretap", IFLA_GRE_REMOTE):
-                // An unspecified or multicast remote names no single peer.
-                tunnelRemote = WireAddress(bytes: value).flatMap { $0.isUnspecified || $0.isMulticast ? nil : $0 }
-            default: break
+            default: readTunnel(kind, type, value)
             }
+        }
+    }
+
+    /// One attribute of a tunnel. Each group of kinds has numbers of its own.
+    private mutating func readTunnel(_ kind: String, _ type: Int, _ value: UnsafeRawBufferPointer) {
+        let numbers: (remote: [Int], local: [Int], mark: Int?)
+        switch kind {
+        case "vxlan":
+            numbers = ([IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6], [IFLA_VXLAN_LOCAL, IFLA_VXLAN_LOCAL6], nil)
+        case "geneve": numbers = ([IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6], [], nil)
+        case "ipip", "sit", "ip6tnl": numbers = ([IFLA_IPTUN_REMOTE], [IFLA_IPTUN_LOCAL], IFLA_IPTUN_FWMARK)
+        case "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan":
+            numbers = ([IFLA_GRE_REMOTE], [IFLA_GRE_LOCAL], IFLA_GRE_FWMARK)
+        case "vti", "vti6": numbers = ([IFLA_VTI_REMOTE], [IFLA_VTI_LOCAL], IFLA_VTI_FWMARK)
+        default: return
+        }
+        // An unspecified or multicast address names no single peer.
+        let address = WireAddress(bytes: value).flatMap { $0.isUnspecified || $0.isMulticast ? nil : $0 }
+        if numbers.remote.contains(type) {
+            tunnelRemote = address
+        } else if numbers.local.contains(type) {
+            tunnelLocal = address
+        } else if type == numbers.mark {
+            tunnelMark = value.word ?? 0
         }
     }
 }

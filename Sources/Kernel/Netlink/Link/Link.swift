@@ -28,6 +28,10 @@ package struct Link: Hashable, Sendable {
     package var activePortIndex: UInt32?
     /// The other end of a tunnel, where the device has a single one.
     package var tunnelRemote: WireAddress?
+    /// The source address of a tunnel's outer packets, where it is configured.
+    package var tunnelLocal: WireAddress?
+    /// The firewall mark of a tunnel's outer packets; 0 for none.
+    package var tunnelMark: UInt32 = 0
     /// The bus of the hardware behind the device, for example `usb` (IFLA_PARENT_DEV_BUS_NAME).
     package var parentBus: String?
 

@@ -77,6 +77,9 @@ struct RequestBuilder: Sendable {
         if let source = query.source { put(attribute: Int(RTA_SRC.rawValue), source) }
         if let interface = query.outputInterface { put(attribute: Int(RTA_OIF.rawValue), interface) }
         if query.mark != 0 { put(attribute: Int(RTA_MARK.rawValue), query.mark) }
+        if let transport = query.transport {
+            withUnsafeBytes(of: transport.rawValue) { put(attribute: Int(RTA_IP_PROTO.rawValue), $0) }
+        }
         noteLength()
     }
 

@@ -1,4 +1,5 @@
 import CLinux
+import LinuxPrimitives
 
 /// A socket for questions to kernel subsystems that are no part of route netlink. It lives for one round of questions in
 /// the network namespace of the thread that opens it.
@@ -41,5 +42,28 @@ struct GenericSocket {
             role = WirelessRole(body: message.bytes(from: MessageHeader.size), interface: index)
         }
         return role
+    }
+
+    /// The peers of the WireGuard interface of this index (WG_CMD_GET_DEVICE, needs CAP_NET_ADMIN).
+    func wireGuardPeers(ofInterface index: UInt32) throws(NetlinkError) -> [TunnelFarEnd] {
+        guard let family = try family(named: WG_GENL_NAME) else { throw NetlinkError("ask WireGuard", .noEntry) }
+        var request = RequestBuilder()
+        request.begin(family, flags: NLM_F_DUMP, sequence: 2)
+        request.append(
+            genlmsghdr(cmd: UInt8(WG_CMD_GET_DEVICE.rawValue), version: UInt8(WG_GENL_VERSION), reserved: 0)
+        )
+        request.append(attribute: Int(WGDEVICE_A_IFINDEX.rawValue), index)
+        var peers = WireGuardPeers()
+        var failure: SystemError?
+        try transport.exchange(request.bytes, first: 2, count: 1) { _, message in
+            guard let header = MessageHeader(message) else { return }
+            let body = message.bytes(from: MessageHeader.size)
+            switch header.kind {
+            case .error, .done: failure = SystemError(dumpEnd: body)
+            default: peers.add(body)
+            }
+        }
+        if let failure { throw NetlinkError("ask WireGuard for its peers", failure) }
+        return peers.ends
     }
 }

@@ -13,8 +13,6 @@ package enum KernelQuestion: Hashable, Sendable {
     case links
     /// RTM_GETROUTE: how a packet would leave.
     case route(RouteQuery)
-    /// RTM_GETNEXTHOP by number.
-    case nextHopObject(UInt32)
     /// Every IPv4 and IPv6 address of the namespace (RTM_GETADDR).
     case addresses
     /// The policy rules of a family in the order they are tried (RTM_GETRULE).
@@ -28,12 +26,24 @@ package enum KernelQuestion: Hashable, Sendable {
     case neighbour(WireAddress, link: UInt32)
     /// What the device behind a link says of itself, by generic netlink, ethtool and sysfs.
     indirect case hardware(Link)
+    /// The default destinations of a VXLAN device's forwarding table (RTM_GETNEIGH of AF_BRIDGE).
+    case forwarding(link: UInt32)
+    /// The peers of a WireGuard interface, by generic netlink.
+    case peers(link: UInt32)
+
+    /// Whether another socket than that of route netlink answers it.
+    package var isForDevice: Bool {
+        switch self {
+        case .hardware, .peers: true
+        default: false
+        }
+    }
 
     /// Whether it is answered by many messages, or by another socket.
     var isDump: Bool {
         switch self {
-        case .links, .addresses, .rules, .routesCovering, .hardware: true
-        case .link, .linkNamed, .route, .nextHopObject, .isIPv6Disabled, .neighbour: false
+        case .links, .addresses, .rules, .routesCovering, .forwarding, .hardware, .peers: true
+        case .link, .linkNamed, .route, .isIPv6Disabled, .neighbour: false
         }
     }
 }
@@ -45,8 +55,6 @@ package enum KernelAnswer: Hashable, Sendable {
     case links([Link])
     /// The route, or the error that `connect(2)` would fail with.
     case route(Result<Route, SystemError>)
-    /// Nil when there is none.
-    case nextHopObject(NextHopObject?)
     case addresses([InterfaceAddress])
     /// Empty where the kernel has none.
     case rules([RoutingRule])
@@ -57,6 +65,9 @@ package enum KernelAnswer: Hashable, Sendable {
     case neighbour(Neighbour?)
     /// What is not known is nil.
     indirect case hardware(LinkHardware)
+    case forwarding([TunnelFarEnd])
+    /// Nil if this process may not see them.
+    case peers([TunnelFarEnd]?)
 }
 
 /// What was answered, by whoever knows the question; of an answer to another question nothing.
@@ -66,12 +77,13 @@ extension KernelAnswer {
     package var route: Result<Route, SystemError> {
         if case .route(let route) = self { route } else { .failure(.badMessage) }
     }
-    package var nextHopObject: NextHopObject? { if case .nextHopObject(let object) = self { object } else { nil } }
     package var addresses: [InterfaceAddress] { if case .addresses(let addresses) = self { addresses } else { [] } }
     package var rules: [RoutingRule] { if case .rules(let rules) = self { rules } else { [] } }
     package var tableRoutes: [TableRoute] { if case .tableRoutes(let routes) = self { routes } else { [] } }
     package var isIPv6Disabled: Bool? { if case .isIPv6Disabled(let isDisabled) = self { isDisabled } else { nil } }
     package var neighbour: Neighbour? { if case .neighbour(let neighbour) = self { neighbour } else { nil } }
+    package var forwarding: [TunnelFarEnd] { if case .forwarding(let ends) = self { ends } else { [] } }
+    package var peers: [TunnelFarEnd]? { if case .peers(let ends) = self { ends } else { nil } }
     package var hardware: LinkHardware { if case .hardware(let hardware) = self { hardware } else { LinkHardware() } }
 }
 
@@ -101,10 +113,6 @@ extension RequestBuilder {
         case .linkNamed(let name): append(link: 0, name: name, flags: flags, sequence: sequence)
         case .links: append(link: 0, flags: flags, sequence: sequence)
         case .route(let query): append(query, sequence: sequence)
-        case .nextHopObject(let number):
-            begin(.getNextHop, flags: flags, sequence: sequence)
-            append(nhmsg())
-            append(attribute: Int(NHA_ID), number)
         case .addresses:
             begin(.getAddress, flags: flags, sequence: sequence)
             append(ifaddrmsg())
@@ -125,7 +133,14 @@ extension RequestBuilder {
             head.ndm_ifindex = Int32(bitPattern: link)
             append(head)
             append(attribute: Int(NDA_DST), address)
-        case .hardware: preconditionFailure("\(question) is no question to route netlink")
+        case .forwarding(let link):
+            begin(.getNeighbour, flags: flags, sequence: sequence)
+            // Of an AF_BRIDGE dump, the kernel reads the device from an ifinfomsg.
+            var head = ifinfomsg()
+            head.ifi_family = UInt8(AF_BRIDGE)
+            head.ifi_index = Int32(bitPattern: link)
+            append(head)
+        case .hardware, .peers: preconditionFailure("\(question) is no question to route netlink")
         }
     }
 
@@ -156,10 +171,9 @@ extension KernelAnswer {
             let answer = answer ?? .failure(.badMessage)
             self = .route(answer.flatMap { Route(body: $0).map(Result.success) ?? .failure(.badMessage) })
         case .link, .linkNamed: self = .link(try Self.decoded(answer, Link.init(body:)))
-        case .nextHopObject: self = .nextHopObject(try Self.decoded(answer, NextHopObject.init(body:)))
         case .neighbour: self = .neighbour(try? Self.decoded(answer, Neighbour.init(body:)))
         case .isIPv6Disabled: self = .isIPv6Disabled(try? Self.decoded(answer, Self.isIPv6Disabled))
-        case .links, .addresses, .rules, .routesCovering, .hardware:
+        case .links, .addresses, .rules, .routesCovering, .forwarding, .hardware, .peers:
             preconditionFailure("\(question) is no question with one answer")
         }
     }
@@ -174,7 +188,9 @@ extension KernelAnswer {
         case .rules: self = .rules(try socket.dump(question, as: RoutingRule.init(body:)))
         case .routesCovering(let address):
             self = .tableRoutes(try socket.dump(question) { TableRoute(body: $0, covering: address) })
-        case .link, .linkNamed, .route, .nextHopObject, .isIPv6Disabled, .neighbour, .hardware: return nil
+        case .forwarding(let link):
+            self = .forwarding(try socket.dump(question) { TunnelFarEnd(forwarding: $0, of: link) })
+        case .link, .linkNamed, .route, .isIPv6Disabled, .neighbour, .hardware, .peers: return nil
         }
     }
 
@@ -185,7 +201,7 @@ extension KernelAnswer {
         switch answer {
         case .success(let body)?: return decode(body)
         case nil, .failure(.noDevice)?, .failure(.noEntry)?: return nil
-        case .failure(let cause)?: throw NetlinkError("ask the kernel about a link or next hop", cause)
+        case .failure(let cause)?: throw NetlinkError("ask the kernel about a link", cause)
         }
     }
 

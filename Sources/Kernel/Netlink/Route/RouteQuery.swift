@@ -11,6 +11,8 @@ package struct RouteQuery: Hashable, Sendable {
     package var outputInterface: UInt32?
     /// Ask as a packet with this firewall mark (RTA_MARK); 0 is none.
     package var mark: UInt32
+    /// Ask as a packet of this transport protocol (RTA_IP_PROTO); nil for none in particular. By it IPv6 chooses among several next hops.
+    package var transport: TransportProtocol?
     /// Ask for the routing entry itself instead of the next hop a packet takes: its next hops, expiry and prefix (RTM_F_FIB_MATCH).
     package var wantsEntry: Bool
 
@@ -27,4 +29,12 @@ package struct RouteQuery: Hashable, Sendable {
         self.mark = mark
         self.wantsEntry = wantsEntry
     }
+}
+
+/// What an IP packet carries.
+///
+/// C counterpart: `IPPROTO_*` in `<netinet/in.h>`.
+package enum TransportProtocol: UInt8, Hashable, Sendable, CaseIterable {
+    case tcp = 6
+    case udp = 17
 }

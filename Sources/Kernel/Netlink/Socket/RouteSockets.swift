@@ -19,19 +19,15 @@ package final class RouteSockets: KernelAnswering, Sendable {
 
     /// One answer for each question, in their order. Callers take turns.
     package func ask(_ asked: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
-        let forNetlink = asked.filter { $0.device == nil }
+        let forNetlink = asked.filter { !$0.isForDevice }
         var answers = try questions.withLock { socket throws(NetlinkError) in try socket.ask(forNetlink) }[...]
         if forNetlink.count == asked.count { return Array(answers) }
         return asked.map { question in
-            if let link = question.device { return .hardware(hardware.hardware(of: link, besides: events)) }
-            return answers.removeFirst()
+            switch question {
+            case .hardware(let link): .hardware(hardware.hardware(of: link, besides: events))
+            case .peers(let index): .peers(hardware.peers(ofInterface: index, besides: events))
+            default: answers.removeFirst()
+            }
         }
-    }
-}
-
-extension KernelQuestion {
-    /// The link whose device is to be asked, which netlink cannot.
-    fileprivate var device: Link? {
-        if case .hardware(let link) = self { link } else { nil }
     }
 }

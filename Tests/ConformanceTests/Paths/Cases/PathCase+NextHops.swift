@@ -62,15 +62,6 @@ extension PathCase {
 
     static let hops = [
         PathCase(
-            name: "one of two hops is unplugged",
-            host: "203.0.113.7",
-            setup: Change.cable() + Change.cable("c1", 2) + [.route(twoLegs)],
-            change: [.unplug("c0")],
-            undo: [.plug("c0")],
-            before: "-R ------- c*",
-            after: hostThroughSecond
-        ),
-        PathCase(
             name: "both hops are unplugged",
             host: "203.0.113.7",
             setup: Change.cable() + Change.cable("c1", 2) + [.route(twoLegs)],
@@ -78,17 +69,6 @@ extension PathCase {
             undo: [.plug("c0"), .plug("c1")],
             before: "-R ------- c*",
             after: "-- ------- noCarrier c*"
-        ),
-        PathCase(
-            name: "one of two IPv6 hops is unplugged",
-            host: "2001:db8::7",
-            setup: Change.cable() + Change.cable("c1", 2) + [
-                .route(RouteChange("::/0", hops: [("fd01::1", "c0"), ("fd02::1", "c1")]))
-            ],
-            change: [.unplug("c0")],
-            undo: [.plug("c0")],
-            before: "-R ------- c*",
-            after: "-R ------- c1 via fd02::1 from fd02::2 table 254 mtu 1500 for 6"
         ),
         PathCase(
             name: "one of two hops is set down",

@@ -41,6 +41,8 @@ package struct RecordedQuestion: Hashable, Sendable {
         case schedule = 17
         /// Something to be done soon; the answer is its number.
         case soon = 18
+        /// The peers of a WireGuard interface; the detail is the index of the interface, the answer a list of `TunnelFarEnd`.
+        case peers = 19
     }
 
     package var subject: Subject
@@ -58,5 +60,11 @@ extension RecordedQuestion {
         encoder.add(number: UInt64(link.index))
         encoder.add(link.name)
         return RecordedQuestion(.hardware, encoder.bytes)
+    }
+
+    static func peers(of link: UInt32) -> RecordedQuestion {
+        var encoder = ByteEncoder()
+        encoder.add(number: UInt64(link))
+        return RecordedQuestion(.peers, encoder.bytes)
     }
 }

@@ -17,6 +17,21 @@ extension ByteEncoder {
         add(hardware.driver ?? "")
     }
 
+    /// A flag, whether they are known, and the list: the bytes of the address, empty for none; the mark; the prefixes.
+    mutating func add(_ ends: [TunnelFarEnd]?) {
+        add(ends != nil)
+        add(number: UInt64(ends?.count ?? 0))
+        for end in ends ?? [] {
+            add(end.address?.bytes ?? [])
+            add(number: UInt64(end.mark))
+            add(number: UInt64(end.accepted?.count ?? 0))
+            for prefix in end.accepted ?? [] {
+                add(prefix.address.bytes)
+                add(number: UInt64(prefix.length))
+            }
+        }
+    }
+
     /// What became of an attempt: 0 and what it brought, or 1 and why it failed.
     mutating func add(_ outcome: Result<[UInt8], NetlinkError>) {
         switch outcome {
@@ -38,10 +53,8 @@ extension ByteEncoder {
 
 extension ByteDecoder {
     mutating func addresses() throws(Malformed) -> [NameLookup.Address] {
-        let count = try number(Int.self)
-        guard count <= rest.count else { throw Malformed() }
         var addresses: [NameLookup.Address] = []
-        for _ in 0..<count {
+        for _ in 0..<(try count()) {
             guard let address = WireAddress(bytes: try block()) else { throw Malformed() }
             let zone = try number(UInt32.self)
             addresses.append(NameLookup.Address(address, zone: zone == 0 ? nil : zone))
@@ -57,6 +70,29 @@ extension ByteDecoder {
             deviceType: deviceType.isEmpty ? nil : deviceType,
             driver: driver.isEmpty ? nil : driver
         )
+    }
+
+    mutating func farEnds() throws(Malformed) -> [TunnelFarEnd]? {
+        let isKnown = try flag()
+        var ends: [TunnelFarEnd] = []
+        for _ in 0..<(try count()) {
+            let address = WireAddress(bytes: try block())
+            let mark = try number(UInt32.self)
+            var accepted: [AddressPrefix] = []
+            for _ in 0..<(try count()) {
+                guard let address = WireAddress(bytes: try block()) else { throw Malformed() }
+                accepted.append(AddressPrefix(address, length: Int(try number(UInt8.self))))
+            }
+            ends.append(TunnelFarEnd(address, accepting: accepted, mark: mark))
+        }
+        return isKnown ? ends : nil
+    }
+
+    /// How many values follow, each of which has at least a byte.
+    private mutating func count() throws(Malformed) -> Int {
+        let count = try number(Int.self)
+        guard count <= rest.count else { throw Malformed() }
+        return count
     }
 
     mutating func outcome() throws(Malformed) -> Result<[UInt8], NetlinkError> {

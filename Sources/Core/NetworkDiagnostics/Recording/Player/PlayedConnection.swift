@@ -22,10 +22,14 @@ final class PlayedConnection: KernelConnection {
     var hasEvents: Bool { false }
 
     func ask(_ asked: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
-        let forNetlink = asked.filter { if case .hardware = $0 { false } else { true } }
+        let forNetlink = asked.filter { !$0.isForDevice }
         var answers = try questions.withLock { questions throws(NetlinkError) in try questions.ask(forNetlink) }[...]
         return asked.map { question in
-            if case .hardware(let link) = question { .hardware(hardware(of: link)) } else { answers.removeFirst() }
+            switch question {
+            case .hardware(let link): .hardware(hardware(of: link))
+            case .peers(let link): .peers(peers(of: link))
+            default: answers.removeFirst()
+            }
         }
     }
 
@@ -33,6 +37,12 @@ final class PlayedConnection: KernelConnection {
         player.state.withLock { state in
             state.take(.hardware(of: link))?.answer.decoded { try $0.hardware() }
         } ?? LinkHardware()
+    }
+
+    private func peers(of link: UInt32) -> [TunnelFarEnd]? {
+        player.state.withLock { state in
+            state.take(.peers(of: link))?.answer.decoded { try $0.farEnds() } ?? nil
+        }
     }
 
     func listen(

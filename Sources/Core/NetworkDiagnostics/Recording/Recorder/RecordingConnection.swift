@@ -25,10 +25,17 @@ final class RecordingConnection: KernelConnection {
 
     func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
         let answers = try connection.ask(questions)
-        for case (.hardware(let link), .hardware(let hardware)) in zip(questions, answers) {
+        for answered in zip(questions, answers) {
             var encoder = ByteEncoder()
-            encoder.add(hardware)
-            recorder.note(.hardware(of: link), encoder.bytes)
+            switch answered {
+            case (.hardware(let link), .hardware(let hardware)):
+                encoder.add(hardware)
+                recorder.note(.hardware(of: link), encoder.bytes)
+            case (.peers(let link), .peers(let peers)):
+                encoder.add(peers)
+                recorder.note(.peers(of: link), encoder.bytes)
+            default: break
+            }
         }
         return answers
     }

@@ -70,6 +70,11 @@ package struct Redactor: Sendable {
                 encoder.add((answer.decoded { try $0.addresses() } ?? []).map(redacted))
                 answer = encoder.bytes
             }
+        case .peers:
+            let peers = answer.decoded { try $0.farEnds() } ?? nil
+            var encoder = ByteEncoder()
+            encoder.add(peers.map { $0.map(redacted) })
+            answer = encoder.bytes
         case .isCurrent, .moreMessages, .activity, .hardware, .watchesNamespace, .watchesSleep, .watchesNames,
             .monotonic, .boot, .moment, .schedule, .soon:
             break
@@ -100,6 +105,14 @@ package struct Redactor: Sendable {
 
     private func redacted(_ address: NameLookup.Address) -> NameLookup.Address {
         NameLookup.Address(permutation(address.address), zone: address.zone)
+    }
+
+    private func redacted(_ end: TunnelFarEnd) -> TunnelFarEnd {
+        TunnelFarEnd(
+            end.address.map { permutation($0) },
+            accepting: end.accepted?.map { AddressPrefix(permutation($0.address), length: $0.length) },
+            mark: end.mark
+        )
     }
 
     /// What stands in for a host as somebody wrote it; an address stays one, with its zone.

@@ -1,4 +1,4 @@
-import Netlink
+package import Netlink
 
 /// What a link's own words say about how to find its class: by themselves, or by whom to ask next.
 ///
@@ -73,4 +73,15 @@ enum ClassificationRule: Hashable, Sendable {
             kind.hasPrefix("gre") || kind.hasPrefix("ip6") || kind.hasPrefix("vti")
         }
     }
+}
+
+extension Link {
+    /// Whether its packets travel inside of others, to a far end that need not be the next hop. PPP is none: its other end is the provider.
+    package var isTunnel: Bool {
+        if hardwareType == .ppp || kind == "ppp" { return false }
+        return ClassificationRule(for: self) == .tunnel || kind == nil && hasL2TPName
+    }
+
+    /// Whether the kernel has named it as an interface of L2TP, which has no kind.
+    var hasL2TPName: Bool { name.hasPrefix("l2tpeth") }
 }

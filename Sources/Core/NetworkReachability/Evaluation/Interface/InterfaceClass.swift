@@ -31,6 +31,9 @@ extension InterfaceClass {
             self.init(.wiFi)
         } else if hardware.deviceType == "wwan" || hardware.hasModemDriver || link.hasModemName || link.isRawIPDevice {
             self.init(.wwan)
+        } else if hardware.deviceType == "l2tpeth" || link.hasL2TPName {
+            // Its device has no kind, looks like ethernet, and sends its frames inside of L2TP.
+            self.init(.tunnel)
         } else if link.hardwareType == .ethernet || link.hardwareType == .infiniband {
             self.init(.ethernet)
         } else {

@@ -44,7 +44,7 @@ extension Answers {
                 port = try layer(active, path: path)
             }
             if port == nil { port = try best(of: try ports(of: link), path: path) }
-            return (port?.class ?? InterfaceClass(.ethernet), port?.chain ?? [])
+            return (port?.class ?? InterfaceClass(.wiredVirtual), port?.chain ?? [])
         case .bridgePorts:
             let ports = try ports(of: link).filter { !["veth", "netkit", "tun"].contains($0.kind) }
             let port = try best(of: ports, path: path)

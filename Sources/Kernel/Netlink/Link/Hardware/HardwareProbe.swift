@@ -46,27 +46,53 @@ package final class HardwareProbe: Sendable {
         return hardware
     }
 
+    /// The peers of a WireGuard interface; nil if this process may not see them. They are not remembered: the kernel sends no event when
+    /// an endpoint changes.
+    ///
+    /// - Parameter socket: An open socket of the same namespace.
+    package func peers(ofInterface index: UInt32, besides socket: EventSocket) -> [TunnelFarEnd]? {
+        let answer = inside(of: socket) { () throws(NetlinkError) in
+            try GenericSocket().wireGuardPeers(ofInterface: index)
+        }
+        return try? answer.get()
+    }
+
     /// Says whether the answer is final; one that failed for want of descriptors or memory is worth another try.
     private func ask(_ link: Link, besides socket: EventSocket, into hardware: inout LinkHardware) -> Bool {
-        if let home, home == .current { return hardware.ask(link) }
-        let number = clinux_siocgskns(socket.descriptor)
-        // Without CAP_NET_ADMIN the namespace stays closed, now and later.
-        guard number >= 0 else { return SystemError.current == .notPermitted }
-        let namespace = Descriptor(owning: number)
         let before = hardware
-        let answer = try? Thread.run { [namespace] in
+        let answer = inside(of: socket) { () throws(NetlinkError) in
             var hardware = before
-            do throws(SystemError) {
-                try NamespaceEntry.enter(namespace)
-            } catch {
-                return (hardware, error == .notPermitted)
-            }
             let isFinal = hardware.ask(link)
             return (hardware, isFinal)
         }
-        guard let answer else { return false }
-        hardware = answer.0
-        return answer.1
+        switch answer {
+        case .success(let answer):
+            hardware = answer.0
+            return answer.1
+        // Without CAP_NET_ADMIN the namespace stays closed, now and later.
+        case .failure(let error): return error.cause == .notPermitted
+        }
+    }
+
+    /// Runs `body` in the namespace of a socket: on the calling thread if that is at home there, otherwise on a thread of its own.
+    private func inside<Value: Sendable>(
+        of socket: EventSocket,
+        _ body: @escaping @Sendable () throws(NetlinkError) -> Value
+    ) -> Result<Value, NetlinkError> {
+        if let home, home == .current { return Result { () throws(NetlinkError) in try body() } }
+        let attempt = "enter a network namespace"
+        let number = clinux_siocgskns(socket.descriptor)
+        guard number >= 0 else { return .failure(NetlinkError(attempt, .current)) }
+        let namespace = Descriptor(owning: number)
+        let answer = try? Thread.run { [namespace] in
+            do throws(SystemError) {
+                try NamespaceEntry.enter(namespace)
+            } catch {
+                return Result<Value, NetlinkError>.failure(NetlinkError(attempt, error))
+            }
+            return Result { () throws(NetlinkError) in try body() }
+        }
+        return answer ?? .failure(NetlinkError(attempt, .tryAgain))
     }
 }
 
