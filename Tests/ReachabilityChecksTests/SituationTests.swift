@@ -447,6 +447,109 @@ struct SituationTests {
             .changed { $0.evidence.dropped = [.ipv4: 4] }
     }
 
+    /// The gateway is a tunnel's, and nothing answers through it.
+    private static func tunnelled(_ situation: Situation, _ underlay: Situation? = nil) -> Situation {
+        situation.changed {
+            $0.evidence.path.interface = tunnel
+            $0.evidence.tunnel = tunnel
+            $0.evidence.underlay = underlay.map { [$0.evidence] } ?? []
+        }
+    }
+
+    private static let tunnel = NetworkInterface(index: 9, name: "wg0", type: .tunnel)
+
+    /// Silence behind a tunnel is the provider's only if the path to its far end works.
+    static let tunnels = [
+        row(
+            49,
+            "a tunnel of which nothing is known",
+            .inconclusive,
+            .silentBeyond,
+            tunnelled(alive.hop().anchor(.silent))
+        ),
+        row(49, "a tunnel with a dead gateway", .inconclusive, .silent, tunnelled(dead.gateway(.silent))),
+        row(
+            49,
+            "a tunnel with a gateway that is not found",
+            .inconclusive,
+            .neighbourFailed,
+            tunnelled(dead.gateway(.silent, NeighbourFacts(before: .none, after: .failed, age: .milliseconds(3100))))
+        ),
+        row(
+            49,
+            "a tunnel over a path that works",
+            .upstream,
+            .silentBeyond,
+            tunnelled(alive.hop().anchor(.silent), alive.hop().server())
+        ),
+        row(49, "a tunnel that works", .works, .internetProven, tunnelled(none.allWell)),
+        row(
+            49,
+            "a router behind a tunnel says no",
+            .upstream,
+            .noRoute,
+            tunnelled(alive.anchor(Situation.error(3, 0, .gateway)))
+        ),
+        row(
+            49,
+            "a target behind another tunnel than the line is silent",
+            .inconclusive,
+            .silent,
+            Situation(port).allWell.target(.tcp, .silent).changed {
+                $0.evidence.path.interface = tunnel
+                $0.evidence.sharesLine = false
+            }
+        ),
+    ]
+
+    private static let givenUp = Situation.error(3, 1, .thisMachine)
+
+    /// A neighbour entry that another program has left incomplete, and a user who may not send echoes.
+    static let neighbours = [
+        row(
+            9,
+            "packets were given up before the gateway answered",
+            .inconclusive,
+            .notEnoughEvidence,
+            alive.hop(givenUp).server(givenUp).anchor(givenUp)
+        ),
+        row(
+            9,
+            "packets were given up before the gateway and the second hop answered",
+            .inconclusive,
+            .notEnoughEvidence,
+            alive.hop().server(givenUp).anchor(givenUp)
+        ),
+        row(
+            9,
+            "packets to a target were given up, and the internet answers",
+            .inconclusive,
+            .notEnoughEvidence,
+            Situation(port).allWell.target(.tcp, givenUp)
+        ),
+        row(
+            9,
+            "the gateway is not found",
+            .gateway,
+            .neighbourFailed,
+            none.gateway(givenUp).hop(givenUp).anchor(givenUp)
+        ),
+        row(
+            10,
+            "silence of a gateway that may not be sent an echo",
+            .inconclusive,
+            .notPermitted,
+            dead.gateway(.silent).gateway(.skipped(.notPermitted))
+        ),
+        row(
+            10,
+            "a reset of a gateway that may not be sent an echo",
+            .upstream,
+            .silentBeyond,
+            dead.gateway(.silent).gateway(.skipped(.notPermitted)).gateway(.refused(.gateway))
+        ),
+    ]
+
     private static let missing = ProbeOutcome.blockedHere(ENETUNREACH)
 
     /// This machine refuses to send: whatever the number, it is no answer of anybody.
@@ -683,7 +786,7 @@ struct SituationTests {
     @Test(
         arguments: [
             kernel, line, portals, names, targets, anchors, noise, refusals, oneFamily, expectations, sizes,
-            laboratories,
+            laboratories, tunnels, neighbours,
         ]
         .flatMap(\.self)
     )

@@ -138,6 +138,7 @@ extension CheckEvidence {
     init(_ site: CheckSite, _ target: CheckTarget? = nil) {
         self.init(path: site.path, generation: CheckSite.generation, target: target)
         families = Set(site.lines.map(\.prober.family))
+        tunnel = site.lines.lazy.compactMap(\.path.tunnel).first
         for line in site.lines { gateways[line.prober.family] = line.path.gateway }
         anchors = Set(site.options.anchors.map(\.host))
         restingAnchors = site.resting

@@ -123,6 +123,19 @@ struct CheckSite: Sendable {
         return (try prober(to: address, along: path), path)
     }
 
+    /// Returns a prober for the far end of a tunnel. It is bound as the tunnel's outer packets are, and to nothing else.
+    func prober(
+        toFarEnd address: IPAddress,
+        mark: UInt32
+    ) throws(NetworkReachabilityError) -> (prober: Prober, path: NetworkPath) {
+        var options = options
+        (options.interface, options.sourceAddress, options.firewallMark) = (nil, nil, mark)
+        let manager = try NetworkReachabilityManager(address: address, options: options.pathOptions(over: nil))
+        let path = manager.path
+        let facts = LineFacts(path, of: manager, generation: Self.generation)
+        return (Self.prober(engine, facts, options, address.wire.family, trust, gate), path)
+    }
+
     /// What sends to an address, along a path that the kernel gave for it.
     func prober(to address: IPAddress, along path: NetworkPath) throws(NetworkReachabilityError) -> Prober {
         let end = LineEnd(interface: path.interface?.index, gateway: path.gateway)

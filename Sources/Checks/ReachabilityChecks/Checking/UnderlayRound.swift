@@ -1,15 +1,18 @@
 import LinuxPrimitives
+import Netlink
 import NetworkReachability
 
 /// One round about the way to the far end of a tunnel, which is what its packets take in truth.
 struct UnderlayRound: Sendable {
     let site: CheckSite
-    let end: IPAddress
+    let end: TunnelFarEnd
     let clock: RoundClock
 
     /// What there is to judge the way by; nil where the kernel has none.
     func run() async -> CheckEvidence? {
-        guard let (prober, path) = try? site.prober(to: end) else { return nil }
+        guard let address = end.address, case let end = IPAddress(address),
+            let (prober, path) = try? site.prober(toFarEnd: end, mark: self.end.mark)
+        else { return nil }
         var evidence = CheckEvidence(
             path: path,
             generation: CheckSite.generation,

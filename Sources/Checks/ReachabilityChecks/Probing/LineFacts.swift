@@ -10,8 +10,8 @@ package struct LineFacts: Sendable {
     package let gateway: IPAddress?
     /// The index of the interface that packets leave through; 0 for none.
     package let link: UInt32
-    /// Where the other end of a tunnel is, if packets leave through one that the kernel knows the end of.
-    let tunnelEnd: IPAddress?
+    /// The far end of the tunnel that packets leave through, if the kernel reports one.
+    let tunnelEnd: TunnelFarEnd?
     /// The addresses of this machine.
     let own: Set<WireAddress>
     let manager: NetworkReachabilityManager
@@ -25,10 +25,10 @@ package struct LineFacts: Sendable {
         let link = path.interface?.index ?? 0
         self.link = link
         self.manager = manager
-        let device = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
-            try judge.answers.link(link)
+        let end = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
+            try judge.farEnd(of: path)
         }
-        tunnelEnd = (device ?? nil)?.tunnelRemote.map { IPAddress($0) }
+        tunnelEnd = end ?? nil
         let addresses = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
             try judge.answers.addresses()
         }
@@ -60,6 +60,18 @@ package struct LineFacts: Sendable {
             try judge.answers.neighbour(gateway.wire, on: link)
         }
         return found ?? nil
+    }
+}
+
+extension Judge {
+    /// The far end of the first tunnel that packets of a path leave through: of the interface itself, or of one below it.
+    fileprivate mutating func farEnd(of path: NetworkPath) throws(MissingAnswers) -> TunnelFarEnd? {
+        guard let interface = path.interface, let destination = path.destination?.wire else { return nil }
+        for index in [interface.index] + interface.underlying.map(\.index) {
+            guard let link = try answers.link(index) else { continue }
+            if let end = try farEnds(of: link, for: destination)?.first(where: { $0.address != nil }) { return end }
+        }
+        return nil
     }
 }
 

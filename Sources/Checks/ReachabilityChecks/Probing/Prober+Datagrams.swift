@@ -36,10 +36,25 @@ extension Prober {
             if result.isAnsweredByGateway { isAlive.withLock { $0 = true } }
             return result
         }
+        func echo() async -> [ProbeResult] {
+            let result = await probe(gateway, .echo(size: 16), Tries.echo)
+            guard result.outcome == .skipped(.notPermitted) else { return [result] }
+            let reset = await self.reset(by: gateway, limit: limit)
+            if reset.isAnsweredByGateway { isAlive.withLock { $0 = true } }
+            return [result, reset]
+        }
         async let closed = isThrifty ? [] : [probe(gateway, .payload([0]), Tries.closedPort)]
-        async let echo = probe(gateway, .echo(size: 16), Tries.echo)
+        async let echoes = echo()
         async let dying = probe(destination, .payload([0]), Tries.dying, hopLimit: 1)
-        return await closed + [echo, dying]
+        return await closed + echoes + [dying]
+    }
+
+    /// In place of an echo, for those who may not send one: the reset that answers a connection to a closed port. Unlike ICMP errors, resets
+    /// are not limited in rate.
+    private func reset(by gateway: IPAddress, limit: Duration) async -> ProbeResult {
+        var result = await connect(.line, to: gateway, port: Self.closedPort, kind: .gateway, limit: limit)
+        if result.outcome == .refused(.peer) { result.outcome = .refused(.gateway) }
+        return result
     }
 
     /// Sends a datagram that dies at the second router; where there is none, whoever it was for says so.

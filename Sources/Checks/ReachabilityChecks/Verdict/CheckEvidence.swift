@@ -31,6 +31,8 @@ package struct CheckEvidence: Sendable {
     package var isReversePathFiltered = false
     /// Addresses of this machine that another one has too.
     package var duplicates: [IPAddress] = []
+    /// The interface of the line if it is a tunnel.
+    package var tunnel: NetworkInterface?
     /// For a tunnel: the way to its far end, judged by itself. At most one.
     package var underlay: [CheckEvidence] = []
 
@@ -58,4 +60,11 @@ package struct CheckEvidence: Sendable {
 
     /// How sure a silence is.
     var silence: CheckConfidence { isHandicapped ? .suspected : .likely }
+}
+
+extension NetworkPath {
+    /// The interface if it is a tunnel, whose packets travel inside of others. PPP is none: its other end is the provider.
+    package var tunnel: NetworkInterface? {
+        flags?.contains(.transientConnection) == true ? nil : interface.flatMap { $0.type == .tunnel ? $0 : nil }
+    }
 }

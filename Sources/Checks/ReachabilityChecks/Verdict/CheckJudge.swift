@@ -18,7 +18,8 @@ package enum CheckJudge {
         if let underlay = evidence.underlay.first, let finding = UnderlayStage.judge(evidence, underlay) {
             return CheckVerdict(finding, notes: notes)
         }
-        let line = Families.join(evidence)
+        let joined = Families.join(evidence)
+        let line = TunnelStage.undecided(evidence, joined) ?? joined
         // A target that says no proves the way there; but where no anchor answers, somebody in between may speak for it.
         let anchors = evidence.valid.filter(\.isAnchor)
         let isBelieved = anchors.isEmpty || anchors.contains(where: \.peerSpoke)
@@ -82,6 +83,36 @@ private enum UnderlayStage {
         // Nobody but the far end is asked behind the gateway: a way that leads nowhere is as likely as a machine that is off.
         let place = verdict.place == .host || verdict.place == .service ? CheckPlace.upstream : verdict.place
         return Finding(place, verdict.reason, verdict.confidence, verdict.text + way, verdict.evidence)
+    }
+}
+
+/// Silence behind a tunnel says nothing of the provider, unless the path to the far end was examined and works.
+enum TunnelStage {
+    /// The finding that replaces one about silence on the line; nil if that one holds.
+    fileprivate static func undecided(_ evidence: CheckEvidence, _ line: Finding) -> Finding? {
+        guard let tunnel = evidence.tunnel, [.gateway, .upstream].contains(line.place),
+            [.silent, .silentBeyond, .neighbourFailed].contains(line.reason), !isExamined(evidence)
+        else { return nil }
+        return silence(behind: tunnel, line.reason, line.evidence)
+    }
+
+    /// A target alone behind a tunnel is silent, and the line leads elsewhere.
+    static func silence(of target: CheckTarget, _ evidence: CheckEvidence, _ results: [ProbeResult]) -> Finding? {
+        guard !evidence.sharesLine, let tunnel = evidence.path.tunnel else { return nil }
+        return silence(behind: tunnel, .silent, results)
+    }
+
+    private static func silence(
+        behind tunnel: NetworkInterface,
+        _ reason: ProbeReason,
+        _ results: [ProbeResult]
+    ) -> Finding {
+        let text = "nothing answers through the tunnel \(tunnel.name), and the path to its far end is not known"
+        return Finding(.inconclusive, reason, .suspected, text, results)
+    }
+
+    private static func isExamined(_ evidence: CheckEvidence) -> Bool {
+        evidence.underlay.contains { [.works, .degraded].contains(CheckJudge.judge($0).place) }
     }
 }
 

@@ -56,6 +56,7 @@ enum TargetStage {
         }
         let silent = results.filter { $0.outcome == .silent }
         if !silent.isEmpty {
+            if let finding = TunnelStage.silence(of: target, evidence, silent) { return finding }
             return Finding(
                 .host,
                 .silent,
@@ -125,7 +126,8 @@ enum TargetStage {
     }
 
     private static func ofHost(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
-        if let result = results.first(where: { $0.error != nil }), let error = result.error {
+        // This machine's own report about a neighbour is no word of the target.
+        if let result = results.first(where: { $0.error != nil && !$0.isNeighbourGivenUp }), let error = result.error {
             let itself = error.speaker == .peer || error.sender == result.request.destination
             let gateway = error.speaker == .gateway && [.prohibited, .noRouteBeyond].contains(error.reason)
             let who =

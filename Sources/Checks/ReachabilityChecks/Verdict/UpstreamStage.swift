@@ -31,6 +31,12 @@ enum UpstreamStage {
 
     /// Between the farthest that spoke and the nearest that did not.
     static func silence(_ view: FamilyView) -> Finding {
+        // Packets that this machine gave up, because it had not found the gateway yet, never got there.
+        let givenUp = view.results.filter(\.isNeighbourGivenUp)
+        if !givenUp.isEmpty {
+            let text = "this machine gave up packets before it found the gateway, which answers"
+            return Finding(.inconclusive, .notEnoughEvidence, .suspected, text, givenUp)
+        }
         let confidence = view.evidence.silence
         let echoes = view.results.filter { $0.isEcho && !$0.isTarget && $0.outcome == .answered }
         if !echoes.isEmpty {
