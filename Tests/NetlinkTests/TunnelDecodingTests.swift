@@ -1,5 +1,6 @@
 import CLinux
 import LinuxPrimitives
+import NetworkLab
 import Testing
 
 @testable import Netlink
@@ -100,6 +101,47 @@ import Testing
             peers.add(spoiled)
         }
         #expect(peers.ends.allSatisfy { $0.accepted?.allSatisfy { $0.length <= 32 } ?? false })
+    }
+
+    @Test(.enabled(if: TestNamespace.isPermitted))
+    func `the kernel lists its own sockets, too`() async throws {
+        try await LabThread.detached {
+            let namespace = try LabNamespace()
+            defer { namespace.close() }
+            try namespace.ip(
+                "link set lo up",
+                "link add x0 type vxlan id 7 local 127.0.0.1 dstport 4789 dev lo",
+                "link set x0 up"
+            )
+            try namespace.perform {
+                #expect(try ConnectionQuestion.hasDatagramSocket(port: 4789))
+                #expect(try !ConnectionQuestion.hasDatagramSocket(port: 4790))
+                #expect(try !ConnectionQuestion.hasDatagramSocket(port: 0))
+            }
+        }
+    }
+
+    @Test(.enabled(if: TestNamespace.isPermitted))
+    func `the far ends of a VXLAN device are read from its forwarding table`() async throws {
+        try await LabThread.detached {
+            let namespace = try LabNamespace()
+            defer { namespace.close() }
+            try namespace.ip(
+                "link set lo up",
+                "link add x0 type vxlan id 7 local 127.0.0.1 dstport 4789 dev lo",
+                "link add x1 type vxlan id 8 local 127.0.0.1 remote 127.0.0.8 dstport 4789 dev lo"
+            )
+            for end in ["127.0.0.2", "127.0.0.3"] {
+                let words = ["fdb", "append", "00:00:00:00:00:00", "dev", "x0", "dst", end]
+                #expect(try namespace.run("bridge", words).status == 0)
+            }
+            try namespace.perform {
+                let sockets = try RouteSockets()
+                let link = try #require(try sockets.answer(to: .linkNamed("x0")).link)
+                let ends = try sockets.answer(to: .forwarding(link: link.index)).forwarding
+                #expect(ends.map(\.address) == [WireAddress(ipv4: 0x7f00_0002), WireAddress(ipv4: 0x7f00_0003)])
+            }
+        }
     }
 
     // MARK: What the kernel would send

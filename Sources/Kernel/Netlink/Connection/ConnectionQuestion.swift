@@ -18,6 +18,26 @@ package enum ConnectionQuestion {
         return connections
     }
 
+    /// Whether a UDP socket of the calling thread's network namespace is bound to a port, be it one of the kernel's.
+    static func hasDatagramSocket(port: UInt16) throws(NetlinkError) -> Bool {
+        guard port != 0 else { return false }
+        let transport = try SocketTransport(family: NETLINK_SOCK_DIAG)
+        var request = RequestBuilder()
+        request.begin(.socketsByFamily, flags: NLM_F_DUMP, sequence: 1)
+        var question = inet_diag_req_v2()
+        question.sdiag_family = AddressFamily.ipv4.rawValue
+        question.sdiag_protocol = UInt8(IPPROTO_UDP)
+        question.idiag_states = .max
+        question.id.idiag_sport = port.bigEndian
+        request.append(question)
+        var isBound = false
+        try transport.stream(request.bytes, sequence: 1) { header, _ in
+            isBound = header.kind != .error && header.kind != .done
+            return false
+        }
+        return isBound
+    }
+
     private static func ask(_ family: AddressFamily) throws(NetlinkError) -> [TCPConnection] {
         // A dump that is left early ends with its socket.
         let transport = try SocketTransport(family: NETLINK_SOCK_DIAG)

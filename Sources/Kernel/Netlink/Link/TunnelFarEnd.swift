@@ -60,6 +60,8 @@ extension TunnelFarEnd {
 /// C counterpart: WG_CMD_GET_DEVICE of `<linux/wireguard.h>`.
 struct WireGuardPeers {
     private var mark: UInt32 = 0
+    /// The UDP port of the outer packets; 0 while the interface is down.
+    private(set) var port: UInt16 = 0
     private var peers: [(key: [UInt8], end: TunnelFarEnd)] = []
 
     /// The peers, each with the mark of the interface.
@@ -76,6 +78,7 @@ struct WireGuardPeers {
         for (type, value) in Attributes(body.bytes(from: MemoryLayout<genlmsghdr>.size)) {
             switch wgdevice_attribute(UInt32(type)) {
             case WGDEVICE_A_FWMARK: mark = value.word ?? 0
+            case WGDEVICE_A_LISTEN_PORT: port = value.load(UInt16.self, at: 0) ?? 0
             case WGDEVICE_A_PEERS: for (_, peer) in Attributes(value) { add(peer: peer) }
             default: break
             }

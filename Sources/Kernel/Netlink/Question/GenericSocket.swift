@@ -44,8 +44,9 @@ struct GenericSocket {
         return role
     }
 
-    /// The peers of the WireGuard interface of this index (WG_CMD_GET_DEVICE, needs CAP_NET_ADMIN).
-    func wireGuardPeers(ofInterface index: UInt32) throws(NetlinkError) -> [TunnelFarEnd] {
+    /// The peers of the WireGuard interface of this index (WG_CMD_GET_DEVICE, needs CAP_NET_ADMIN); nil if its outer packets travel in
+    /// another network namespace. An interface that was moved here keeps its socket where it was created.
+    func wireGuardPeers(ofInterface index: UInt32) throws(NetlinkError) -> [TunnelFarEnd]? {
         guard let family = try family(named: WG_GENL_NAME) else { throw NetlinkError("ask WireGuard", .noEntry) }
         var request = RequestBuilder()
         request.begin(family, flags: NLM_F_DUMP, sequence: 2)
@@ -64,6 +65,6 @@ struct GenericSocket {
             }
         }
         if let failure { throw NetlinkError("ask WireGuard for its peers", failure) }
-        return peers.ends
+        return try ConnectionQuestion.hasDatagramSocket(port: peers.port) ? peers.ends : nil
     }
 }

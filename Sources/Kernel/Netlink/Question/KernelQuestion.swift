@@ -66,7 +66,7 @@ package enum KernelAnswer: Hashable, Sendable {
     /// What is not known is nil.
     indirect case hardware(LinkHardware)
     case forwarding([TunnelFarEnd])
-    /// Nil if this process may not see them.
+    /// Nil if this process may not see them, or if outer packets travel in another network namespace.
     case peers([TunnelFarEnd]?)
 }
 

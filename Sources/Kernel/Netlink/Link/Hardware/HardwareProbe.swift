@@ -46,7 +46,7 @@ package final class HardwareProbe: Sendable {
         return hardware
     }
 
-    /// The peers of a WireGuard interface; nil if this process may not see them. They are not remembered: the kernel sends no event when
+    /// The peers of a WireGuard interface; nil if this process may not see them, or if its outer packets travel elsewhere. They are not remembered: the kernel sends no event when
     /// an endpoint changes.
     ///
     /// - Parameter socket: An open socket of the same namespace.
@@ -54,7 +54,7 @@ package final class HardwareProbe: Sendable {
         let answer = inside(of: socket) { () throws(NetlinkError) in
             try GenericSocket().wireGuardPeers(ofInterface: index)
         }
-        return try? answer.get()
+        return try? answer.get() ?? nil
     }
 
     /// Says whether the answer is final; one that failed for want of descriptors or memory is worth another try.
