@@ -116,8 +116,7 @@ struct Device: Sendable, CustomTestStringConvertible {
         Device(.wwan, "qmimux0", type: 65534),
         Device(.wwan, "wwp0s20u4", bus: "usb", deviceType: "wwan", driver: "cdc_ncm"),
         Device(.wwan, "ccmni0"),
-        Device(.tunnel, "l2tpeth0"),
-        Device(.tunnel, "wan7", deviceType: "l2tpeth"),
+        Device(.tunnel, "l2tpeth0", deviceType: "l2tpeth"),
         Device(.other, "can0", type: 280, bus: "spi"),
         Device(.other, "none0", type: 65534),
     ]

@@ -45,6 +45,11 @@ import Testing
         #expect(links.classify(2)?.class.type == device.expected)
     }
 
+    @Test func `an interface of L2TP is a tunnel under any name`() {
+        let links = FakeLinks([.fake(2, "wan0")], hardware: [2: LinkHardware(deviceType: "l2tpeth")])
+        #expect(links.classify(2)?.class == InterfaceClass(.tunnel))
+    }
+
     @Test(arguments: [WirelessRole.accessPoint, .accessPointVLAN, .peerGroupOwner, .monitor])
     func `Wi-Fi that serves others is no uplink`(role: WirelessRole) {
         let links = FakeLinks([.fake(2, "wlan0")], hardware: [2: LinkHardware(wireless: role, deviceType: "wlan")])
