@@ -52,14 +52,19 @@ import Testing
     /// A host beyond this machine, as far as the sender can tell.
     private func portal(
         _ outbox: Outbox,
-        proof: DeliveryProof? = nil
+        proof: DeliveryProof? = nil,
+        unassigned: [String] = [],
+        names: [String] = []
     ) async throws -> [OutboxEvent] {
+        let coordinator = try HTTPLab(verdicts: PlayedVerdicts(unassigned: unassigned)).coordinator
         var configuration = HTTPLab.configuration
         configuration.dnsOverride = ["api.example": "127.0.0.1"]
+        for name in names { configuration.dnsOverride[name] = "127.0.0.1" }
         let events = Locked<[OutboxEvent]>([])
         try await withClient(configuration) { client in
-            let sender = HTTPOutboxSender(client: client, proof: proof, coordinator: lab.coordinator)
-            try await outbox.flush(sender: sender, coordinator: lab.coordinator) { event in
+            var sender = HTTPOutboxSender(client: client, proof: proof, coordinator: coordinator)
+            sender.makeName = { "absent" }
+            try await outbox.flush(sender: sender, coordinator: coordinator) { event in
                 events.withLock { $0.append(event) }
             }
         }
@@ -83,6 +88,32 @@ import Testing
                 #expect(try await outbox.entries().count == 1)
                 #expect(try await portal(outbox, proof: .status(200)).first?.delivered != nil)
                 #expect(try await outbox.entries().isEmpty)
+            }
+        }
+    }
+
+    /// 127.9.9.9 refuses connections as an address that no host has.
+    @Test(arguments: [
+        (["127.9.9.9"], [], nil),
+        (["127.9.9.9", "127.0.0.1"], [], "status 200, but 127.0.0.1, which no host has, answers, too"),
+        (["127.9.9.9"], ["absent.example"], "status 200, but absent.example, which no host has, answers, too"),
+        ([], [], "a URL that does not exist has status 200"),
+    ])
+    func `a server that answers every URL over http has the request if no server answers for hosts that do not exist`(
+        unassigned: [String],
+        names: [String],
+        cause: String?
+    ) async throws {
+        try await withFaultServer { server in
+            try await withOutbox { outbox in
+                try await outbox.enqueue(Self.post(server.url().replacing("127.0.0.1", with: "api.example")))
+                let event = try #require(try await portal(outbox, unassigned: unassigned, names: names).first)
+                if let cause {
+                    #expect(event.held?.lastError?.contains(cause) == true && event.held?.attempts == 0, "\(event)")
+                } else {
+                    #expect(event.delivered != nil, "\(event)")
+                }
+                #expect(try await outbox.entries().count == (cause == nil ? 0 : 1))
             }
         }
     }

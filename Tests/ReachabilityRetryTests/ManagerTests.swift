@@ -74,6 +74,20 @@ import Testing
         #expect(made.withLock { $0 } == 1)
     }
 
+    @Test func `an address that no host has is of a prefix that is routed as the network at large is`() {
+        let verdicts = MonitoredVerdicts { [kernel] host in
+            guard let host else { return try? NetworkReachabilityManager(kernel: kernel) }
+            return IPAddress(host).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
+        }
+        #expect(verdicts.unassignedAddresses() == [])
+        plugIn()
+        #expect(verdicts.unassignedAddresses() == ["198.51.100.1"], "192.0.2.0/24 is in use")
+        kernel.addRoute("198.51.100.0/24", via: "192.0.2.1")
+        kernel.addAddress("2001:db8::7/64", to: "eth0")
+        kernel.addRoute("::/0", via: "2001:db8::1")
+        #expect(verdicts.unassignedAddresses() == ["203.0.113.1", "3fff::1"])
+    }
+
     @Test func `without a manager the clock decides`() async throws {
         let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts { _ in nil })
         let quick = try Backoff(base: .milliseconds(1))

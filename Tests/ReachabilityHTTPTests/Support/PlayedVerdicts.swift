@@ -10,6 +10,14 @@ final class PlayedVerdicts: VerdictSource {
     }
 
     private let state = Locked(State())
+    private let unassigned: [String]
+
+    /// - Parameter unassigned: The addresses that no host has.
+    init(unassigned: [String] = []) {
+        self.unassigned = unassigned
+    }
+
+    func unassignedAddresses() -> [String] { unassigned }
 
     var isReachable: Bool { state.withLock { $0.verdict.status == .reachable } }
 

@@ -98,7 +98,7 @@ struct CheckSite: Sendable {
             let facts = LineFacts(path, of: manager, generation: Self.generation)
             let prober = Self.prober(self.engine, facts, options, family, trust, gate)
             let used = Array(facts.own) + [path.gateway].compactMap { $0?.wire } + (servers ?? []).map(\.wire)
-            let unassigned = UnassignedAddress.choose(family, along: path, of: manager, options, used: used)
+            let unassigned = UnassignedAddress.choose(family, along: path, of: manager, used: used)
             lines.append(Line(prober: prober, path: path, direction: direction, unassigned: unassigned))
         }
         self.lines = lines

@@ -13,4 +13,6 @@ struct ProxiedVerdicts: VerdictSource {
     func ask(_ host: String?) -> RetryVerdict { verdicts.ask(host.map(proxies.asked)) }
 
     func isLocal(_ address: String) -> Bool { verdicts.isLocal(address) }
+
+    func unassignedAddresses() -> [String] { verdicts.unassignedAddresses() }
 }

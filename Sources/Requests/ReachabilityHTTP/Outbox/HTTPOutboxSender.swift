@@ -21,8 +21,9 @@ public import ReachabilityRetry
 /// Redirects are not followed: what leads elsewhere may be a portal (see `OutboxResult`).
 ///
 /// TLS proves that the server has answered. Over `http` a portal may answer with 200 in its place, so a success counts only with a
-/// ``DeliveryProof``, or, without one, if the same host refuses a URL that does not exist: a portal answers for every URL. A
-/// loopback address needs no proof.
+/// ``DeliveryProof``, or, without one, if the same host refuses a URL that does not exist, because a portal answers for every URL. If the
+/// host answers that URL, too, a success counts if no server answers for addresses and names that no host has, because a portal does.
+/// That takes up to two seconds. A loopback address needs no proof.
 ///
 /// | What happened | Then |
 /// |---|---|
@@ -37,6 +38,14 @@ public struct HTTPOutboxSender: OutboxSender {
     private let options: RequestRetryOptions
     private let policy: RetryPolicy
     private let proof: DeliveryProof?
+    /// Makes a name that no host and no resource has.
+    var makeName: @Sendable () -> String = {
+        var generator = SystemRandomNumberGenerator()
+        return String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
+    }
+
+    /// The maximum time in which an interceptor answers, long enough for a second SYN.
+    private static let interceptionLimit = Duration.seconds(2)
 
     /// A sender; it may be used by several outboxes.
     ///
@@ -58,9 +67,14 @@ public struct HTTPOutboxSender: OutboxSender {
         self.proof = proof
         settings = ClientSettings(client)
         options = RequestRetryOptions(adapter: adapter, redirects: RedirectRule.none, coordinator: coordinator)
+        policy = Self.once(within: max(limit, .milliseconds(1)))
+    }
+
+    /// One attempt.
+    private static func once(within limit: Duration) -> RetryPolicy {
         let standard = RetryPolicy.standard
-        policy = RetryPolicy(
-            checkedDeadline: max(limit, .milliseconds(1)),
+        return RetryPolicy(
+            checkedDeadline: limit,
             attempts: 1,
             attemptsAfterSending: 1,
             attemptsUnresolved: 1,
@@ -76,7 +90,7 @@ public struct HTTPOutboxSender: OutboxSender {
     /// Sends it once.
     public func send(_ delivery: OutboxDelivery) async -> OutboxResult {
         do {
-            let answer = try await send(HTTPClientRequest(delivery.request), options, isProbe: delivery.isProbe)
+            let answer = try await send(HTTPClientRequest(delivery.request), policy, options, isProbe: delivery.isProbe)
             let status = Int(answer.status.code)
             let result = OutboxResult(
                 status: status,
@@ -96,6 +110,7 @@ public struct HTTPOutboxSender: OutboxSender {
 
     private func send(
         _ request: HTTPClientRequest,
+        _ policy: RetryPolicy,
         _ options: RequestRetryOptions,
         isProbe: Bool
     ) async throws(RetryError) -> HTTPClientResponse {
@@ -113,21 +128,79 @@ public struct HTTPOutboxSender: OutboxSender {
         ).once(isProbe: isProbe)
     }
 
-    /// What a success without a proof comes to: over `http`, a URL that cannot exist is requested from the same host.
+    /// The result of a success without a proof. Over `http`, a URL that does not exist is requested from the same host.
     private func proven(_ delivery: OutboxDelivery, _ status: Int) async throws(RetryError) -> OutboxResult {
         guard let origin = delivery.request.unprotectedOrigin else { return .delivered }
-        var generator = SystemRandomNumberGenerator()
-        let name = String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
-        var request = HTTPClientRequest(url: "\(origin)/\(name)")
-        request.method = HTTPMethod(rawValue: delivery.request.method)
-        var plain = options
-        plain.adapter = nil
-        let answer = try await send(request, plain, isProbe: false)
+        let method = HTTPMethod(rawValue: delivery.request.method)
+        let answer = try await send(plain("\(origin)/\(makeName())", method), policy, plainOptions, isProbe: false)
         await answer.discard()
         let other = Int(answer.status.code)
-        if 400..<500 ~= other, other != 407 { return .delivered }
-        let remedy = "expect an answer that only the server gives"
-        return .held(cause: "status \(status), but a URL that does not exist has status \(other): a portal? \(remedy)")
+        let remedy = "a portal? expect an answer that only the server gives"
+        switch other {
+        case 407, 511: break
+        case 400..<500: return .delivered
+        default:
+            switch await interception(of: origin) {
+            case .absent: return .delivered
+            case .answer(let host):
+                return .held(cause: "status \(status), but \(host), which no host has, answers, too: \(remedy)")
+            case nil: break
+            }
+        }
+        return .held(cause: "status \(status), but a URL that does not exist has status \(other): \(remedy)")
+    }
+
+    /// The answers of hosts that do not exist.
+    private enum Interception: Equatable {
+        case absent
+        /// From this address or name.
+        case answer(String)
+    }
+
+    /// Requests a page from addresses and a name that no host has, at the port of the origin. A portal intercepts connections, or resolves
+    /// all names to itself.
+    ///
+    /// - Returns: Nil if an address cannot be asked.
+    private func interception(of origin: String) async -> Interception? {
+        let addresses = options.coordinator.unassignedAddresses()
+        guard let url = RequestURL(origin), !addresses.isEmpty else { return nil }
+        let names = WireAddress(url.host) == nil ? ["\(makeName()).example"] : []
+        return await withTaskGroup(of: Interception?.self) { group in
+            for host in addresses + names {
+                group.addTask {
+                    let authority = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+                    let request = plain("http://\(authority):\(url.port)/", .GET)
+                    do throws(RetryError) {
+                        let limited = Self.once(within: Self.interceptionLimit)
+                        let answer = try await send(request, limited, plainOptions, isProbe: false)
+                        await answer.discard()
+                        // A proxy that forwards reports that it cannot connect.
+                        return [502, 503, 504].contains(answer.status.code) ? .absent : .answer(host)
+                    } catch {
+                        // A name that does not exist has no path.
+                        let isWait = !names.contains(host) && (error.lastError as? UnsentAttempt)?.isWait == true
+                        return isWait || [.cancelled, .shutDown].contains(error.ending) ? nil : .absent
+                    }
+                }
+            }
+            return await group.reduce(.absent) { whole, part in
+                if case .answer = whole { whole } else if case .answer = part { part } else { part == nil ? nil : whole }
+            }
+        }
+    }
+
+    /// A request without header and body.
+    private func plain(_ url: String, _ method: HTTPMethod) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: url)
+        request.method = method
+        return request
+    }
+
+    /// The options without the adapter, whose credentials only the server gets.
+    private var plainOptions: RequestRetryOptions {
+        var options = options
+        options.adapter = nil
+        return options
     }
 }
 

@@ -31,7 +31,8 @@ extension OutboxResult {
 }
 
 extension UnsentAttempt {
-    fileprivate var isWait: Bool {
+    /// Whether the client was not asked: there is no path, or the host has asked to be left alone.
+    var isWait: Bool {
         switch self {
         case .noPath, .heldBack: true
         case .notConnected: false

@@ -77,6 +77,9 @@ public final class RetryCoordinator: Sendable {
         state.withLock { $0.lanes[host?.lowercased()]?.bucket.tokens ?? limits.budget.capacity }
     }
 
+    /// Addresses that no host has, one for each family in which the network at large has a path.
+    package func unassignedAddresses() -> [String] { source.unassignedAddresses() }
+
     /// Evenly distributed from 0 to 1.
     func chance() -> Double {
         state.withLock { $0.chance() }

@@ -54,6 +54,12 @@ public struct MonitoredVerdicts: VerdictSource {
         return flags.contains(.isLocalAddress)
     }
 
+    /// Addresses of documentation prefixes that are routed as the network at large is.
+    public func unassignedAddresses() -> [String] {
+        guard let atLarge = manager(of: nil)?.options.addressesAtLarge else { return [] }
+        return UnassignedAddress.choose(towards: atLarge) { manager(of: $0.description) }.map(\.description)
+    }
+
     private func manager(of place: String?) -> NetworkReachabilityManager? {
         if let manager = kept.withLock({ $0[place] }) { return manager }
         guard let manager = makeManager(place) else { return nil }

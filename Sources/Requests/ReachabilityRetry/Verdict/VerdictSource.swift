@@ -14,11 +14,18 @@ public protocol VerdictSource: Sendable {
 
     /// Whether this machine has an address now. It must not block. Unless implemented, it has.
     func isLocal(_ address: String) -> Bool
+
+    /// Addresses that no host has, one for each family in which the network at large has a path: a host that answers there intercepts. It
+    /// must not block. Unless implemented, there are none.
+    func unassignedAddresses() -> [String]
 }
 
 extension VerdictSource {
     /// Not known to be gone.
     public func isLocal(_ address: String) -> Bool { true }
+
+    /// None.
+    public func unassignedAddresses() -> [String] { [] }
 
     /// What a watch says that is let go of at once.
     public func ask(_ host: String?) -> RetryVerdict { watch(host) { _ in }.ask() }

@@ -1,10 +1,9 @@
-import LinuxPrimitives
+package import LinuxPrimitives
 import Netlink
-import NetworkReachability
 
-/// An address of a documentation prefix. On the internet no host has one, so that a host that answers there intercepts. Laboratories use
-/// these prefixes all the same.
-enum UnassignedAddress {
+/// An address of a documentation prefix. On the internet no host has one, so that a host that answers there intercepts. Some laboratories
+/// use these prefixes, so the routes and the addresses in use decide.
+package enum UnassignedAddress {
     /// RFC 5737, RFC 3849 and RFC 9637, in the sequence in which they are tried.
     private static let prefixes = [
         AddressPrefix(WireAddress(ipv4: 0xc000_0200), length: 24),
@@ -21,12 +20,12 @@ enum UnassignedAddress {
     ///
     /// - Parameters:
     ///   - path: The path to the network at large. Packets to the address must take it.
+    ///   - manager: The manager of that path. Its interface and its firewall mark count.
     ///   - used: Addresses of hosts that exist.
-    static func choose(
+    package static func choose(
         _ family: AddressFamily,
         along path: NetworkPath,
         of manager: NetworkReachabilityManager,
-        _ options: CheckOptions,
         used: some Sequence<WireAddress>
     ) -> IPAddress? {
         for prefix in prefixes where prefix.family == family && !used.contains(where: prefix.contains) {
@@ -34,8 +33,8 @@ enum UnassignedAddress {
             let query = RouteQuery(
                 destination: address,
                 source: family == .ipv4 ? path.source?.wire : nil,
-                outputInterface: options.interface == nil ? nil : path.interface?.index,
-                mark: options.firewallMark
+                outputInterface: manager.options.interface == nil ? nil : path.interface?.index,
+                mark: manager.options.firewallMark
             )
             let entry = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
                 try judge.answers.entry(query)
@@ -45,8 +44,28 @@ enum UnassignedAddress {
         return nil
     }
 
+    /// Returns an address that no host has for each family in which the network at large has a path. Queries the kernel on the calling
+    /// thread.
+    ///
+    /// - Parameter makeManager: Makes the manager of an address at large.
+    package static func choose(
+        towards addresses: [IPAddress],
+        _ makeManager: (IPAddress) -> NetworkReachabilityManager?
+    ) -> [IPAddress] {
+        AddressFamily.allCases.compactMap { family in
+            guard let direction = addresses.first(where: { $0.wire.family == family }),
+                let manager = makeManager(direction), case let path = manager.path, path.status.isReachable
+            else { return nil }
+            let own = try? manager.record.monitor.answering { judge throws(MissingAnswers) in
+                try judge.answers.addresses()
+            }
+            let used = (own ?? []).map(\.address) + [path.gateway].compactMap { $0?.wire }
+            return choose(family, along: path, of: manager, used: used)
+        }
+    }
+
     /// Whether two addresses are of one documentation prefix.
-    static func isOfOneNetwork(_ one: IPAddress, _ other: IPAddress) -> Bool {
+    package static func isOfOneNetwork(_ one: IPAddress, _ other: IPAddress) -> Bool {
         prefixes.contains { $0.contains(one.wire) && $0.contains(other.wire) }
     }
 }
