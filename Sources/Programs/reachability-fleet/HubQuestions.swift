@@ -9,9 +9,9 @@ struct Devices: ParsableCommand {
     @OptionGroup var arguments: FleetDevicesArguments
 
     func run() throws {
-        let site = arguments.site.map { "&site=\($0.percentEncoded)" } ?? ""
-        let unexplained = arguments.unexplained ? "&unexplained=true" : ""
-        try ServiceClient(arguments.options, of: .hub).printList("/v1/devices?limit=1000\(site)\(unexplained)")
+        let site = arguments.site.map { [("site", $0)] } ?? []
+        let unexplained = arguments.unexplained ? [("unexplained", "true")] : []
+        try ServiceClient(arguments.options, of: .hub).printList("/v1/devices", site + unexplained)
     }
 }
 
@@ -22,11 +22,10 @@ struct Incidents: ParsableCommand {
     @OptionGroup var arguments: FleetIncidentsArguments
 
     func run() throws {
-        let client = ServiceClient(arguments.options, of: .hub)
+        let client = try ServiceClient(arguments.options, of: .hub)
         if let incident = arguments.incident { return try client.printOne("/v1/incidents/\(incident.percentEncoded)") }
-        let site = arguments.site.map { "&site=\($0.percentEncoded)" } ?? ""
-        let state = arguments.open ? "&state=open" : ""
-        try client.printList("/v1/incidents?limit=1000\(site)\(state)")
+        let site = arguments.site.map { [("site", $0)] } ?? []
+        try client.printList("/v1/incidents", site + (arguments.open ? [("state", "open")] : []))
     }
 }
 
@@ -38,13 +37,13 @@ struct Forget: ParsableCommand {
 
     func run() throws {
         let client = ServiceClient(socket: arguments.socket, json: false, of: .hub)
-        if let site = arguments.site { return try client.delete("/v1/devices?site=\(site.percentEncoded)") }
+        if let site = arguments.site { return try client.change("DELETE", "/v1/devices?site=\(site.percentEncoded)") }
         let device = arguments.device ?? ""
-        if arguments.everywhere { return try client.delete("/v1/devices?device=\(device.percentEncoded)") }
+        if arguments.everywhere { return try client.change("DELETE", "/v1/devices?device=\(device.percentEncoded)") }
         let parts = try place(of: device, client).split(at: "/", omittingEmptySubsequences: false).map {
             String($0).percentEncoded
         }
-        try client.delete("/v1/devices/\(parts.joined(separator: "/"))")
+        try client.change("DELETE", "/v1/devices/\(parts.joined(separator: "/"))")
     }
 
     /// `SITE/DEVICE`.

@@ -16,7 +16,7 @@ struct ReachabilityCommand: ParsableCommand {
         subcommands: [
             Watch.self, Status.self, Why.self, CompanionPart<CheckArguments>.self, Wait.self, Run.self, Retry.self,
             List.self, Record.self, Replay.self,
-            Serve.self, Outages.self, Availability.self, Report.self,
+            Serve.self, Outages.self, Availability.self, Report.self, Note.self, Maintenance.self, CheckNow.self,
             CompanionPart<DownloadArguments>.self, Outbox.self, CompanionPart<PinArguments>.self,
             CompanionPart<TrustArguments>.self, Fleet.self,
         ]

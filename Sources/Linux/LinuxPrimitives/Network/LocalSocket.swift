@@ -84,6 +84,74 @@ package enum LocalSocket {
         patience: Duration
     ) throws(SystemError) -> [UInt8] {
         let file = try connect(to: path)
+        StreamExchange.limit(file, to: patience)
+        return try StreamExchange.exchange(bytes, over: file, limit: limit)
+    }
+}
+
+/// One request and its answer over a connection that the other side closes.
+package enum StreamExchange {
+    /// Sends bytes to a host over TCP, and returns all that comes until the other side closes. Each address of the host is tried.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes of the answer (EFBIG).
+    ///   - patience: The maximum time in which nothing comes or is taken (EAGAIN), and in which a connection is made (EINPROGRESS).
+    package static func exchange(
+        _ bytes: [UInt8],
+        with addresses: [NameLookup.Address],
+        port: UInt16,
+        limit: Int,
+        patience: Duration
+    ) throws(SystemError) -> [UInt8] {
+        var failure = SystemError(rawValue: EADDRNOTAVAIL)
+        for address in addresses {
+            let file: Descriptor
+            do throws(SystemError) { file = try connect(to: address, port: port, patience: patience) } catch {
+                failure = error
+                continue
+            }
+            return try exchange(bytes, over: file, limit: limit)
+        }
+        throw failure
+    }
+
+    private static func connect(
+        to address: NameLookup.Address,
+        port: UInt16,
+        patience: Duration
+    ) throws(SystemError) -> Descriptor {
+        let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        let number = socket(CInt(address.address.family.rawValue), type, 0)
+        guard number >= 0 else { throw .current }
+        let file = Descriptor(owning: number)
+        limit(file, to: patience)
+        let result: CInt
+        switch address.address.family {
+        case .ipv4:
+            var place = sockaddr_in()
+            place.sin_family = sa_family_t(AF_INET)
+            place.sin_port = port.bigEndian
+            withUnsafeMutableBytes(of: &place.sin_addr) { $0.copyBytes(from: address.address.bytes) }
+            result = withUnsafeBytes(of: &place) { connect(number, $0) }
+        case .ipv6:
+            var place = sockaddr_in6()
+            place.sin6_family = sa_family_t(AF_INET6)
+            place.sin6_port = port.bigEndian
+            place.sin6_scope_id = address.zone ?? 0
+            withUnsafeMutableBytes(of: &place.sin6_addr) { $0.copyBytes(from: address.address.bytes) }
+            result = withUnsafeBytes(of: &place) { connect(number, $0) }
+        }
+        guard result == 0 else { throw .current }
+        return file
+    }
+
+    private static func connect(_ number: CInt, _ place: UnsafeRawBufferPointer) -> CInt {
+        guard let address = place.baseAddress else { return -1 }
+        return Glibc.connect(number, address.assumingMemoryBound(to: sockaddr.self), socklen_t(place.count))
+    }
+
+    /// Sets the maximum time in which nothing comes or is taken.
+    fileprivate static func limit(_ file: borrowing Descriptor, to patience: Duration) {
         var time = timeval(
             tv_sec: Int(patience.components.seconds),
             tv_usec: Int(patience.components.attoseconds / 1_000_000_000_000)
@@ -91,6 +159,13 @@ package enum LocalSocket {
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(file.number, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
         }
+    }
+
+    fileprivate static func exchange(
+        _ bytes: [UInt8],
+        over file: borrowing Descriptor,
+        limit: Int
+    ) throws(SystemError) -> [UInt8] {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(file.number, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }

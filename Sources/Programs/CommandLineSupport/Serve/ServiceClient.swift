@@ -1,28 +1,65 @@
 import LinuxPrimitives
 
-/// Asks a service over its Unix socket, and prints what it tells.
+/// Sends requests to a service over its Unix socket or over HTTP, and prints the answers.
 package struct ServiceClient {
-    private let service: ServiceSocket
-    private let socket: String
-    private let json: Bool
+    private enum Place {
+        case socket(String)
+        /// With the field that has a token.
+        case url(ServiceURL, authorization: String)
+    }
 
-    package init(_ options: ServiceOptions, of service: ServiceSocket = .service) {
-        self.init(socket: options.socket, json: options.json, of: service)
+    /// The size of a page.
+    private static let pageLimit = 1000
+    private static let answerLimit = 256 << 20
+    private static let patience = Duration.seconds(30)
+
+    private let service: ServiceSocket
+    private let place: Place
+    private let json: Bool
+    private let utc: Bool
+
+    /// - Throws: ``ExitMessage`` for a URL or a token that cannot be used.
+    package init(_ options: ServiceOptions, of service: ServiceSocket = .service) throws(ExitMessage) {
+        (self.service, json, utc) = (service, options.json, options.utc)
+        guard let url = options.url else {
+            place = .socket(options.socket ?? service.usual)
+            return
+        }
+        let token = try options.tokenFile.map(Self.token)
+        place = .url(try ServiceURL(url), authorization: token.map { "Authorization: Bearer \($0)\r\n" } ?? "")
     }
 
     /// - Parameter named: The path of the socket; nil for the usual one.
     package init(socket named: String?, json: Bool, of service: ServiceSocket = .service) {
-        (self.service, self.json) = (service, json)
-        socket = named ?? service.usual
+        (self.service, self.json, utc) = (service, json, false)
+        place = .socket(named ?? service.usual)
+    }
+
+    private static func token(_ file: String) throws(ExitMessage) -> String {
+        guard let text = TextFile.read(file) else {
+            throw ExitMessage("cannot read \(file.printable): \(SystemError.current)", .noInput)
+        }
+        let token = text.split(at: "\n").first ?? ""
+        guard 1...1024 ~= token.utf8.count, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            throw ExitMessage("the first line of \(file.printable) is not a token", .dataError)
+        }
+        return String(token)
     }
 
     /// Prints a list, page after page.
-    package func printList(_ target: String) throws(ExitMessage) {
-        var next: String? = target
-        while let target = next {
+    ///
+    /// - Parameter limit: The maximum number of items.
+    package func printList(_ path: String, _ query: [(String, String)] = [], limit: Int = .max) throws(ExitMessage) {
+        let pairs = [("limit", "\(min(limit, Self.pageLimit))")] + query
+        var next: String? = path + "?" + pairs.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
+        var rest = limit
+        while let target = next, rest > 0 {
             let answer = try get(target)
             next = answer.next
-            if !Self.write(answer.body) { return }
+            // Each item is a line.
+            let lines = answer.body.split(separator: UInt8(ascii: "\n")).prefix(rest)
+            rest -= lines.count
+            for line in lines { if !write(line: Array(line)) { return } }
         }
     }
 
@@ -33,80 +70,123 @@ package struct ServiceClient {
 
     /// Prints one thing.
     package func printOne(_ target: String) throws(ExitMessage) {
-        Self.write(try get(target).body)
+        write(try get(target).body)
     }
 
-    /// Lets the service read its configuration again, and prints what it says to that.
+    /// Lets the service read its configuration again, and prints the answer.
     ///
-    /// - Throws: ``ExitMessage`` with what is wrong in it, each problem told before on standard error.
+    /// - Throws: ``ExitMessage`` with the error in it, each problem printed before on standard error.
     package func reload() throws(ExitMessage) {
-        let answer = try ask("POST", "/v1/reload", "Content-Length: 0\r\n")
-        switch answer.status {
-        case 200: Self.write(answer.body)
-        case 403: throw ExitMessage(answer.complaint, .noPermission)
-        case 422:
-            let lines = String(decoding: answer.body, as: UTF8.self).split(at: "\n")
-            for line in lines.dropLast() { StandardError.write(String(line)) }
-            throw ExitMessage(lines.last.map(String.init) ?? "the configuration is not applied", .configuration)
-        default: throw ExitMessage(answer.complaint, .unavailable)
-        }
+        let answer = try ask("POST", "/v1/reload")
+        // Without a configuration there is nothing to read again.
+        if answer.status == 409 { throw ExitMessage(answer.complaint, .unavailable) }
+        guard answer.status == 422 else { return try finish(answer) }
+        let lines = String(decoding: answer.body, as: UTF8.self).split(at: "\n")
+        for line in lines.dropLast() { StandardError.write(String(line)) }
+        throw ExitMessage(lines.last.map(String.init) ?? "the configuration is not applied", .configuration)
     }
 
-    /// Has something taken away.
+    /// Changes something, and prints the answer.
     ///
-    /// - Throws: ``ExitMessage`` where there is no such thing, or this user may not.
-    package func delete(_ target: String) throws(ExitMessage) {
-        let answer = try ask("DELETE", target)
-        switch answer.status {
-        case 200: Self.write(answer.body)
-        case 204: return
-        case 400, 404: throw ExitMessage(answer.complaint, .usage)
-        case 403: throw ExitMessage(answer.complaint, .noPermission)
-        default: throw ExitMessage(answer.complaint, .unavailable)
-        }
+    /// - Throws: ``ExitMessage`` if the service refuses it.
+    package func change(_ method: String, _ target: String, _ body: JSONObject? = nil) throws(ExitMessage) {
+        try finish(try ask(method, target, body?.bytes ?? []))
     }
 
-    /// - Returns: Whether anybody reads.
-    @discardableResult
-    private static func write(_ text: [UInt8]) -> Bool {
+    private func finish(_ answer: ServiceAnswer) throws(ExitMessage) {
+        guard 200..<300 ~= answer.status else { throw refusal(answer) }
+        if answer.status != 204 { write(answer.body) }
+    }
+
+    /// Prints bytes, line by line.
+    private func write(_ text: [UInt8]) {
         let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for line in lines.last?.isEmpty == true ? lines.dropLast() : lines[...] {
-            if !StandardOutput.write(Array(line)) { return false }
+            if !write(line: Array(line)) { return }
         }
-        return true
+    }
+
+    /// - Returns: Whether the output is still read.
+    private func write(line: [UInt8]) -> Bool {
+        StandardOutput.write(json || utc ? line : Timestamp.localized(line))
     }
 
     private func get(_ target: String) throws(ExitMessage) -> ServiceAnswer {
         let answer = try ask("GET", target)
+        guard answer.status == 200 else { throw refusal(answer) }
+        return answer
+    }
+
+    private func refusal(_ answer: ServiceAnswer) -> ExitMessage {
         switch answer.status {
-        case 200: return answer
-        case 400, 404: throw ExitMessage(answer.complaint, .usage)
-        default: throw ExitMessage(answer.complaint, .unavailable)
+        case 400, 404, 409: ExitMessage(answer.complaint, .usage)
+        case 401, 403: ExitMessage(answer.complaint, .noPermission)
+        case 429: ExitMessage(answer.complaint, .temporaryFailure)
+        default: ExitMessage(answer.complaint, .unavailable)
         }
     }
 
-    private func ask(_ method: String, _ target: String, _ fields: String = "") throws(ExitMessage) -> ServiceAnswer {
-        let accept = json ? "application/jsonl" : "text/plain"
-        let request =
-            "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: \(accept)\r\nConnection: close\r\n\(fields)\r\n"
+    private func ask(_ method: String, _ target: String, _ body: [UInt8] = []) throws(ExitMessage) -> ServiceAnswer {
+        var lines = ["Accept: \(json ? "application/jsonl" : "text/plain")", "Connection: close"]
+        if method != "GET" { lines.append("Content-Length: \(body.count)") }
+        let fields = lines.map { $0 + "\r\n" }.joined()
         let bytes: [UInt8]
-        do {
-            bytes = try LocalSocket.exchange(
-                Array(request.utf8),
-                with: socket,
-                limit: 256 << 20,
-                patience: .seconds(30)
-            )
-        } catch {
-            throw message(error)
+        switch place {
+        case .socket(let path):
+            let head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n"
+            do {
+                bytes = try LocalSocket.exchange(
+                    Array(head.utf8) + body,
+                    with: path,
+                    limit: Self.answerLimit,
+                    patience: Self.patience
+                )
+            } catch {
+                throw message(error, path)
+            }
+        case .url(let url, let authorization):
+            let head =
+                "\(method) \(url.path)\(target) HTTP/1.1\r\nHost: \(url.authority)\r\n\(authorization)\(fields)\r\n"
+            bytes = try exchange(Array(head.utf8) + body, with: url)
         }
         guard let answer = ServiceAnswer(bytes) else {
-            throw ExitMessage("what listens at \(socket.printable) is no service of reachability", .unavailable)
+            throw ExitMessage("what listens at \(name) is no service of reachability", .unavailable)
         }
         return answer
     }
 
-    private func message(_ error: SystemError) -> ExitMessage {
+    private func exchange(_ bytes: [UInt8], with url: ServiceURL) throws(ExitMessage) -> [UInt8] {
+        let addresses: [NameLookup.Address]
+        do throws(NameLookup.Failure) { addresses = try NameLookup.addresses(of: url.host) } catch {
+            let reason = if case .unavailable(let text) = error { text } else { "the name has no address" }
+            throw ExitMessage("cannot ask \(name): \(reason)", .unavailable)
+        }
+        do throws(SystemError) {
+            return try StreamExchange.exchange(
+                bytes,
+                with: addresses,
+                port: url.port,
+                limit: Self.answerLimit,
+                patience: Self.patience
+            )
+        } catch {
+            switch error {
+            case .connectionRefused: throw ExitMessage("no service listens at \(name)", .unavailable)
+            case .tryAgain: throw ExitMessage("the service at \(name) does not answer", .unavailable)
+            default: throw ExitMessage("cannot ask \(name): \(error)", .unavailable)
+            }
+        }
+    }
+
+    /// Where the service is, for messages.
+    private var name: String {
+        switch place {
+        case .socket(let path): path.printable
+        case .url(let url, _): "http://\(url.authority)\(url.path)"
+        }
+    }
+
+    private func message(_ error: SystemError, _ socket: String) -> ExitMessage {
         switch error {
         case .noEntry, .connectionRefused:
             let hint = "start one with `\(service.command)`, or name its socket with --socket"

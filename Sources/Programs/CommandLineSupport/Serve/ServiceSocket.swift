@@ -56,8 +56,25 @@ package struct ServiceOptions: ParsableArguments {
     )
     package var socket: String?
 
+    @Option(help: ArgumentHelp("Ask over HTTP: http://127.0.0.1:9672, for example.", valueName: "url"))
+    package var url: String?
+
+    @Option(
+        help: ArgumentHelp("A file with the token for --url.", valueName: "file"),
+        completion: .file()
+    )
+    package var tokenFile: String?
+
+    @Flag(help: "Print times in UTC, not in local time.")
+    package var utc = false
+
     @Flag(help: "Print one JSON object per line (schema 1).")
     package var json = false
 
     package init() {}
+
+    package func validate() throws {
+        if socket != nil, url != nil { throw ValidationError("Give --socket or --url, not both.") }
+        if tokenFile != nil, url == nil { throw ValidationError("--token-file needs --url.") }
+    }
 }

@@ -10,21 +10,36 @@ struct Outages: ParsableCommand {
         usage: "reachability outages [<options>]",
         discussion: """
             Examples: reachability outages
-                      reachability outages --json --target internet
+                      reachability outages --since 7d --open --json
             Exit status: 0 printed, 64 usage, 69 no service, 74 output, 77 no permission.
 
-            A service is `reachability serve`; it is asked over its Unix socket.
+            A service is `reachability serve`. --socket or --url names another one.
             """
     )
 
-    @Option(help: ArgumentHelp("Of this target alone.", valueName: "name"))
+    @Option(help: ArgumentHelp("Print only outages of this target.", valueName: "name"))
     var target: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Print only outages that lasted until after: 24h, or a time.", valueName: "time")
+    )
+    var since: PastArgument?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("The maximum number of outages.", valueName: "number"))
+    var limit: CountArgument?
+
+    @Flag(help: "Print only outages that last.")
+    var open = false
 
     @OptionGroup var options: ServiceOptions
 
     func run() throws {
-        let query = target.map { "&target=\($0.percentEncoded)" } ?? ""
-        try ServiceClient(options).printList("/v1/outages?limit=1000\(query)")
+        var query = target.map { [("target", $0)] } ?? []
+        if let since { query.append(("from", Timestamp(real: try since.real(before: SystemClock.real)).text)) }
+        if open { query.append(("state", "open")) }
+        let limit = try limit?.value("--limit") ?? .max
+        try ServiceClient(options).printList("/v1/outages", query, limit: limit)
     }
 }
 
@@ -55,9 +70,9 @@ struct Availability: ParsableCommand {
     @OptionGroup var options: ServiceOptions
 
     func run() throws {
-        let query = target.map { "&target=\($0.percentEncoded)" } ?? ""
         let window = DurationText.text(try window.value)
-        try ServiceClient(options).printList("/v1/availability?limit=1000&window=\(window)\(query)")
+        let query = [("window", window)] + (target.map { [("target", $0)] } ?? [])
+        try ServiceClient(options).printList("/v1/availability", query)
     }
 }
 

@@ -49,7 +49,7 @@ extension API {
     }
 
     /// Has a target checked now; what that finds is told as everything else is.
-    func check(_ name: String) throws(Problem) -> WebAnswer {
+    func check(_ name: String, _ request: WebRequest) throws(Problem) -> WebAnswer {
         switch service.askForCheck(of: name) {
         case .accepted:
             var object = JSONObject()
@@ -57,7 +57,7 @@ extension API {
             object.add("target", name)
             object.add("accepted", true)
             object.add("kind", "check")
-            return WebAnswer(.accepted, type: Representation.json.contentType, object.bytes)
+            return .one(Item(key: name, object: object, text: "\(name.printable): a check begins"), request, .accepted)
         case .tooSoon:
             throw Problem(
                 .tooManyRequests,

@@ -154,8 +154,11 @@ extension API {
     ) throws(Problem) -> (references: [OutageReference], next: LedgerInstant?) {
         let memory = snapshot.books.outages(filter, upTo: start, limit: limit, at: snapshot.now)
         var written: [(target: String, start: LedgerInstant)] = []
-        do { written = try history?.store?.outageStarts(filter, upTo: start, limit: limit) ?? [] } catch {
-            throw Self.unreadable(error)
+        // An outage that lasts is in memory. What an earlier run left open ended with that run.
+        if !filter.isOpen {
+            do { written = try history?.store?.outageStarts(filter, upTo: start, limit: limit) ?? [] } catch {
+                throw Self.unreadable(error)
+            }
         }
         // A list that was cut says nothing of what is further back.
         let ends = [memory.map(\.start), written.map(\.start)].filter { $0.count >= limit }.compactMap(\.last)

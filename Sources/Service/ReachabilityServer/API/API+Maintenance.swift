@@ -44,8 +44,7 @@ extension API {
         guard let isNew = service.plan(maintenance) else {
             throw Problem(.conflict, "\(PlannedMaintenance.countLimit) of them are announced: take one back first")
         }
-        let object = maintenance.item(at: now).object
-        return WebAnswer(isNew ? .created : .ok, type: Representation.json.contentType, object.bytes)
+        return .one(maintenance.item(at: now), request, isNew ? .created : .ok, isTagged: false)
     }
 
     /// Takes it back, or ends it now.

@@ -24,7 +24,8 @@ extension API {
         object.add("outage", note.outage)
         object.add(snapshot.object(of: note))
         object.add("kind", "note")
-        return WebAnswer(.created, type: Representation.json.contentType, object.bytes)
+        let lines = snapshot.lines(of: note).joined(separator: "\n")
+        return .one(Item(key: note.outage, object: object, text: "\(note.outage): \(lines)"), request, .created)
     }
 
     /// What was written about outages, in this run and before: the oldest first.

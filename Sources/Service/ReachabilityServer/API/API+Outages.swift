@@ -3,6 +3,11 @@ import NIOHTTP1
 import ReachabilityLedger
 import ReachabilityService
 
+/// Which outages a list has.
+private enum OutageState: String, CaseIterable {
+    case open, any
+}
+
 extension API {
     /// The outages, the latest first.
     func outages(_ query: Query) throws(Problem) -> Page {
@@ -12,6 +17,7 @@ extension API {
         var filter = OutageFilter(target: target)
         filter.attribution = try query.word("attribution", Attribution.self)
         filter.cause = query.text("cause").map { OutageCause(rawValue: $0) }
+        filter.isOpen = try query.word("state", OutageState.self) == .open
         filter.from = try query.instant("from", snapshot.calendar)
         filter.to = try query.instant("to", snapshot.calendar)
         let after = query.after.flatMap { OutageKey($0) }

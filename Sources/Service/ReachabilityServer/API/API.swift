@@ -107,7 +107,7 @@ package struct API: Sendable {
 
     private func act(_ resource: Resource, _ request: WebRequest) throws(Problem) -> WebAnswer {
         switch resource {
-        case .check(let name): try check(name)
+        case .check(let name): try check(name, request)
         case .note(let id): try note(on: id, request)
         default: try reload(as: Representation(of: request))
         }

@@ -1,4 +1,5 @@
 package import LinuxPrimitives
+package import NIOHTTP1
 
 /// What is told, in the form the client would like best.
 extension WebAnswer {
@@ -15,13 +16,20 @@ extension WebAnswer {
     }
 
     /// One thing.
-    package static func one(_ item: Item, _ request: WebRequest) -> WebAnswer {
+    ///
+    /// - Parameter isTagged: Whether the answer has an entity tag.
+    package static func one(
+        _ item: Item,
+        _ request: WebRequest,
+        _ status: HTTPResponseStatus = .ok,
+        isTagged: Bool = true
+    ) -> WebAnswer {
         let representation = Representation(of: request)
         let bytes = representation == .text ? Array((item.report + "\n").utf8) : item.object.bytes
         let type = representation == .lines ? Representation.json.contentType : representation.contentType
-        var answer = WebAnswer(type: type, bytes)
+        var answer = WebAnswer(status, type: type, bytes)
         answer.headers.append(("Vary", "Accept"))
-        return answer.tagged(for: request)
+        return isTagged ? answer.tagged(for: request) : answer
     }
 
     /// What is told in JSON alone.

@@ -6,6 +6,8 @@ package struct OutageFilter: Hashable, Sendable {
     package var target: String?
     package var attribution: Attribution?
     package var cause: OutageCause?
+    /// Only outages that have not ended.
+    package var isOpen = false
     /// Only outages that last until after it.
     package var from: LedgerInstant?
     /// Only outages that begin before it.
@@ -17,6 +19,7 @@ package struct OutageFilter: Hashable, Sendable {
 
     /// Whether an outage is wanted.
     package func admits(_ outage: Outage, at now: LedgerInstant) -> Bool {
+        if isOpen, outage.end != nil { return false }
         if let from, (outage.end ?? now) <= from { return false }
         if let to, outage.start >= to { return false }
         if attribution == nil, cause == nil { return true }
@@ -174,6 +177,7 @@ extension HistoryStore {
             conditions.append("outages.cause = ?")
             arguments += [cause.rawValue]
         }
+        if filter.isOpen { conditions.append("outages.\"end\" IS NULL") }
         if let from = filter.from {
             conditions += ["outages.start >= ?", "(outages.\"end\" IS NULL OR outages.\"end\" > ?)"]
             arguments += [try earliestOutage(lastingUntilAfter: from, db), from.nanoseconds]
