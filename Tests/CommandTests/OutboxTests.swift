@@ -73,7 +73,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("add ftp://x/", "cannot store the request: the URL does not begin with http:// or https://"),
+        (
+            "add ftp://x/",
+            "cannot store the request: the URL does not begin with http:// or https://: its scheme is ftp"
+        ),
         ("add --header @no-such-file http://x/", "cannot read no-such-file: No such file or directory"),
         ("add --expires 0s http://x/", "cannot store the request: its expiry, 0.0 seconds, is not longer than zero"),
         (

@@ -54,9 +54,95 @@ import Testing
         #expect(try await lab.end() == 0)
     }
 
-    @Test(arguments: ["outages", "availability", "report"])
-    func `without a service that is said`(name: String) async throws {
-        try await Command.run([name, "--socket", "/nowhere"])
+    @Test func `outages are chosen by time, state and number, over HTTP, too`() async throws {
+        let directory = try ScratchDirectory()
+        let admin = try await Command.run(["serve", "token", "--name", "ops", "--scope", "admin"]).output
+            .split(separator: "\n", maxSplits: 1).map(String.init)
+        try directory.write("token", admin[0], mode: 0o600)
+        try directory.write(
+            "serve.toml",
+            "schema = 1\n[[target]]\nname = \"internet\"\nat-large = true\n\(admin[1])",
+            mode: 0o600
+        )
+        let lab = try await ServeLab.start(
+            ["--listen", "127.0.0.1:0", "--config", directory.file("serve.toml")],
+            in: directory
+        )
+        let address = try #require(lab.places.firstMatch(of: #/http://127\.0\.0\.1:[0-9]+/#)).output
+        let url = ["--url", String(address)]
+        func run(_ words: [String], _ place: [String]? = nil) async throws -> CommandResult {
+            try await Command.run(words + (place ?? url), in: lab.uplink.namespace)
+        }
+        for _ in 0..<3 {
+            try await lab.uplink.setConnected(false)
+            #expect(try await eventually { try await lab.outages().first?.end == nil })
+            try await lab.uplink.setConnected(true)
+            #expect(try await eventually { try await lab.outages().first?.end != nil })
+        }
+        #expect(try await run(["outages"]).lines.count == 3)
+        let all = try await run(["outages"], ["--socket", lab.socket]).lines
+        #expect(try await run(["outages", "--limit", "2"]).lines == Array(all.prefix(2)))
+        #expect(try await run(["outages", "--since", "1h"]).lines == all)
+        #expect(try await run(["outages", "--since", "2100-01-01T00:00:00Z"]).lines.isEmpty)
+        #expect(try await run(["outages", "--open"]).output.isEmpty)
+        try await run(["outages", "--since", "soon"]).expectRefusal(
+            "cannot use the time \"soon\": write a duration such as 24h, or a time such as 2026-11-21T08:15:30Z"
+        )
+        // What a time zone makes of the first line.
+        let script = "TZ=XYZ-05:30 $R outages --limit 1 --socket \(lab.socket)"
+        let local = try #require(try await Command.run(script: script, in: lab.uplink.namespace).lines.first)
+        #expect(local.contains(#/^[-0-9]{10}T[0-9:.]{12}\+05:30 internet: us\./#), "\(local)")
+        #expect(
+            try await Command.run(script: script + " --utc", in: lab.uplink.namespace).lines == Array(all.prefix(1))
+        )
+
+        // Changes need a token over HTTP.
+        let token = url + ["--token-file", directory.file("token")]
+        #expect(try await run(["note", "It rained."]).status == 77)
+        let note = try await run(["note", "It rained."], token)
+        #expect(note.status == 0 && note.output.contains(" note of ops: It rained.\n"), "\(note)")
+        #expect(try await run(["report"]).output.contains("note of ops: It rained.\n"))
+        #expect(try await run(["maintenance"]).output.isEmpty)
+        let plan = ["maintenance", "switch", "--for", "2h", "--target", "internet"]
+        let planned = try await run(plan, token)
+        #expect(planned.status == 0 && planned.output.hasPrefix("switch: internet, "), "\(planned)")
+        #expect(try await run(["maintenance"]).output == planned.output)
+        #expect(try await run(["maintenance", "switch", "--json"]).output.contains("\"id\":\"switch\""))
+        #expect(
+            try await run(["maintenance", "switch", "--end"], token) == CommandResult(status: 0, output: "", errors: "")
+        )
+        try await run(["maintenance", "switch", "--end"], token).expectRefusal(
+            "no maintenance \"switch\" is announced; /v1/maintenance has what is"
+        )
+        try await run(["check-now", "internet"], token).expectRefusal(
+            "\"internet\" is not checked: its configuration has no checks"
+        )
+        #expect(try await lab.end() == 0)
+        try await run(["outages"]).expectRefusal("no service listens at \(address)", status: 69)
+    }
+
+    @Test(arguments: [
+        ("ftp://h/", "the scheme is ftp, not http; write http://127.0.0.1:9672, for example"),
+        ("127.0.0.1:9672", "it has no scheme; write http://127.0.0.1:9672, for example"),
+        ("http://", "it names no host; write http://127.0.0.1:9672, for example"),
+        ("http://h:0", "a port is a number from 1 to 65535; write http://127.0.0.1:9672, for example"),
+        ("http://[::1", "it names no host; write http://127.0.0.1:9672, for example"),
+        (
+            "http://u@h/",
+            "a user, a query, a blank or a letter beyond ASCII has no place in it; write http://127.0.0.1:9672, for example"
+        ),
+        (
+            "https://h/",
+            "this command has no TLS; ask a program of HTTPS such as curl, or the service's machine over SSH"
+        ),
+    ])
+    func `a URL that cannot be used is named, with the reason`(url: String, reason: String) async throws {
+        try await Command.run(["outages", "--url", url]).expectRefusal("cannot use \"\(url)\": \(reason)")
+    }
+
+    @Test(arguments: ["outages", "availability", "report", "note text", "maintenance", "check-now erp"])
+    func `without a service that is said`(words: String) async throws {
+        try await Command.run(words.split(separator: " ").map(String.init) + ["--socket", "/nowhere"])
             .expectRefusal(
                 "no service listens at /nowhere: start one with `reachability serve`, or name its socket with --socket",
                 status: 69

@@ -37,6 +37,36 @@ import Testing
         for text in ExtremeValues.times { #expect(Timestamp.real(of: text) != nil) }
     }
 
+    @Test(arguments: [
+        ("2026-11-21T08:15:30.123Z internet: us", "2026-11-21T09:15:30.123+01:00 internet: us"),
+        (
+            "x: 2026-12-31T23:30:00Z to 2027-01-01T00:00:00.5Z",
+            "x: 2027-01-01T00:30:00.000+01:00 to 2027-01-01T01:00:00.500+01:00"
+        ),
+        (
+            "Z 2026-13-01T00:00:00Z 1Z Zürich é2026-11-21T08:15:30ZZ",
+            "Z 2026-13-01T00:00:00Z 1Z Zürich é2026-11-21T09:15:30.000+01:00Z"
+        ),
+        ("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999+01:00"), ("", ""),
+    ])
+    func `the times of a text become local`(text: String, local: String) {
+        func converted(_ offset: Int64) -> String {
+            String(decoding: Timestamp.localized(Array(text.utf8)) { _ in offset }, as: UTF8.self)
+        }
+        #expect(converted(3600) == local)
+        #expect(converted(0) == text)
+        #expect(converted(59) == text)
+    }
+
+    @Test func `a time zone may be west of Greenwich, and have half an hour`() {
+        func converted(_ offset: Int64) -> String {
+            String(decoding: Timestamp.localized(Array("2026-11-21T02:15:30.123Z".utf8)) { _ in offset }, as: UTF8.self)
+        }
+        #expect(converted(-12_600) == "2026-11-20T22:45:30.123-03:30")
+        #expect(converted(20_700) == "2026-11-21T08:00:30.123+05:45")
+        for seconds in ExtremeValues.integers { _ = Timestamp.zoneOffset(at: .seconds(seconds)) }
+    }
+
     @Test func `every duration has nanoseconds, milliseconds and a text`() {
         for integer in ExtremeValues.integers {
             for duration in [Duration.nanoseconds(integer), .milliseconds(integer), .seconds(integer)] {

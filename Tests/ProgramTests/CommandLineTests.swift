@@ -34,8 +34,8 @@ import Testing
         (["retry", "a", "--host", "b", "--", "true"], "Give one host."),
         (["retry", "--attempts", "x", "--", "true"], "The value 'x' is invalid for '--attempts <number>'"),
         (["replay"], ""), (["replay", "--speed", "0", "a.nlrec"], "--speed is a number above 0."),
-        (["check", "--count", "-1"], "--count must be 0 or more."),
-        (["check", "--rate", "0"], "--rate must be 1 or more."),
+        (["check", "--count", "-1"], "--count is a number from 0 to 1000000000."),
+        (["check", "--rate", "0"], "--rate is a number from 1 to 1000000."),
         (["check", "--family", "5"], "--family is 4 or 6."),
         (["check", "--private", "192.0.2.1"], "--private contacts nobody but the network: leave the target out."),
         (
@@ -46,8 +46,8 @@ import Testing
             ["check", "--private", "--anchor", "http://192.0.2.1/"],
             "--private contacts nobody but the network: leave --anchor out."
         ),
-        (["outbox", "add", "--max-count", "0", "http://127.0.0.1/"], "--max-count must be 1 or more."),
-        (["outbox", "add", "--max-count", "-1", "http://127.0.0.1/"], "--max-count must be 1 or more."),
+        (["outbox", "add", "--max-count", "0", "http://127.0.0.1/"], "--max-count is a number from 1 to 1000000000."),
+        (["outbox", "add", "--max-count", "-1", "http://127.0.0.1/"], "--max-count is a number from 1 to 1000000000."),
         (["outbox", "list", "--file", "a", "--outbox", "b"], "--file is --outbox: give one of them."),
         (["outbox", "flush", "--with", "curl"], "curl is not needed any more: leave --with out"),
         (["outbox", "flush", "--with", "/usr/bin/curl"], "curl is not needed any more: leave --with out"),

@@ -51,9 +51,13 @@ import Testing
         #expect(Self.refusal([url]) == Refusal(sentence))
     }
 
-    @Test(arguments: ["ftp://h/a", "h/a", "/a", "http:///a", "file:///etc/passwd", ""])
-    func `a URL of another scheme is refused`(text: String) {
-        let sentence = "\"\(text)\" is no URL of http or https: write https://example.org/image.iso"
+    @Test(arguments: [
+        ("ftp://h/a", "has the scheme ftp, not http or https"),
+        ("file:///etc/passwd", "has the scheme file, not http or https"),
+        ("h/a", nil), ("/a", nil), ("http:///a", nil), ("", nil), ("://h", nil),
+    ])
+    func `a URL of another scheme is refused`(text: String, reason: String?) {
+        let sentence = "\"\(text)\" \(reason ?? "is no URL of http or https"): write https://example.org/image.iso"
         #expect(Self.refusal(["--", text]) == Refusal(sentence))
     }
 

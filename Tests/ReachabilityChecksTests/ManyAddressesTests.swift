@@ -111,12 +111,30 @@ import Testing
             let target = try CheckTarget(
                 family == .ipv4 ? "tcp://\(host):\(EchoServer.port)" : "tcp://[\(host)]:\(EchoServer.port)"
             )
+            let expected = isSilent ? ProbeReason.pathMTU : .targetAnswers
             let verdict = try await NetworkCheck(target: target, options: options).run().verdict
-            if isSilent {
-                #expect(verdict.place == .degraded && verdict.reason == .pathMTU, "\(verdict)")
-            } else {
-                #expect(verdict.reason == .targetAnswers, "\(verdict)")
+            #expect(verdict.reason == expected && verdict.place == (isSilent ? .degraded : .works), "\(verdict)")
+            // Of several targets, and of targets that are checked again and again.
+            let reports = Locked<[Int: CheckReport]>([:])
+            try await NetworkCheck.run([target, target], options) { number, report in
+                reports.withLock { $0[number] = report }
             }
+            for number in [0, 1] { #expect(reports.withLock { $0[number]?.verdict.reason } == expected) }
+            let bench = CheckBench(options)
+            let first = try #require(try await bench.check(target, .fresh))
+            #expect(first.verdict.reason == .targetAnswers && !first.probes.contains { $0.kind == .mtu })
+            var later: CheckReport?
+            let isTested = try await eventually {
+                later = try await bench.check(target, .lasting)
+                return later?.probes.contains { $0.kind == .mtu } == true
+            }
+            #expect(isTested && later?.verdict.reason == expected, "\(String(describing: later?.verdict))")
+            // What was found remains valid, and no packet is sent for it.
+            let last = try #require(try await bench.check(target, .lasting))
+            #expect(last.verdict.reason == expected)
+            #expect(last.probes.filter { $0.kind == .mtu }.allSatisfy { $0.cost == ProbeCost() })
+            bench.forget()
+            #expect(try await bench.check(target, .fresh)?.verdict.reason == .targetAnswers)
         }
     }
 

@@ -30,6 +30,7 @@ import Testing
         world.kernel.clock.advance(by: .seconds(2))
         let outage = try #require(try world.items("/v1/outages").first)
         #expect(outage["end"] is NSNull)
+        #expect(try world.items("/v1/outages?state=open").map { $0["id"] as? String } == [outage["id"] as? String])
         #expect(outage["cause"] as? String == "route")
         #expect(outage["durationMilliseconds"] as? Int == 2000)
         let target = try #require(try world.items("/v1/targets").first)
@@ -63,6 +64,12 @@ import Testing
         #expect(try world.items("/v1/outages?target=a").count == 2)
         #expect(try world.items("/v1/outages?attribution=us").count == 4)
         #expect(try world.items("/v1/outages?attribution=them").isEmpty)
+        #expect(try world.items("/v1/outages?state=any").count == 4)
+        #expect(try world.items("/v1/outages?state=open").isEmpty)
+        #expect(
+            try world.object("/v1/outages?state=closed")["detail"] as? String
+                == "state is one of open, any, not \"closed\""
+        )
         let last = try #require(try world.items("/v1/outages").first?["start"] as? String)
         #expect(try world.items("/v1/outages?from=\(last)").count == 2)
         #expect(try world.items("/v1/outages?to=\(last)").count == 2)

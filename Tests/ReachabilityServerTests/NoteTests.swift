@@ -48,6 +48,20 @@ import Testing
         #expect((event["note"] as? [String: Any])?["text"] as? String == text)
     }
 
+    @Test func `a client may want text`() throws {
+        let headers = [("Host", "localhost"), ("Accept", "text/plain")]
+        let answer = try world.answer(
+            "/v1/outages/latest/note",
+            .POST,
+            headers,
+            way: .local(user: 0),
+            body: #"{"text":"it rained"}"#
+        )
+        #expect(answer.status == .created)
+        let text = String(decoding: answer.body, as: UTF8.self)
+        #expect(text.hasPrefix("\(id): ") && text.hasSuffix("Z note of root: it rained\n"), "\(text)")
+    }
+
     @Test(arguments: [
         "", "{", "[]", "{}", #"{"text":1}"#, #"{"text":""}"#, #"{"text":"a","by":"me"}"#, #"{"text":"\u0000"}"#,
         #"{"text":"\u001b[2J"}"#, #"{"text":"\ud800"}"#,

@@ -3,6 +3,7 @@ import CommandLineSupport
 import Dispatch
 import Glibc
 import LinuxPrimitives
+import ReachabilityHTTP
 import ReachabilityRequests
 import ReachabilityRetry
 
@@ -49,7 +50,7 @@ final class DownloadEnd {
         var hint = size > 0 ? ": \(ByteText.text(size)) are here, the same command goes on with them" : ""
         // What it waited after; an attempt that was under way says nothing.
         if let last = response.metrics.attempts.last, last.reason != nil, let error = last.error {
-            hint += "; the last error was: \(error)"
+            hint += "; the last error was: \(FailureWords.text(error).printable)"
         }
         switch cause.withLock({ $0 }) {
         case .deadline?: return ExitMessage("time is up\(hint)", .temporaryFailure)

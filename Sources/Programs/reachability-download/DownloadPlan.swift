@@ -46,7 +46,7 @@ struct DownloadURL {
     /// - Throws: ``ExitMessage`` where it is none.
     init(_ text: String) throws(ExitMessage) {
         guard let parts = RequestURL(text), !parts.host.isEmpty else {
-            throw ExitMessage("\"\(text)\" is no URL of http or https: write https://example.org/image.iso", .usage)
+            throw Self.refusal(text)
         }
         self.parts = parts
         self.text = ResumeData.plain(text)
@@ -54,6 +54,18 @@ struct DownloadURL {
             let words = info.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false).map(Self.decoded)
             return (words[0], words.count > 1 ? words[1] : "")
         }
+    }
+
+    /// The error for another text. Names the scheme if there is one.
+    private static func refusal(_ text: String) -> ExitMessage {
+        let hint = "write https://example.org/image.iso"
+        let scheme = text.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+        if text.contains("://"), scheme.utf8.allSatisfy({ (0x2b...0x7a).contains($0) && $0 != 0x2f }), !scheme.isEmpty,
+            !["http", "https"].contains(scheme.lowercased())
+        {
+            return ExitMessage("\"\(text)\" has the scheme \(scheme), not http or https: \(hint)", .usage)
+        }
+        return ExitMessage("\"\(text)\" is no URL of http or https: \(hint)", .usage)
     }
 
     /// The last part of its path. What a server calls the file is never asked.

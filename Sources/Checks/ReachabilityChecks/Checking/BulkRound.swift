@@ -11,6 +11,8 @@ struct BulkRound {
         case ended(Int, ProbeResult)
         /// The round of a target: its report is told.
         case finished
+        /// The size of packets to a target that answers was tested.
+        case tested(Answer)
         /// Something about the line that answers wait for.
         case learned
         /// The line was asked about for those who do not answer.
@@ -25,7 +27,7 @@ struct BulkRound {
     }
 
     /// A target that has answered, and is to be reported.
-    private struct Answer {
+    private struct Answer: Sendable {
         let number: Int
         var evidence: CheckEvidence
         let clock: RoundClock
@@ -49,6 +51,8 @@ struct BulkRound {
     /// The numbers of those that were begun, the first first; some are over.
     private var order: ArraySlice<Int> = []
     private var answers: [Answer] = []
+    /// Targets of which everything is known.
+    private var tested: [Answer] = []
     private var rounds = 0
     /// Until the kernel says that it is not permitted.
     private var mayEcho = true
@@ -95,6 +99,7 @@ struct BulkRound {
         case .finished:
             rounds -= 1
             left -= 1
+        case .tested(let answer): tested.append(answer)
         case .learned: isLearning = false
         case .prepared: isPreparing = false
         }
@@ -198,9 +203,20 @@ struct BulkRound {
 
     /// Tells the reports of those that have answered, as far as nothing else has to be known.
     private mutating func report(_ group: inout DiscardingTaskGroup) {
-        var (known, rest): ([Answer], [Answer]) = ([], [])
+        var (known, rest): ([Answer], [Answer]) = (tested, [])
+        tested = []
         for var answer in answers {
-            if complete(&answer.evidence, &group) { known.append(answer) } else { rest.append(answer) }
+            if !complete(&answer.evidence, &group) {
+                rest.append(answer)
+            } else if let round = run.segmentRound(of: answer.evidence) {
+                group.addTask { [answer, mailbox] in
+                    var answer = answer
+                    answer.evidence.results += await round.run()
+                    mailbox.post(.tested(answer))
+                }
+            } else {
+                known.append(answer)
+            }
         }
         answers = rest
         if known.isEmpty { return }

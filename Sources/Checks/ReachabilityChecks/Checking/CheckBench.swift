@@ -38,6 +38,7 @@ package final class CheckBench: Sendable {
     private let options: CheckOptions
     private let state = Locked(State())
     private let portals: PortalAnnouncements
+    private let segments = SegmentMemory()
     private let queue = DispatchQueue(label: "ReachabilityChecks.bench")
 
     /// So long the kernel's answers are taken to hold.
@@ -99,6 +100,7 @@ package final class CheckBench: Sendable {
     /// The network has changed: what was found holds no more. Lets go of nothing itself, so it may be called under a lock.
     package func forget() {
         state.withLock { $0.epoch += 1 }
+        segments.forget()
         guard options.networkNamespace != .current else { return }
         // Sockets keep a namespace alive that is gone, and another one may have its name.
         queue.async { [weak self] in
@@ -146,14 +148,15 @@ package final class CheckBench: Sendable {
         // What was found of the line outlives the kernel's answers, but not the network it is about.
         let run =
             if let known, known.epoch == epoch {
-                CheckRun(site: site, line: known.run.line, nobody: known.run.nobody)
+                CheckRun(site: site, line: known.run.line, nobody: known.run.nobody, segments: segments)
             } else {
                 CheckRun(
                     site: site,
                     line: SharedLine(outlivesWaiters: true) { [weak self] in await self?.askLine() ?? LineOutcome() },
                     nobody: SharedLine(outlivesWaiters: true) { [weak self] in
                         await self?.askNobody() ?? LineOutcome()
-                    }
+                    },
+                    segments: segments
                 )
             }
         let ground = Ground(run: run, epoch: epoch, made: .now)

@@ -16,6 +16,8 @@ struct CheckRun: Sendable {
     let isEnough: Bool
     /// Since when what is known of the line, and of whether somebody answers for everybody, must have been found; nil for a few seconds ago.
     var since: (line: ContinuousClock.Instant, nobody: ContinuousClock.Instant)?
+    /// The results of segment rounds of targets that are checked again and again; nil for targets that are checked once.
+    private let segments: SegmentMemory?
     /// How many targets with a round of their own have not answered yet.
     let waiting = Locked(0)
     private let names: NameBook
@@ -24,6 +26,8 @@ struct CheckRun: Sendable {
 
     /// How long targets may take before the line is asked about too.
     static let targetsFirst = Duration.milliseconds(250)
+    /// The maximum number of targets of a round for which the size of packets is tested.
+    private static let segmentTargets = 256
 
     init(
         site: CheckSite,
@@ -38,12 +42,13 @@ struct CheckRun: Sendable {
         line = SharedLine { await LineRound(site: site, names: names, nonce: nonce, clock: single).run() }
         nobody = SharedLine { LineOutcome(results: await InterceptionRound(site: site, clock: single).run()) }
         isEnough = site.options.anchors.isEmpty && site.options.expectedAddresses.isEmpty
+        segments = nil
     }
 
     /// For targets that are checked again and again, each for itself: they share what is known of the line with those before and after
     /// them, and it is asked about for those alone that do not answer.
-    init(site: CheckSite, line: SharedLine, nobody: SharedLine) {
-        (self.site, self.line, self.nobody) = (site, line, nobody)
+    init(site: CheckSite, line: SharedLine, nobody: SharedLine, segments: SegmentMemory) {
+        (self.site, self.line, self.nobody, self.segments) = (site, line, nobody, segments)
         (targets, nonce, tell) = ([], Nonce(), { _, _ in })
         (names, single, isEnough) = (NameBook(site: site, nonce: nonce), nil, true)
     }
@@ -90,10 +95,17 @@ struct CheckRun: Sendable {
             // Where somebody answers for everybody, that is all there is to know.
             evidence.results += await nobody.outcome(since: since?.nobody).results
         }
-        if targets.count == 1, let segments = SegmentRound(of: evidence, site) {
-            evidence.results += await segments.run()
+        if let segments {
+            evidence.results += await segments.results(of: evidence, site)
+        } else if let round = segmentRound(of: evidence) {
+            evidence.results += await round.run()
         }
         return CheckReport(evidence, of: site, begun: clock.begun)
+    }
+
+    /// The round that tests the size of packets to a target that is checked once; nil if none is made.
+    func segmentRound(of evidence: CheckEvidence) -> SegmentRound? {
+        targets.count <= Self.segmentTargets ? SegmentRound(of: evidence, site) : nil
     }
 }
 

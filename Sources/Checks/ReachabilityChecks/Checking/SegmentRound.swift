@@ -62,9 +62,20 @@ struct SegmentRound: Sendable {
 extension SegmentRound {
     /// The round for a target that answers; nil if there is nothing to find out.
     init?(of evidence: CheckEvidence, _ site: CheckSite) {
+        guard let address = Self.address(of: evidence, site) else { return nil }
+        self.init(to: address, site)
+    }
+
+    /// The address at which a target answers; nil if there is nothing to find out.
+    static func address(of evidence: CheckEvidence, _ site: CheckSite) -> IPAddress? {
         guard !site.options.isThrifty, let finding = TargetStage.answers(evidence), finding.place == .works,
-            let address = finding.evidence.lazy.compactMap(\.request.destination).first, !address.wire.isLoopback,
-            let (prober, path) = try? site.prober(to: address), path.flags?.contains(.isLocalAddress) == false,
+            let address = finding.evidence.lazy.compactMap(\.request.destination).first, !address.wire.isLoopback
+        else { return nil }
+        return address
+    }
+
+    init?(to address: IPAddress, _ site: CheckSite) {
+        guard let (prober, path) = try? site.prober(to: address), path.flags?.contains(.isLocalAddress) == false,
             let mtu = path.mtu
         else { return nil }
         // Jumbo frames, and no more than a packet of ours may have.

@@ -19,7 +19,9 @@ extension Timestamp {
         var rest = text[...]
         // The shortest time is `2026-11-21T08:15:30Z`.
         while let end = rest.firstIndex(of: UInt8(ascii: "Z")) {
-            let word = rest[..<end].suffix(while: { UInt8(ascii: "0")...UInt8(ascii: ":") ~= $0 || "-.T".utf8.contains($0) })
+            let word = rest[..<end].suffix(while: {
+                UInt8(ascii: "0")...UInt8(ascii: ":") ~= $0 || "-.T".utf8.contains($0)
+            })
             let time = word + [UInt8(ascii: "Z")]
             result += rest[..<word.startIndex]
             if word.count >= 19, let real = real(of: String(decoding: time, as: UTF8.self)) {

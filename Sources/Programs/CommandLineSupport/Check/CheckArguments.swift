@@ -113,8 +113,8 @@ package struct CheckArguments: CompanionArguments {
     package init() {}
 
     package func validate() throws {
-        if count < 0 { throw ValidationError("--count must be 0 or more.") }
-        if rate < 1 { throw ValidationError("--rate must be 1 or more.") }
+        try check("--count", count, in: 0...1_000_000_000)
+        try check("--rate", rate, in: 1...1_000_000)
         if let family, family != "4", family != "6" { throw ValidationError("--family is 4 or 6.") }
         if isPrivate, !targets.isEmpty || file != nil {
             throw ValidationError("--private contacts nobody but the network: leave the target out.")

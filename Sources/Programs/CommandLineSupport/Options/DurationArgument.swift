@@ -14,11 +14,15 @@ package struct DurationArgument: ExpressibleByArgument {
 
     package var defaultValueDescription: String { text }
 
-    /// - Throws: ``ExitMessage`` when the text is no such length, which is said in one sentence.
+    /// - Throws: ``ExitMessage`` for another text, and for more than ``DurationText/longest``, so that sums cannot overflow.
     package var value: Duration {
         get throws {
             guard let duration = DurationText.duration(text) else {
                 throw ExitMessage("\"\(text)\" is no duration: write 500ms, 1.5s, 2m or 1h, for example", .usage)
+            }
+            guard duration <= DurationText.longest else {
+                let longest = DurationText.text(DurationText.longest)
+                throw ExitMessage("\"\(text)\" is too long: a duration is at most \(longest)", .usage)
             }
             return duration
         }

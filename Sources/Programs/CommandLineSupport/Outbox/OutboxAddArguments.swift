@@ -52,6 +52,7 @@ package struct OutboxAddArguments: CompanionArguments {
     package init() {}
 
     package func validate() throws {
-        if let maxCount, maxCount < 1 { throw ValidationError("--max-count must be 1 or more.") }
+        try check("--max-count", maxCount)
+        try check("--priority", priority, in: -1_000_000_000...1_000_000_000)
     }
 }

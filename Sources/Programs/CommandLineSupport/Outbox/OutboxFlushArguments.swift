@@ -51,7 +51,7 @@ package struct OutboxFlushArguments: CompanionArguments {
     package init() {}
 
     package func validate() throws {
-        if let attempts, attempts < 1 { throw ValidationError("--attempts must be 1 or more.") }
+        try check("--attempts", attempts)
         if expect != nil, with != nil { throw ValidationError("--expect is for sending without --with.") }
         // It was the default, and got its settings in a way of its own.
         if with?.split(at: "/").last == "curl" {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+package import LinuxPrimitives
 
 /// Sends requests to a service over its Unix socket or over HTTP, and prints the answers.
 package struct ServiceClient {

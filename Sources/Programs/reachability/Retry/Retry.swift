@@ -62,6 +62,7 @@ struct Retry: ParsableCommand {
     var verbose = false
 
     func validate() throws {
+        if attempts > 0 { try check("--attempts", attempts) }
         if command.isEmpty { throw ValidationError("Give a command after --.") }
         if givenHost != nil, target != nil { throw ValidationError("Give one host.") }
     }

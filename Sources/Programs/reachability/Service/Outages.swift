@@ -27,19 +27,20 @@ struct Outages: ParsableCommand {
     var since: PastArgument?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("The maximum number of outages.", valueName: "number"))
-    var limit: CountArgument?
+    var limit: Int?
 
     @Flag(help: "Print only outages that last.")
     var open = false
 
     @OptionGroup var options: ServiceOptions
 
+    func validate() throws { try check("--limit", limit) }
+
     func run() throws {
         var query = target.map { [("target", $0)] } ?? []
         if let since { query.append(("from", Timestamp(real: try since.real(before: SystemClock.real)).text)) }
         if open { query.append(("state", "open")) }
-        let limit = try limit?.value("--limit") ?? .max
-        try ServiceClient(options).printList("/v1/outages", query, limit: limit)
+        try ServiceClient(options).printList("/v1/outages", query, limit: limit ?? .max)
     }
 }
 

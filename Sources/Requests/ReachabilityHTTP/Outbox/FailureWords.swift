@@ -25,10 +25,23 @@ package enum FailureWords {
         case let error as NIOSSLError where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
             "the server's certificate does not verify: a portal, or a root that is not known here"
         case NIOSSLError.noSuchFilesystemObject: noRoots
+        case NIOSSLError.handshakeFailed(let cause): "the TLS handshake failed: \(reason(of: cause))"
         case let error as BoringSSLError where error.isOfSettings: noRoots
+        case let error as BoringSSLError: "TLS failed: \(reason(of: error))"
         case is CancellationError: "it was told to end before there was an answer"
         default: "\(error)"
         }
+    }
+
+    /// The name that BoringSSL has for its error (`ssl_errors.h`), in lower case. Its text reads
+    /// `error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER`, with the place in its source.
+    private static func reason(of error: BoringSSLError) -> String {
+        let text = "\(error)"
+        if text.contains("EOF during handshake") { return "the server closed the connection" }
+        let names = text.split { !($0.isUppercase || $0.isNumber || $0 == "_") }
+        let name = names.last { $0.contains("_") && $0.count > 4 && $0.first?.isUppercase == true }
+        if name == "WRONG_VERSION_NUMBER" { return "the server does not speak TLS on this port" }
+        return name.map { $0.lowercased().replacing(scalars: "_", with: " ") } ?? "for an unknown reason"
     }
 
     private static func words(_ error: NIOConnectionError) -> String {

@@ -184,7 +184,13 @@ public struct HTTPOutboxSender: OutboxSender {
                 }
             }
             return await group.reduce(.absent) { whole, part in
-                if case .answer = whole { whole } else if case .answer = part { part } else { part == nil ? nil : whole }
+                if case .answer = whole {
+                    whole
+                } else if case .answer = part {
+                    part
+                } else {
+                    part == nil ? nil : whole
+                }
             }
         }
     }

@@ -14,7 +14,8 @@ struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
             throw .invalidRequest("the URL cannot be read")
         }
         guard let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
-            throw .invalidRequest("the URL does not begin with http:// or https://")
+            let other = parts.scheme.map { ": its scheme is \($0.printable)" } ?? ""
+            throw .invalidRequest("the URL does not begin with http:// or https://\(other)")
         }
         guard parts.user == nil, parts.password == nil else {
             throw .invalidRequest("the URL has a user name: put it into an Authorization header")
