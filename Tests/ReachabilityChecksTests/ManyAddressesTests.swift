@@ -138,6 +138,22 @@ import Testing
         }
     }
 
+    @Test(arguments: AddressFamily.allCases)
+    func `a target that limits the rate of its errors loses no large packets`(family: AddressFamily) async throws {
+        try await withLine { line, options in
+            // Without permission to ping, the errors of a closed port are the answers. Linux sends six at once, then one a second.
+            try line.pc.sysctl("net.ipv4.ping_group_range", "1 0")
+            let host = ProbedLine.world(family)
+            let target = try CheckTarget(
+                family == .ipv4 ? "tcp://\(host):\(EchoServer.port)" : "tcp://[\(host)]:\(EchoServer.port)"
+            )
+            for _ in 0..<12 {
+                let verdict = try await NetworkCheck(target: target, options: options).run().verdict
+                #expect(verdict.reason == .targetAnswers, "\(verdict)")
+            }
+        }
+    }
+
     // MARK: Documentation prefixes
 
     @Test func `an address that no host has is of a prefix that is not in use`() async throws {

@@ -738,13 +738,26 @@ struct SituationTests {
 
     /// Large packets to a target that answers.
     static let sizes = [
-        row(21, "lost", .degraded, .pathMTU, sized([(100, true), (1500, false), (1500, false), (1280, true)])),
+        row(
+            21,
+            "lost",
+            .degraded,
+            .pathMTU,
+            sized([(1500, false), (100, true), (1500, false), (1280, true), (100, true)])
+        ),
         row(
             21,
             "lost, and a middle one, too",
             .degraded,
             .pathMTU,
-            sized([(100, true), (1500, false), (1500, false), (1280, false)])
+            sized([(1500, false), (100, true), (1500, false), (1280, false), (100, true)])
+        ),
+        row(
+            45,
+            "lost, and the second control, too",
+            .works,
+            .targetAnswers,
+            sized([(1500, false), (100, true), (1500, false), (1280, false), (100, false)])
         ),
         row(45, "lost once", .works, .targetAnswers, sized([(100, true), (1500, false), (1500, true), (1280, true)])),
         row(45, "answered", .works, .targetAnswers, sized([(100, true), (1500, true)])),

@@ -17,45 +17,61 @@ struct SegmentRound: Sendable {
     /// A small packet as a control, in bytes.
     private static let control = 100
 
-    /// Sends a large packet and a small one. If only the small one is answered, sends the large one again, beside one that most tunnels let
-    /// pass.
+    /// The time between two packets of a trial.
+    private static let spacing = Duration.milliseconds(5)
+
+    /// Sends a large packet and a small one. If only the small one is answered, sends both again, with one that most tunnels let pass.
     func run() async -> [ProbeResult] {
         guard mtu > Self.smallest else { return [] }
-        async let small = echo(of: Self.control)
-        let large = await echo(of: mtu)
-        let control = await small
-        var results = [control, large]
-        if control.outcome == .answered, large.outcome == .silent {
-            async let middle = echo(of: Self.smallest)
-            results += await [echo(of: mtu), middle]
+        var results = await trial([mtu, Self.control])
+        if results.first?.outcome == .silent, results.last?.outcome == .answered {
+            results += await trial([mtu, Self.smallest, Self.control])
         }
         // This machine does not send packets of this size.
         return results.filter { !$0.isRefusedHere }
     }
 
-    /// - Parameter size: Of the IP packet, in bytes.
-    private func echo(of size: Int) async -> ProbeResult {
+    /// Sends one packet of each size, the largest first. A target that limits the rate of its answers drops the later ones, so an answer to a
+    /// smaller packet shows that the largest one was lost on the way.
+    ///
+    /// - Parameter sizes: Of the IP packets, in bytes.
+    private func trial(_ sizes: [Int]) async -> [ProbeResult] {
+        for _ in sizes { await prober.gate.pass() }
+        return await withTaskGroup(of: (Int, ProbeResult).self) { group in
+            for (number, size) in sizes.enumerated() {
+                group.addTask { (number, await echo(of: size, after: Self.spacing * number)) }
+            }
+            var results: [(Int, ProbeResult)] = []
+            for await result in group { results.append(result) }
+            return results.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private func echo(of size: Int, after delay: Duration) async -> ProbeResult {
         let header = prober.family == .ipv4 ? 28 : 48
         var request = prober.request(.mtu, .target, address, limit: Self.limit)
         request.size = size
         var settings = prober.settings()
         settings.fragmentation = .probing
-        func send(_ content: DatagramRequest.Content, port: UInt16) async -> DatagramOutcome {
-            await prober.gate.pass()
-            return await prober.engine.send(
+        func send(_ content: DatagramRequest.Content, port: UInt16, _ tries: [Duration]) async -> DatagramOutcome {
+            await prober.engine.send(
                 DatagramRequest(
                     to: prober.endpoint(address, port: port),
                     content,
                     settings: settings,
-                    tries: [.zero, Self.limit / 2],
+                    tries: tries,
                     limit: Self.limit
                 )
             )
         }
-        let result = prober.result(request, await send(.echo(size: size - header), port: 0))
+        let result = prober.result(
+            request,
+            await send(.echo(size: size - header), port: 0, [delay, delay + Self.limit / 2])
+        )
         guard result.outcome == .skipped(.notPermitted) else { return result }
+        // The errors of a closed port are rate limited: a second one could be answered in place of the first.
         let payload = [UInt8](repeating: 0, count: size - header)
-        return prober.closedPortResult(request, await send(.payload(payload), port: Prober.closedPort))
+        return prober.closedPortResult(request, await send(.payload(payload), port: Prober.closedPort, [delay]))
     }
 }
 

@@ -58,12 +58,12 @@ enum SegmentStage {
     static func degraded(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
         let sized = evidence.valid.filter { $0.isTarget && $0.kind == .mtu && $0.request.size != nil }
-        let passed = sized.filter { $0.outcome == .answered }.compactMap(\.request.size).max()
+        let answered = sized.filter { $0.outcome == .answered }.compactMap(\.request.size)
         let lost = sized.filter { $0.outcome == .silent }.compactMap(\.request.size)
-        // Lost twice, while smaller ones were answered.
-        guard let passed, let large = lost.max(), large > passed, lost.count(where: { $0 == large }) > 1 else {
-            return nil
-        }
+        // Lost in both trials, while smaller ones were answered.
+        guard let passed = answered.max(), answered.count > 1, let large = lost.max(), large > passed,
+            lost.count(where: { $0 == large }) > 1
+        else { return nil }
         // A packet filter may drop large echoes alone. It hardly lets the larger of them pass.
         let confidence = passed >= 1280 ? CheckConfidence.likely : .suspected
         let text =

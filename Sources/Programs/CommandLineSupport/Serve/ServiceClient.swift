@@ -37,11 +37,11 @@ package struct ServiceClient {
 
     private static func token(_ file: String) throws(ExitMessage) -> String {
         guard let text = TextFile.read(file) else {
-            throw ExitMessage("cannot read \(file.printable): \(SystemError.current)", .noInput)
+            throw ExitMessage("cannot read \(file.printable): \(SystemError.current)", .usage)
         }
         let token = text.split(at: "\n").first ?? ""
         guard 1...1024 ~= token.utf8.count, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-            throw ExitMessage("the first line of \(file.printable) is not a token", .dataError)
+            throw ExitMessage("the first line of \(file.printable) is not a token", .usage)
         }
         return String(token)
     }
