@@ -10,7 +10,7 @@ struct Note: ParsableCommand {
         usage: "reachability note [<options>] <text>",
         discussion: """
             Examples: reachability note "The cleaners pulled the plug."
-                      reachability note --outage dn2wpp5q2ytg-1xb3dqs "Provider's ticket 4711."
+                      reachability note --outage dn2wpp5q2ytg-1xb3dqs "Ticket 4711."
             Exit status: 0 written, 64 usage or no such outage, 69 no service, 74 output,
             77 no permission.
 
