@@ -40,7 +40,7 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         Subcommand(name: "availability", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "report", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "note", arguments: ["--socket", "/nowhere", "text"], prints: false),
-        Subcommand(name: "maintenance", arguments: ["--socket", "/nowhere"], prints: false),
+        Subcommand(name: "maintenance", arguments: ["--socket", "/nowhere", "work"], prints: false),
         Subcommand(name: "check-now", arguments: ["--socket", "/nowhere", "erp"], prints: false),
         // It prints nothing: what it makes is tested with a server.
         Subcommand(name: "download", arguments: ["--output", "/nowhere/a", "http://127.0.0.1:1/"], prints: false),

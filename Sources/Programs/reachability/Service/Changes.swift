@@ -41,8 +41,7 @@ struct Maintenance: ParsableCommand {
         abstract: "Print, announce or end planned work.",
         usage: "reachability maintenance [<options>] [<name>]",
         discussion: """
-            Examples: reachability maintenance
-                      reachability maintenance switch --for 2h --target erp
+            Examples: reachability maintenance switch --for 2h --target erp
                       reachability maintenance switch --end
             Exit status: 0 done, 64 usage or no such work, 69 no service, 74 output,
             77 no permission.
