@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `names are names, targets are known, and there is an end to it`() throws {
-        for id in ["a%20b", "%2e%2F", String(repeating: "a", count: 65), "%0a"] {
+        for id in [".", "..", "%2e%2e", "a%20b", "%2e%2F", String(repeating: "a", count: 65), "%0a"] {
             #expect(try put(id, #"{"for":"1h"}"#).status == .badRequest, "\(id)")
         }
         #expect(try put("x", #"{"for":"1h","targets":["c"]}"#).status == .notFound)

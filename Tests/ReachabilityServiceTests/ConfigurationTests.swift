@@ -110,6 +110,11 @@ import Testing
     @Test(arguments: [
         "schema = 2", "schema = \"1\"", "schema = 1\ntarget = 1", "schema = 1\ntarget = [1]", "schema = 1\nlisten = 1",
         "schema = 1\n[[target]]\nname = \"\"\nat-large = true",
+        "schema = 1\n[[target]]\nname = \" \\t\"\nat-large = true",
+        "schema = 1\n[[target]]\nname = \"\\u00a0\\u200b\\u3164\"\nat-large = true",
+        "schema = 1\n[[target]]\nname = \".\"\nat-large = true",
+        "schema = 1\n[[target]]\nname = \"..\"\nat-large = true",
+        "schema = 1\n[[notify]]\nname = \" \"\njournal = true",
         "schema = 1\n[[target]]\nname = \"a\"\nat-large = false",
         "schema = 1\n[[target]]\nname = \"a\"\nat-large = true\ninterface = \"a/b\"",
         "schema = 1\n[[target]]\nname = 1979-05-27\nat-large = true",

@@ -18,7 +18,8 @@ extension API {
     /// Announces work, or says anew when it is.
     func plan(_ id: String, _ request: WebRequest) throws(Problem) -> WebAnswer {
         guard PlannedMaintenance.isID(id) else {
-            throw Problem(.badRequest, "the name of maintenance has 1 to 64 letters, digits, points, - and _")
+            let form = "1 to 64 letters, digits, points, - and _, and is not . or .."
+            throw Problem(.badRequest, "the name of maintenance has \(form)")
         }
         let body = try RequestObject(request, keys: ["targets", "from", "for"])
         let now = service.clock.real()

@@ -112,9 +112,7 @@ extension NotifierSettings {
             if !table.has("name") { table.complain("name", "it is missing") }
             return nil
         }
-        if !(1...64).contains(name.utf8.count) {
-            table.complain("name", "it has from 1 to 64 bytes, not \(name.utf8.count)")
-        }
+        table.check(name: name, atMost: 64)
         if name == "heartbeat" { table.complain("name", "it is what [heartbeat] is told by: take another") }
         guard let way else { return nil }
         self.init(name: name, way: way, after: after, only: only, targets: targets)

@@ -164,9 +164,7 @@ extension ServiceTarget {
             if !table.has("name") { table.complain("name", "it is missing") }
             return nil
         }
-        if !(1...255).contains(name.utf8.count) {
-            table.complain("name", "it has from 1 to 255 bytes, not \(name.utf8.count)")
-        }
+        table.check(name: name, atMost: 255)
         self.init(
             name: name,
             host: host,

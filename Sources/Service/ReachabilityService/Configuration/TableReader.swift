@@ -136,6 +136,17 @@ final class TableReader {
         return nil
     }
 
+    /// Complains about a name that is too long, that shows no character, or that paths of addresses cannot contain.
+    func check(name: String, atMost limit: Int) {
+        if !(1...limit).contains(name.utf8.count) {
+            complain("name", "it has from 1 to \(limit) bytes, not \(name.utf8.count)")
+        } else if !name.unicodeScalars.contains(where: \.isVisible) {
+            complain("name", "it has a visible character")
+        } else if name.isPathStep {
+            complain("name", "it is not \"\(name)\", which browsers take for a step of a path")
+        }
+    }
+
     // MARK: What is too much
 
     /// Complains of the keys that nobody asked for.
@@ -169,4 +180,21 @@ final class TableReader {
         }
         return row[other.count]
     }
+}
+
+extension Unicode.Scalar {
+    /// A Boolean value that indicates whether the character is visible.
+    fileprivate var isVisible: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .unassigned, .surrogate, .privateUse, .spaceSeparator, .lineSeparator,
+            .paragraphSeparator:
+            false
+        default: !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint
+        }
+    }
+}
+
+extension String {
+    /// A Boolean value that indicates whether clients of HTTP remove the text from a path (RFC 3986, 5.2.4).
+    var isPathStep: Bool { self == "." || self == ".." }
 }

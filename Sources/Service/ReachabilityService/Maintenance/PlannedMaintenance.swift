@@ -30,7 +30,7 @@ package struct PlannedMaintenance: Hashable, Sendable {
 
     /// Whether a text may name one: 1 to 64 letters, digits, points, hyphens and underscores.
     package static func isID(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
+        (1...64).contains(text.utf8.count) && !text.isPathStep
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
