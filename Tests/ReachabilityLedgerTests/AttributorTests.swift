@@ -69,7 +69,11 @@ import Testing
     @Test func `up, by the kernel alone and by a check`() {
         #expect(state(.reachable) == "up")
         #expect(state(.reachable, "works") == "up")
-        #expect(state(.reachable, "degraded", "dns") == "up")
+        #expect(state(.reachable, "degraded", "dns") == "up.degraded")
+        let degraded = Observation(path: .reachable, check: .init(place: "degraded", reason: "slow"))
+        #expect(Attributor.state(of: degraded).account == .up && Attributor.state(of: degraded).isDegraded)
+        #expect(Attributor.reason(of: degraded) == "slow")
+        #expect(TargetState(.up, .link).cause == nil && !TargetState(.us, .degraded).isDegraded)
         #expect(Attributor.state(of: Observation(path: .reachable)).basis == .path)
         let checked = Observation(path: .reachable, check: .init(place: "works", reason: "answered"))
         #expect(Attributor.state(of: checked).basis == .checks)

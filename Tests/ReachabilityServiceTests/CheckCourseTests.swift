@@ -48,6 +48,24 @@ import Testing
         #expect(change.uncertainty == .milliseconds(5100))
     }
 
+    @Test func `a target that works is degraded when that is confirmed, and works again at once`() throws {
+        let slow = CheckFinding("degraded", "slow", sentence: "DNS answers late")
+        var course = Self.course()
+        _ = Self.take(Self.good, at: 10, &course)
+        #expect(Self.take(slow, at: 40, &course) == nil)
+        #expect(Self.take(Self.good, at: 41, &course)?.finding == Self.good)
+        #expect(Self.take(slow, at: 70, &course) == nil)
+        // What fails does not count together with what is degraded.
+        #expect(Self.take(Self.silent, at: 71, &course) == nil)
+        #expect(Self.take(slow, at: 72, &course) == nil)
+        let change = try #require(Self.take(slow, at: 73, &course))
+        #expect(change.finding == slow && change.instant == Self.at(72.1))
+        #expect(Self.take(Self.good, at: 100, &course)?.finding == Self.good)
+        #expect(
+            CheckFinding.joined([Self.good, slow]) == slow && CheckFinding.joined([slow, Self.silent]) == Self.silent
+        )
+    }
+
     @Test func `a bad check that is not confirmed changes nothing`() {
         var course = Self.course(confirm: 3)
         _ = Self.take(Self.good, at: 10, &course)

@@ -12,7 +12,7 @@ public enum Attribution: String, Hashable, Sendable, Codable, CaseIterable {
     case unknown
 }
 
-/// Why a target is not up, within an ``Attribution``. The list grows, so it is not an enumeration; the raw value is the name.
+/// Why a target is not up, or not wholly, within an ``Attribution``. The list grows, so it is not an enumeration; the raw value is the name.
 public struct OutageCause: RawRepresentable, Hashable, Sendable, Codable {
     /// The name, as JSON has it.
     public let rawValue: String
@@ -21,6 +21,11 @@ public struct OutageCause: RawRepresentable, Hashable, Sendable, Codable {
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
+
+    // MARK: up
+
+    /// The target works in part: over one family of addresses, by one name server, or slowly. Its time counts as up.
+    public static let degraded = OutageCause(rawValue: "degraded")
 
     // MARK: us
 

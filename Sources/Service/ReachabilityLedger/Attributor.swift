@@ -16,6 +16,7 @@
 /// | place `upstream`; place `dns` of servers that do not answer as they should; a certificate put in between | upstream.provider, .dns, .interception |
 /// | places `host`, `service`, `tls`; place `dns` of this name alone | them.host, .refused, .http, .tls, .dns |
 /// | a check that could not decide | unknown.undecided |
+/// | place `degraded` | up.degraded |
 ///
 /// Without checks only the first six can be told, and up means that a path exists.
 public enum Attributor {
@@ -37,7 +38,7 @@ public enum Attributor {
         }
     }
 
-    /// The words of the evidence that decided; nil for a target that is up.
+    /// The words of the evidence that decided; nil for a target that is up and not degraded.
     public static func reason(of observation: Observation) -> String? {
         switch observation.path {
         case .notObserved: "notObserved"
@@ -49,7 +50,7 @@ public enum Attributor {
     }
 
     private static func reasonOfCheck(_ observation: Observation) -> String? {
-        observation.check.flatMap { state(of: $0).attribution == .up ? nil : $0.reason }
+        observation.check.flatMap { state(of: $0) == TargetState(.up, basis: .checks) ? nil : $0.reason }
     }
 
     /// What the path to a target says where only its name has no address, or none yet. A check can tell more.
@@ -75,7 +76,8 @@ public enum Attributor {
             TargetState(attribution, cause, basis: .checks)
         }
         switch check.place {
-        case "works", "degraded": return state(.up)
+        case "works": return state(.up)
+        case "degraded": return state(.up, .degraded)
         case "thisMachine": return state(.us, machineCauses[check.reason] ?? kernelCauses[check.reason] ?? .policy)
         case "link": return state(.us, .link)
         case "gateway": return state(.upstream, .gateway)

@@ -10,7 +10,7 @@ public struct LedgerInterval: Hashable, Sendable {
     public let uncertainty: Duration
     /// When it ended; nil while it lasts.
     public var end: LedgerInstant?
-    /// The words of the evidence: the kernel's reason or the check's, for example `noCarrier`. Nil while the target is up.
+    /// The words of the evidence: the kernel's reason or the check's, for example `noCarrier`. Nil while the target is up and not degraded.
     public var reason: String?
 
     /// - Parameters:

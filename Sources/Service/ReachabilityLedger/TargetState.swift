@@ -2,7 +2,7 @@
 public struct TargetState: Hashable, Sendable {
     /// Whose fault it is.
     public var attribution: Attribution
-    /// Why; nil exactly while the target is up.
+    /// Why; nil while the target is up, except if it is degraded.
     public var cause: OutageCause?
     /// What this is based on.
     public var basis: AttributionBasis
@@ -11,7 +11,7 @@ public struct TargetState: Hashable, Sendable {
 
     /// - Parameters:
     ///   - attribution: Whose fault it is.
-    ///   - cause: Why; ignored for ``Attribution/up``.
+    ///   - cause: Why; for ``Attribution/up`` ignored except for ``OutageCause/degraded``.
     ///   - basis: What this is based on.
     ///   - isMaintenance: Whether maintenance is planned for the time.
     public init(
@@ -21,7 +21,7 @@ public struct TargetState: Hashable, Sendable {
         isMaintenance: Bool = false
     ) {
         self.attribution = attribution
-        self.cause = attribution == .up ? nil : cause
+        self.cause = attribution == .up && cause != .degraded ? nil : cause
         self.basis = basis
         self.isMaintenance = isMaintenance
     }
@@ -34,7 +34,10 @@ public struct TargetState: Hashable, Sendable {
         !isMaintenance && (attribution == .us || attribution == .upstream || attribution == .them)
     }
 
-    /// For example `us.link`; `up`.
+    /// A Boolean value that indicates whether the target is up, but works only in part.
+    public var isDegraded: Bool { account == .up && cause == .degraded }
+
+    /// For example `us.link`; `up`; `up.degraded`.
     public var description: String {
         ([attribution.rawValue] + (cause.map { [$0.rawValue] } ?? [])).joined(separator: ".")
     }

@@ -33,6 +33,10 @@ extension API {
                 text.add(state, [("target", target), ("state", account.rawValue)], account == current ? "1" : "0")
             }
         }
+        text.beginDegraded()
+        for target in snapshot.books.targets {
+            text.addDegraded(target, snapshot.books.accounts[target]?.ledger.current.state)
+        }
     }
 
     private func addOutages(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
@@ -120,5 +124,17 @@ extension API {
         text.addCertificate(access)
         text.add(notifiers())
         text.addProcess()
+    }
+}
+
+extension MetricsText {
+    private static let degraded = "reachability_target_degraded"
+
+    mutating func beginDegraded() {
+        begin(Self.degraded, .gauge, "1 while a target is up but works only in part, such as over one address family.")
+    }
+
+    mutating func addDegraded(_ target: String, _ state: TargetState?) {
+        add(Self.degraded, [("target", target)], state?.isDegraded == true ? "1" : "0")
     }
 }

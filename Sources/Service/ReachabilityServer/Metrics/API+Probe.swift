@@ -22,6 +22,8 @@ extension API {
             let labels = [("target", name), ("state", state.rawValue)]
             text.add("reachability_target_state", labels, state == current.state.account ? "1" : "0")
         }
+        text.beginDegraded()
+        text.addDegraded(name, current.state)
         text.add(
             "reachability_target_since_seconds",
             .gauge,

@@ -4,7 +4,8 @@ package import ReachabilityLedger
 ///
 /// A change that a check finds lies between the last check that found otherwise and the first that found it. Its moment is the end of
 /// that first one, when it was known; how much earlier it may have been is its uncertainty. One good check makes a target up.
-/// It takes several that fail, ``CheckSettings/confirm``, to make it down, and then it was since the first of them.
+/// It takes several that fail, ``CheckSettings/confirm``, to make it down, and then it was since the first of them; as many to make a target
+/// degraded that works.
 ///
 /// What was found along one path says nothing of another: ``begin(at:)`` makes it void.
 package struct CheckCourse: Sendable {
@@ -65,6 +66,8 @@ package struct CheckCourse: Sendable {
         to ended: LedgerInstant,
         isDown: Bool
     ) -> Change? {
+        // One check of many may be slow by chance.
+        if finding.isDegraded, let told, told.isGood, !told.isDegraded { return takeDoubt(finding, begun, ended) }
         if finding.isGood {
             let earliest = max(since, lastBad ?? since)
             (told, agreed, doubt) = (finding, begun, nil)
@@ -88,7 +91,9 @@ package struct CheckCourse: Sendable {
         let isDown = told?.isGood == false
         var next = Doubt(finding: finding, first: ended, earliest: agreed ?? since)
         // While it is up all that fail count together; of what is told otherwise only those that say the same.
-        if let doubt, !isDown || doubt.finding.isSame(as: finding) { next = doubt }
+        if let doubt, doubt.finding.isGood == finding.isGood, !isDown || doubt.finding.isSame(as: finding) {
+            next = doubt
+        }
         next.finding = finding
         next.count += 1
         guard next.count >= settings.confirm else {

@@ -34,6 +34,9 @@ package struct CheckFinding: Hashable, Sendable {
         Attributor.state(of: Observation(path: .reachable, check: observation)).attribution == .up
     }
 
+    /// A Boolean value that indicates whether the target is up, but works only in part.
+    package var isDegraded: Bool { isGood && observation.place == CheckPlace.degraded.rawValue }
+
     /// The same for those who want to know what was found, not how.
     var withoutSteps: CheckFinding {
         var finding = self
@@ -77,13 +80,14 @@ extension CheckFinding {
         self.init("inconclusive", "notEnoughEvidence", confidence: "suspected", sentence: error.description)
     }
 
-    /// What several checks of one target come to: of those that are broken the nearest, else what is not known, else what took longest.
+    /// What several checks of one target come to: of those that are broken the nearest, else what is not known, else what is degraded, else
+    /// what took longest.
     static func joined(_ findings: [CheckFinding]) -> CheckFinding? {
         func rank(_ finding: CheckFinding) -> Int {
             CheckPlace(rawValue: finding.observation.place)?.distance ?? .max
         }
         guard let nearest = findings.min(by: { rank($0) < rank($1) }) else { return nil }
-        guard nearest.isGood, findings.count > 1 else { return nearest }
+        guard nearest.isGood, !nearest.isDegraded, findings.count > 1 else { return nearest }
         return findings.max { ($0.latency ?? .zero) < ($1.latency ?? .zero) }
     }
 }
