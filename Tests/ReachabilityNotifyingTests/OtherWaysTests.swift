@@ -107,6 +107,21 @@ import Testing
         try await world.end(orderly: true)
     }
 
+    @Test func `a degraded target has words and an alert of its own`() throws {
+        let notifier = NotifierSettings(name: "chat", way: .journal, after: .zero, only: [.up])
+        let service = MonitoringService()
+        let now = service.snapshot.now
+        var book = IncidentBook()
+        book.apply([ServiceTarget(name: "erp", host: "erp")], [notifier], at: now)
+        let interval = LedgerInterval(TargetState(.up, .degraded), from: now, reason: "familyFails")
+        _ = book.take(ServiceEvent(number: 1, instant: now, target: "erp", kind: .intervalOpened(interval)))
+        let began = try #require(book.incidents.first?.next(for: "chat", of: notifier, at: now))
+        let writer = NotificationWriter(host: "box", snapshot: { service.snapshot }, outage: { _ in nil })
+        #expect(writer.text(began).hasPrefix("box: erp is degraded, up.degraded (familyFails), since "))
+        let alert = try #require(writer.alerts([began], patience: .seconds(60)).first).description
+        #expect(alert.contains("\"alertname\":\"ReachabilityDegraded\"") && alert.contains("\"cause\":\"degraded\""))
+    }
+
     @Test func `the journal has fields, those with lines in binary`() async throws {
         let world = try NotifyingWorld()
         let socket = try DatagramReceiver(at: world.journal)

@@ -78,6 +78,54 @@ import Testing
     private static let link = TargetState(.us, .link)
     private static let gateway = TargetState(.upstream, .gateway)
     private static let up = TargetState(.up)
+    private static let degraded = TargetState(.up, .degraded)
+
+    @Test func `a target that is degraded is notified if that is wanted`() {
+        var play = Play()
+        play.set("a", Self.degraded)
+        play.wait(.seconds(60))
+        #expect(play.told().isEmpty && play.book.incidents.isEmpty)
+        play = Play(NotifierSettings(name: "chat", way: .journal, only: [.us, .up]))
+        play.set(["a", "b"], Self.degraded)
+        play.wait(.seconds(31))
+        #expect(play.told() == ["began a+b up.degraded"])
+        play.restart()
+        play.set("a", Self.degraded)
+        play.set("b", Self.up)
+        play.wait(.seconds(1))
+        #expect(play.told().isEmpty)
+        // It gets worse: that is an incident of its own.
+        play.set("a", Self.link)
+        #expect(play.told() == ["ended a+b up.degraded unknown"])
+        play.wait(.seconds(31))
+        #expect(play.told() == ["began a us.link"])
+        play.set("a", Self.degraded)
+        #expect(play.told() == ["ended a us.link up"])
+        play.set("a", Self.up)
+        #expect(play.told().isEmpty)
+        // An outage that lasted in an earlier run is over.
+        play.set("b", Self.link)
+        play.wait(.seconds(31))
+        #expect(play.told() == ["began b us.link"])
+        play.restart()
+        play.set("b", Self.degraded)
+        #expect(play.told() == ["ended b us.link unknown"])
+        play.wait(.seconds(31))
+        #expect(play.told() == ["began b up.degraded"])
+    }
+
+    @Test func `an outage that becomes time without observation ends, and that is notified, too`() {
+        var play = Play(NotifierSettings(name: "chat", way: .journal, only: [.us, .unknown]))
+        play.set("a", Self.link)
+        play.wait(.seconds(31))
+        #expect(play.told() == ["began a us.link"])
+        play.set("a", TargetState(.unknown, .suspended))
+        #expect(play.told() == ["ended a us.link unknown"])
+        play.wait(.seconds(31))
+        #expect(play.told() == ["began a unknown.suspended"])
+        play.set("a", Self.up)
+        #expect(play.told() == ["ended a unknown.suspended"])
+    }
 
     @Test func `an outage is told when it has lasted, and when it is over`() {
         var play = Play()

@@ -102,11 +102,11 @@ import Testing
                     "f:12: notify[4].exec: it is an absolute path of a program, or of a directory of programs",
                     "f:13: notify[4].secret-file: it is for a webhook",
                     "f:14: notify[4].after: it is a duration such as 90s, 5m or 400d, not \"soon\"",
-                    "f:15: notify[4].only[1]: it is us, upstream, them or unknown, not \"up\"",
+                    "f:15: notify[4].only[1]: it is one of us, upstream, them, unknown, degraded, not \"up\"",
                     "f:16: notify[4].targets[1]: there is no target \"nowhere\"",
                     "f:19: notify[5].journal: it is true, or the whole table is left out",
                     "f:22: notify[6].alertmanager: it names one at least",
-                    "f:23: notify[6].only: nothing would be told: it names one of us, upstream, them, unknown",
+                    "f:23: notify[6].only: it is empty: name one of us, upstream, them, unknown, degraded",
                     "f:24: heartbeat.url: it is missing",
                     "f:25: heartbeat.interval: it is at least 10s, not 1s",
                 ]

@@ -39,7 +39,7 @@ extension NotificationWriter {
         _ now: MonitoringService.Snapshot
     ) -> JSONObject {
         var names = JSONObject()
-        names.add("alertname", "ReachabilityOutage")
+        names.add("alertname", labels.attribution == .up ? "ReachabilityDegraded" : "ReachabilityOutage")
         names.add("target", member.target)
         names.add("attribution", labels.attribution.rawValue)
         names.add("cause", labels.cause?.rawValue ?? "")

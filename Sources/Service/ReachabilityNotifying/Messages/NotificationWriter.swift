@@ -61,12 +61,17 @@ package struct NotificationWriter: NotificationWriting {
         let since = time(incident.start, now).text
         let length = ((incident.end ?? now.now) - incident.start).people
         let why = "\(incident.state)\(reason)"
-        let isUnknown = incident.state.attribution == .unknown
+        let (state, still) =
+            switch incident.state.attribution {
+            case .up: ("is degraded", "is still degraded")
+            case .unknown: ("is not observed", "is still not observed")
+            case .us, .upstream, .them: ("cannot be reached", "still cannot be reached")
+            }
         let what: String
         switch notification.event {
-        case .began: what = isUnknown ? "is not observed, \(why)," : "cannot be reached, \(why),"
-        case .refined: what = "cannot be reached, it is now \(why),"
-        case .digest: what = "still cannot be reached after \(length), \(why),"
+        case .began: what = "\(state), \(why),"
+        case .refined: what = "\(state), it is now \(why),"
+        case .digest: what = "\(still) after \(length), \(why),"
         case .ended:
             let end = incident.ending == .unknown ? "it is not known when it ended" : "over after \(length)"
             return "\(host): \(names(incident)): \(end), \(why), from \(since)".printable

@@ -22,7 +22,7 @@ package struct NotifierSettings: Hashable, Sendable {
     package let after: Duration
     /// What targets have in place of that.
     package var settle: [String: Duration] = [:]
-    /// Whose faults are told.
+    /// Whose faults are notified. ``Attribution/up`` stands for targets that are degraded.
     package let only: Set<Attribution>
     /// Of which targets, by name, or sites, where a hub tells; nil for all.
     package let targets: Set<String>?
@@ -153,12 +153,15 @@ extension NotifierSettings {
         // A machine that is silent, and nobody knows why, is what a hub is there for.
         let usual: Set<Attribution> = reader == .hub ? [.us, .upstream, .them, .unknown] : [.us, .upstream, .them]
         guard let words = table.texts("only") else { return usual }
+        // A hub follows outages alone.
+        let degraded = reader == .service ? ["degraded": Attribution.up] : [:]
+        let allowed = ["us", "upstream", "them", "unknown"] + degraded.keys
         if words.isEmpty {
-            table.complain("only", "nothing would be told: it names one of us, upstream, them, unknown")
+            table.complain("only", "it is empty: name one of \(allowed.joined(separator: ", "))")
         }
         let known = words.enumerated().compactMap { index, word -> Attribution? in
-            if let attribution = Attribution(rawValue: word), attribution != .up { return attribution }
-            table.complain("only[\(index + 1)]", "it is us, upstream, them or unknown, not \"\(word)\"")
+            if allowed.contains(word) { return degraded[word] ?? Attribution(rawValue: word) }
+            table.complain("only[\(index + 1)]", "it is one of \(allowed.joined(separator: ", ")), not \"\(word)\"")
             return nil
         }
         return Set(known)

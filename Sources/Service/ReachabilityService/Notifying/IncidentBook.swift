@@ -19,8 +19,8 @@ package struct IncidentBook: Sendable {
     package private(set) var incidents: [Incident] = []
     /// Where targets are.
     private var targets: [String: ServiceTarget] = [:]
-    /// Whether time that nobody observed is told, too.
-    private var wantsUnknown = false
+    /// The states other than outages that are notified: ``Attribution/unknown``, and ``Attribution/up`` for targets that are degraded.
+    private var others: Set<Attribution> = []
     /// Targets that lasted in an earlier run, of which nothing is known yet in this one.
     private var awaited: Set<String> = []
     /// How many were let go of untold.
@@ -37,7 +37,7 @@ package struct IncidentBook: Sendable {
     /// What is watched from now on, and who is told.
     package mutating func apply(_ targets: [ServiceTarget], _ notifiers: [NotifierSettings], at now: LedgerInstant) {
         self.targets = Dictionary(targets.map { ($0.name, $0) }) { _, last in last }
-        wantsUnknown = notifiers.contains { $0.only.contains(.unknown) }
+        others = notifiers.reduce(into: []) { $0.formUnion($1.only.intersection([.unknown, .up])) }
         for name in awaited where self.targets[name] == nil { finish(name, at: now, .unknown) }
         awaited.formIntersection(self.targets.keys)
     }
@@ -54,25 +54,53 @@ package struct IncidentBook: Sendable {
             refine(target, outage)
         case .outageEnded(let outage):
             end(target, outage)
-        case .intervalOpened(let interval):
-            if interval.state.account == .unknown, wantsUnknown, !awaited.contains(target) {
-                begin(target, Outage.id(of: target, from: interval.start), interval)
-            } else if interval.state.account == .up || interval.state.account == .maintenance,
-                awaited.remove(target) != nil
-            {
-                // When it ended, nobody saw.
-                finish(target, at: interval.start, .unknown)
-            } else {
-                return false
-            }
+        case .intervalOpened(let interval): return open(target, interval)
         case .intervalClosed(let interval):
-            guard interval.state.account == .unknown, wantsUnknown else { return false }
-            finish(target, at: interval.end ?? event.instant, nil)
+            guard isNotified(interval.state) else { return false }
+            finish(target, at: interval.end ?? event.instant, nil, isOutage: false)
         case .intervalRefined, .explained, .noted, .actorFound, .clockStepped, .resumed, .maintenancePlanned,
             .maintenanceCancelled:
             return false
         }
         return true
+    }
+
+    /// Returns true if a state that is not an outage is notified.
+    private func isNotified(_ state: TargetState) -> Bool {
+        state.isDegraded && others.contains(.up) || state.account == .unknown && others.contains(.unknown)
+    }
+
+    private mutating func open(_ target: String, _ interval: LedgerInterval) -> Bool {
+        let state = interval.state
+        let isNotified = isNotified(state)
+        if isNotified, state.isDegraded, resume(target, interval) { return true }
+        var isChanged = false
+        if state.account == .up || state.account == .maintenance, awaited.contains(target) {
+            let known = find(target).map { incidents[$0.index].members[$0.place].state }
+            if !isNotified || known?.isDegraded != true {
+                // The end was not observed.
+                awaited.remove(target)
+                finish(target, at: interval.start, .unknown)
+                isChanged = true
+            }
+        }
+        guard isNotified, state.isDegraded || !awaited.contains(target) else { return isChanged }
+        begin(target, Outage.id(of: target, from: interval.start), interval)
+        return true
+    }
+
+    /// Continues an incident of a target that is degraded for another reason than a moment ago.
+    private mutating func resume(_ target: String, _ interval: LedgerInterval) -> Bool {
+        for index in incidents.indices.reversed() {
+            let place = incidents[index].members.firstIndex { member in
+                member.target == target && member.end == interval.start && member.state.isDegraded
+            }
+            guard let place else { continue }
+            incidents[index].members[place].end = nil
+            incidents[index].members[place].reason = interval.reason
+            return true
+        }
+        return false
     }
 
     private mutating func begin(_ target: String, _ id: String, _ interval: LedgerInterval) {
@@ -108,7 +136,7 @@ package struct IncidentBook: Sendable {
     }
 
     private mutating func refine(_ target: String, _ outage: Outage) {
-        guard let last = outage.intervals.last, let (index, place) = find(target) else { return }
+        guard let last = outage.intervals.last, let (index, place) = find(target, isOutage: true) else { return }
         incidents[index].members[place].reason = last.reason
         let isOther = incidents[index].members[place].state != last.state
         set(last.state, index, place, at: last.start)
@@ -127,9 +155,9 @@ package struct IncidentBook: Sendable {
 
     private mutating func end(_ target: String, _ outage: Outage) {
         awaited.remove(target)
-        guard let end = outage.end, let (index, place) = find(target) else { return }
+        guard let end = outage.end, let (index, place) = find(target, isOutage: true) else { return }
         let deciding = outage.deciding(at: end)
-        finish(target, at: end, outage.ending)
+        finish(target, at: end, outage.ending, isOutage: true)
         // How it is told at the end is how it was for longest.
         if incidents[index].members[place].outage == outage.id {
             incidents[index].members[place].state = deciding.state
@@ -137,18 +165,28 @@ package struct IncidentBook: Sendable {
         }
     }
 
-    private mutating func finish(_ target: String, at instant: LedgerInstant, _ ending: Outage.Ending?) {
-        guard let (index, place) = find(target) else { return }
+    private mutating func finish(
+        _ target: String,
+        at instant: LedgerInstant,
+        _ ending: Outage.Ending?,
+        isOutage: Bool? = nil
+    ) {
+        guard let (index, place) = find(target, isOutage: isOutage) else { return }
         incidents[index].members[place].end = max(instant, incidents[index].members[place].start)
         incidents[index].members[place].ending = ending
     }
 
     /// Where a target is that lasts.
-    private func find(_ target: String) -> (index: Int, place: Int)? {
+    ///
+    /// - Parameter isOutage: True for a member in an outage, false for one in another state that is notified, nil for either. The state after an
+    ///   outage is opened before the outage ends.
+    private func find(_ target: String, isOutage: Bool? = nil) -> (index: Int, place: Int)? {
         for (index, incident) in incidents.enumerated().reversed() {
-            if let place = incident.members.firstIndex(where: { $0.target == target && $0.end == nil }) {
-                return (index, place)
+            let place = incident.members.firstIndex { member in
+                member.target == target && member.end == nil
+                    && (isOutage ?? member.state.isOutage) == member.state.isOutage
             }
+            if let place { return (index, place) }
         }
         return nil
     }
