@@ -230,6 +230,9 @@ let package = Package(
         .systemLibrary(name: "CLinux", path: "Sources/Linux/CLinux"),
         .library("LinuxPrimitives", on: .linux, uses: ["CLinux"]),
         .library("Sockets", on: .linux, uses: ["LinuxPrimitives", "CLinux"]),
+        // With the trait Service.
+        .systemLibrary(name: "CZlib", path: "Sources/Linux/CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .library("Compression", on: .linux, uses: ["CZlib"]),
 
         .systemLibrary(
             name: "CNetlink",
@@ -369,7 +372,7 @@ let package = Package(
             on: .service,
             uses: [
                 "ReachabilityService", "ReachabilityLedger", "ReachabilityChecks", "NetworkReachability",
-                "NetworkDiagnostics", "ServerTrust", "ServerTrustNIO", "LinuxPrimitives",
+                "NetworkDiagnostics", "ServerTrust", "ServerTrustNIO", "Compression", "LinuxPrimitives",
             ],
             logging + server + serverTLS + certificates,
             files: ["API/openapi.json"]

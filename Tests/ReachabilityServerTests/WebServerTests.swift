@@ -1,6 +1,7 @@
 import Foundation
 import LinuxPrimitives
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import NetworkLab
@@ -49,6 +50,26 @@ import TrustForge
     }
 
     private static let close = "Host: localhost\r\nConnection: close\r\n\r\n"
+
+    @Test(arguments: [
+        ("gzip, deflate, br", true), ("br;q=1.0, GZIP;q=0.8", true), ("*", true), ("*;q=0, gzip", true),
+        ("", false), ("br", false), ("gzip;q=0", false), ("gzip; q=0.000, *", false), ("*;q=0", false),
+        ("gzip;q=x", false),
+    ])
+    func `long answers are compressed for clients that accept it`(accepted: String, isCompressed: Bool) throws {
+        let fields = HTTPHeaders([("Accept-Encoding", accepted)])
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: fields)
+        let request = try WebRequest(head, body: [], way: .loopback)
+        let body = Array(String(repeating: "0123456789", count: 1000).utf8)
+        let answer = WebAnswer(type: "text/plain", body).compressed(for: request)
+        #expect(answer.headers.contains { $0 == ("Vary", "Accept-Encoding") })
+        #expect(answer.headers.contains { $0 == ("Content-Encoding", "gzip") } == isCompressed)
+        #expect(isCompressed ? answer.body.count < 100 && answer.body.starts(with: [0x1f, 0x8b]) : answer.body == body)
+        let short = WebAnswer(type: "text/plain", Array(body.prefix(100))).compressed(for: request)
+        #expect(short.body.count == 100 && short.headers.count == 1)
+        // Once is enough.
+        #expect(answer.compressed(for: request).body == answer.body)
+    }
 
     @Test func `requests of one connection are answered in their order`() async throws {
         let world = try await World()

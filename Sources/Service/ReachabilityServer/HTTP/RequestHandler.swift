@@ -104,11 +104,12 @@ final class RequestHandler: ChannelInboundHandler {
     }
 
     private func answer(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
-        var request: WebRequest
+        let request: WebRequest
         do {
-            request = try WebRequest(head, body: body, way: way)
-            request.client = client
-            request.isAbandoned = { [hasEnded] in hasEnded.withLock(\.self) }
+            var read = try WebRequest(head, body: body, way: way)
+            read.client = client
+            read.isAbandoned = { [hasEnded] in hasEnded.withLock(\.self) }
+            request = read
         } catch {
             return write(error.answer(as: .json), to: head, closing: true, context)
         }
@@ -118,6 +119,7 @@ final class RequestHandler: ChannelInboundHandler {
         underWay.enter()
         respond(request) { answer in
             defer { underWay.leave() }
+            let answer = answer.compressed(for: request)
             loop.execute {
                 guard channel.isActive else { return }
                 let (handler, context) = bound.value

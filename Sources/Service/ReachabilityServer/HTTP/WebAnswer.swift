@@ -1,3 +1,5 @@
+import Compression
+import LinuxPrimitives
 package import NIOHTTP1
 
 /// What is answered to a request: whole, the beginning of a stream, or what is waited for.
@@ -22,16 +24,53 @@ package struct WebAnswer: Sendable {
         guard status == .ok else { return self }
         // FNV-1a, of 64 bits: nobody gains by answers with the same one.
         let hash = body.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        let tag = "\"\(String(hash, radix: 16))\""
+        // Weak, because the same content is also sent compressed.
+        let tag = "W/\"\(String(hash, radix: 16))\""
         var answer = self
         answer.headers.append(("ETag", tag))
         let known = request.headers[canonicalForm: "If-None-Match"]
-        if known.contains(where: { $0 == "*" || $0 == tag || $0 == "W/" + tag }) {
+        if known.contains(where: { $0 == "*" || $0 == tag || "W/" + $0 == tag }) {
             answer.status = .notModified
+            if body.count >= Self.compressionLimit { answer.headers.append(("Vary", "Accept-Encoding")) }
             answer.body = []
             answer.headers.removeAll { $0.name == "Content-Type" }
         }
         return answer
+    }
+}
+
+extension WebAnswer {
+    /// The minimum number of bytes of a body that is compressed.
+    static let compressionLimit = 1024
+
+    /// Returns the answer with its body compressed, if the client accepts that and the body is large enough.
+    ///
+    /// Source: RFC 9110, 8.4 and 12.5.3.
+    func compressed(for request: WebRequest) -> WebAnswer {
+        guard body.count >= Self.compressionLimit, !headers.contains(where: { $0.name == "Content-Encoding" }) else {
+            return self
+        }
+        var answer = self
+        answer.headers.append(("Vary", "Accept-Encoding"))
+        if request.acceptsGzip, let body = Gzip.compressed(body) {
+            answer.body = body
+            answer.headers.append(("Content-Encoding", "gzip"))
+        }
+        return answer
+    }
+}
+
+extension WebRequest {
+    /// A Boolean value that indicates whether the client accepts the content coding gzip.
+    var acceptsGzip: Bool {
+        var accepts = false
+        for field in headers[canonicalForm: "Accept-Encoding"] {
+            let parts = field.lowercased().split(at: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+            let isRefused = parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) ?? 0 <= 0 }
+            if parts.first == "gzip" { return !isRefused }
+            if parts.first == "*" { accepts = !isRefused }
+        }
+        return accepts
     }
 }
 

@@ -1,0 +1,7 @@
+/* zlib, by its own header. */
+#ifndef CZLIB_SHIM_H
+#define CZLIB_SHIM_H
+
+#include <zlib.h>
+
+#endif
