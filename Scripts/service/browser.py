@@ -175,6 +175,47 @@ def test_small_screens(lab):
         assert width == 320, f"{path}: {width}"
 
 
+CHECKED = f"""schema = 1
+[[target]]
+name = "a-target-with-a-name-that-is-longer-than-a-line-of-a-telephone.example.org"
+host = "127.0.0.1"
+interval = "1s"
+checks = [{{ http = "/{'x' * 100}", port = 9672, expect = 404 }}]
+"""
+# The rectangles of the text of an element, line by line; those of two siblings must not overlap.
+OVERLAPS = """() => {
+    const boxes = (node) => { const range = document.createRange(); range.selectNodeContents(node);
+        return [...range.getClientRects()].filter((box) => box.width > 1 && box.height > 1); };
+    const found = [];
+    for (const parent of document.querySelectorAll("main li, main li > a, main .row, main .state, main dl")) {
+        const parts = [...parent.children].filter((child) => child.textContent.trim()).map((child) => [child, boxes(child)]);
+        for (const [index, [one, left]] of parts.entries())
+            for (const [other, right] of parts.slice(index + 1))
+                if (left.some((a) => right.some((b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+                    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4)))
+                    found.push(one.textContent.slice(0, 60) + " | " + other.textContent.slice(0, 60));
+    }
+    return found;
+}"""
+
+
+def test_nothing_overlaps_on_small_screens(lab):
+    service = Service(lab.service.program, "127.0.0.1:9675", CHECKED)
+    try:
+        wait(lambda: json.loads(service.get("/v1/targets"))["items"][0]["state"] == "up")
+        name = json.loads(service.get("/v1/targets"))["items"][0]["name"]
+        context = lab.browser.new_context(viewport={"width": 320, "height": 640})
+        page = context.new_page()
+        for path in ["/", f"/targets/{name}", "/outages", "/availability", "/network", "/service"]:
+            page.goto(f"http://{service.address}{path}")
+            width = page.evaluate("document.documentElement.scrollWidth")
+            assert width == 320, f"{path}: {width}"
+            overlaps = page.evaluate(OVERLAPS)
+            assert not overlaps, f"{path}: {overlaps}"
+    finally:
+        service.stop()
+
+
 def test_keyboard(lab):
     page = lab.page()
     page.keyboard.press("Tab")

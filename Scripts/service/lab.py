@@ -61,14 +61,23 @@ class Service:
 
     address = "127.0.0.1:9672"
 
-    def __init__(self, program):
+    def __init__(self, program, address=None, configuration=None):
+        """Starts it at an address, with the text of a configuration if there is one."""
         self.program = program
+        self.address = address or self.address
         self.directory = tempfile.TemporaryDirectory()
+        self.configuration = None
+        if configuration:
+            self.configuration = os.path.join(self.directory.name, "serve.toml")
+            with open(self.configuration, "w", encoding="utf-8") as file:
+                file.write(configuration)
         self.start()
 
     def start(self):
         history = os.path.join(self.directory.name, "history.sqlite")
         command = [self.program, "serve", "--socket", "none", "--listen", self.address, "--history", history]
+        if self.configuration:
+            command += ["--config", self.configuration]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         assert line == f"listening at http://{self.address}/\n", line

@@ -55,7 +55,9 @@ extension HubAPI {
         case .incident(let id):
             layout = try known(id).map { IncidentPage(view, $0).layout }
         }
-        return (layout ?? Self.missing).answer(view.clock, host: "Fleet", layout == nil ? .notFound : .ok)
+        let notice = keeper.fault?.text
+        return (layout ?? Self.missing)
+            .answer(view.clock, host: "Fleet", notice: notice, layout == nil ? .notFound : .ok)
     }
 
     private func latest(

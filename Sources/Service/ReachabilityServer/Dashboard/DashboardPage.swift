@@ -123,6 +123,14 @@ extension API {
         _ status: HTTPResponseStatus = .ok
     ) -> WebAnswer {
         let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? "reachability"
-        return layout.answer(snapshot.clock, host: host, status)
+        return layout.answer(snapshot.clock, host: host, notice: historyNotice, status)
+    }
+
+    /// The reason why the history is not written, and the number of events that are affected; nil if it is written.
+    private var historyNotice: String? {
+        guard let status = history?.status, let fault = status.fault else { return nil }
+        let lost = status.lost > 0 ? ", \(status.lost) are lost" : ""
+        return
+            "\(fault.text.prefix(1).uppercased())\(fault.text.dropFirst()). \(status.pending) events are kept in memory\(lost)."
     }
 }

@@ -4,15 +4,15 @@ extension Asset {
 
     private static let colourText = """
         :root{--bg:#f7f7f5;--card:#fff;--ink:#17191b;--soft:#5c6368;--line:#e4e5e3;--open:#efefec;
-        --up:#2f9e77;--us:#e09400;--upstream:#7a5cc7;--them:#cf3d3d;--unknown:#a4abb0;--maintenance:#3f86c4;
-        --up-ink:#14694b;--us-ink:#7c4a00;--upstream-ink:#5638a3;--them-ink:#a82222;--unknown-ink:#50575c;
+        --up:#2f9e77;--degraded:#7d9a1f;--us:#e09400;--upstream:#7a5cc7;--them:#cf3d3d;--unknown:#a4abb0;--maintenance:#3f86c4;
+        --up-ink:#14694b;--degraded-ink:#4f6210;--us-ink:#7c4a00;--upstream-ink:#5638a3;--them-ink:#a82222;--unknown-ink:#50575c;
         --maintenance-ink:#1f5a8f;--sign:#fff;--shadow:0 1px 2px #0000000a,0 4px 16px #00000008;
         --mono:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
         @media (prefers-color-scheme:dark){:root{--bg:#0f1113;--card:#17191c;--ink:#ebedee;--soft:#9aa3a9;--line:#282c30;
-        --open:#1d2023;--up:#3fbf91;--us:#f0a92e;--upstream:#9f86e8;--them:#ee6a6a;--unknown:#59626a;--maintenance:#5fa5e0;
-        --up-ink:#62d3ab;--us-ink:#f5bd5c;--upstream-ink:#b9a5f0;--them-ink:#f59494;--unknown-ink:#b3bbc1;
+        --open:#1d2023;--up:#3fbf91;--degraded:#a9c53f;--us:#f0a92e;--upstream:#9f86e8;--them:#ee6a6a;--unknown:#59626a;--maintenance:#5fa5e0;
+        --up-ink:#62d3ab;--degraded-ink:#c3db6a;--us-ink:#f5bd5c;--upstream-ink:#b9a5f0;--them-ink:#f59494;--unknown-ink:#b3bbc1;
         --maintenance-ink:#8cc0ec;--sign:#0f1113;--shadow:none}}
-        .t-up{--c:var(--up);--i:var(--up-ink)}.t-us{--c:var(--us);--i:var(--us-ink)}
+        .t-up{--c:var(--up);--i:var(--up-ink)}.t-degraded{--c:var(--degraded);--i:var(--degraded-ink)}.t-us{--c:var(--us);--i:var(--us-ink)}
         .t-upstream{--c:var(--upstream);--i:var(--upstream-ink)}.t-them{--c:var(--them);--i:var(--them-ink)}
         .t-unknown{--c:var(--unknown);--i:var(--unknown-ink)}
         .t-maintenance{--c:var(--maintenance);--i:var(--maintenance-ink)}
@@ -44,6 +44,8 @@ extension Asset {
         @media (prefers-reduced-motion:reduce){#live.on::before{animation:none}}
         #banner{background:var(--them-ink);color:var(--bg);padding:.7rem clamp(1rem,4vw,2.5rem);font-weight:600}
         #banner[hidden]{display:none}
+        .notice{margin:0 0 1rem;padding:.7rem 1rem;border-radius:.8rem;font-weight:600;overflow-wrap:anywhere;
+        color:var(--them-ink);background:color-mix(in srgb,var(--them) 12%,var(--card))}.notice:empty{display:none}
         .stale main{filter:grayscale(1);opacity:.55}
         main{max-width:76rem;margin:0 auto;padding:.6rem clamp(1rem,4vw,2.5rem) 4rem}
         .hero{display:flex;gap:clamp(1rem,2.5vw,1.8rem);align-items:flex-start;padding:clamp(1.3rem,3.5vw,2.4rem);
@@ -63,14 +65,15 @@ extension Asset {
         padding:.25rem .9rem;cursor:pointer;margin-right:.6rem}button[hidden]{display:none}
         .tabs a{padding:.1rem .6rem;border-radius:99px;text-decoration:none}
         .tabs a[aria-current]{background:var(--ink);color:var(--bg)}
-        .card{background:var(--card);border:1px solid var(--line);border-radius:.8rem;box-shadow:var(--shadow)}
+        .choose{margin:0 0 .8rem;font-size:.92rem;color:var(--soft)}.choose a{overflow-wrap:anywhere}
+        .choose .tabs{margin:.4rem 0}.card{background:var(--card);border:1px solid var(--line);border-radius:.8rem;box-shadow:var(--shadow)}
         .row{display:grid;grid-template-columns:minmax(8rem,13rem) 1fr minmax(10rem,14rem);gap:.6rem 1.6rem;align-items:center;
         padding:1.1rem 1.3rem;border-top:1px solid var(--line)}
         .row:first-child{border-top:0}.calendar{grid-template-columns:minmax(8rem,13rem) 1fr}
         .name{font-weight:650;overflow-wrap:anywhere}
         small,.soft{color:var(--soft);font-size:.86rem}
         .name small,.state small{display:block;font-weight:400}
-        .state p{margin:0 0 .35rem}
+        .state,.lead{overflow-wrap:anywhere}.state p{margin:0 0 .35rem}
         .inside{padding:1.3rem}
         .pairs{display:grid;grid-template-columns:minmax(6rem,8rem) 1fr;gap:.2rem 1rem;margin:0;font-size:.94rem}
         .pairs dt{color:var(--soft)}.pairs dd{margin:0;overflow-wrap:anywhere}
@@ -80,10 +83,10 @@ extension Asset {
         .share{font-size:1.3rem;font-weight:650;letter-spacing:-.02em;line-height:1.2}
         .list{list-style:none;margin:0;padding:0}
         .list li{border-top:1px solid var(--line)}.list li:first-child{border-top:0}
-        .list li>a{display:grid;grid-template-columns:1.5rem 1fr auto;gap:.1rem .8rem;align-items:center;padding:.75rem 1.3rem;
+        .list li>a{display:grid;grid-template-columns:1.5rem minmax(0,1fr) auto;gap:.1rem .8rem;align-items:center;padding:.75rem 1.3rem;
         text-decoration:none}
         .list li>a:hover{background:color-mix(in srgb,var(--ink) 4%,transparent)}
-        .list b{font-weight:600;overflow-wrap:anywhere}.list .soft{grid-column:2}
+        .list b,.list .soft{overflow-wrap:anywhere}.list b{font-weight:600}.list .soft{grid-column:2}
         .list .long{grid-row:1/3;grid-column:3;font-weight:600;white-space:nowrap}
         .empty{padding:1.2rem 1.3rem;margin:0;color:var(--soft)}
         .two{display:grid;grid-template-columns:1fr 1fr;gap:0 1.6rem}
@@ -108,18 +111,18 @@ extension Asset {
     private static let pictureText = """
         .sign{flex:none;width:1rem;height:1rem;overflow:visible}
         .sign.big{width:clamp(2.4rem,5vw,3.6rem);height:clamp(2.4rem,5vw,3.6rem)}
-        .c-up{fill:var(--up)}.c-us{fill:var(--us)}.c-upstream{fill:var(--upstream)}.c-them{fill:var(--them)}
+        .c-up{fill:var(--up)}.c-degraded{fill:var(--degraded)}.c-us{fill:var(--us)}.c-upstream{fill:var(--upstream)}.c-them{fill:var(--them)}
         .c-maintenance{fill:var(--maintenance)}.c-unknown{fill:none;stroke:var(--unknown-ink)}
         .ink{fill:none;stroke:var(--sign);stroke-width:2;stroke-linecap:round;stroke-linejoin:round}
         .median{fill:var(--ink)}
         .ring,.dash{fill:none;stroke:var(--unknown-ink);stroke-width:1.6;stroke-linecap:round}
         .ring{stroke-dasharray:2.4 2.1}
-        .f-us{fill:var(--us)}.f-upstream{fill:var(--upstream)}.f-them{fill:var(--them)}
+        .f-degraded{fill:var(--degraded)}.f-us{fill:var(--us)}.f-upstream{fill:var(--upstream)}.f-them{fill:var(--them)}
         .f-maintenance{fill:var(--maintenance)}.f-unknown{fill:color-mix(in srgb,var(--unknown) 45%,var(--open))}.f-open{fill:var(--open)}
         .shade{fill:#0000003d}.light{fill:#ffffff80}.cross{stroke:#00000045;stroke-width:1.2;fill:none}
         .bar{display:block;border-radius:5px;overflow:hidden;background:var(--open)}
         .s-up{fill:var(--up)}
-        .s-us,.s-upstream,.s-them{stroke-width:2px}
+        .s-us,.s-upstream,.s-them{stroke-width:2px;vector-effect:non-scaling-stroke}
         .s-us{stroke:var(--us)}.s-upstream{stroke:var(--upstream)}.s-them{stroke:var(--them)}
         .days{display:block;width:100%;min-width:34rem;height:auto}
         .days rect{width:11px;height:11px;rx:2px}.days .all{width:100%;height:100%;rx:0}
@@ -130,13 +133,13 @@ extension Asset {
         .legend li{display:flex;align-items:center;gap:.45rem}
         .swatch{border-radius:3px;overflow:hidden}
         .steps{list-style:none;margin:0;padding:.6rem 0}
-        .steps li{display:grid;grid-template-columns:1.4rem minmax(8.5rem,auto) 1fr auto;gap:.1rem .9rem;padding:.55rem 1.3rem;
+        .steps li{display:grid;grid-template-columns:1.4rem minmax(8.5rem,auto) minmax(0,1fr) auto;overflow-wrap:anywhere;gap:.1rem .9rem;padding:.55rem 1.3rem;
         align-items:baseline}
         .steps .sign{position:relative;top:.15rem}
         .steps b{font-weight:600}.steps .soft{grid-column:3/5}
         .steps time{font-family:var(--mono);font-size:.86rem;color:var(--soft)}
-        @media (max-width:640px){.steps li{grid-template-columns:1.4rem 1fr auto}.steps time{grid-column:2/4}
-        .steps b,.steps .soft{grid-column:2}.steps .long{grid-column:3;grid-row:2}}
+        @media (max-width:640px){.steps li{grid-template-columns:1.4rem minmax(0,1fr) auto}.steps time{grid-column:2/4}
+        .steps b,.steps span{grid-column:2}.steps .long{grid-column:3;grid-row:2;white-space:nowrap}}
         .card h3{margin:0;padding:1rem 1.3rem 0;font-size:.95rem;font-weight:600}.card+.card{margin-top:1rem}
         .chain{list-style:none;margin:0;padding:.3rem 1.3rem .9rem}
         .chain li{display:grid;grid-template-columns:6.5rem 6.5rem 1fr;gap:.1rem .9rem;padding:.25rem 0;align-items:baseline}

@@ -43,13 +43,13 @@ struct OverviewPage {
         let spans = windows.map { times.times(of: name, in: $0) }
         let kind = name == "internet" ? "the network at large" : ""
         let check: HTML? =
-            current.state.account == .up
+            current.state.account == .up && !current.state.isDegraded
             ? nil : snapshot.checkSentence(of: name).map { "<small>\($0)</small>" }
         let bars = zip(windows, spans).map { $0.bar($1, height: windows.count > 1 ? 34 : 28) }
         return """
             <div class="row"><div class="name"><a href="\(DashboardPage.target(name).link)"><bdi>\(name)</bdi></a>\
             <small>\(kind)</small></div><div class="spans">\(bars)</div>\
-            <div class="state"><p>\(Sign.pill(current.state.account)) <span class="soft">for \
+            <div class="state"><p>\(Sign.pill(current.state)) <span class="soft">for \
             \(snapshot.lasting(since: current.start))</span></p>\(check)\
             \(share(spans[0].availability))</div></div>
             """

@@ -19,7 +19,7 @@ struct TargetPage {
         buckets: [CheckBucket] = []
     ) {
         guard let current = snapshot.intervals(of: name).last else { return nil }
-        let account = current.state.account
+        let (account, mark) = (current.state.account, current.state.mark)
         let since = snapshot.books.accounts[name]?.ledger.outage?.start ?? current.start
         let explanation = Words.explanation(current.reason)
         let check = snapshot.checkSentence(of: name)
@@ -39,7 +39,7 @@ struct TargetPage {
         let words = Words.sentence(current.state, of: name)
         let sentence = words.contains(name) ? words : "\(name): \(words)"
         let main: HTML = """
-            <section class="hero t-\(account.rawValue)" data-part="hero">\(Sign.svg(account, size: "big"))<div>\
+            <section class="hero t-\(mark)" data-part="hero">\(Sign.svg(mark: mark, size: "big"))<div>\
             <h1 data-say="\(sentence)"><bdi>\(sentence)</bdi> <span class="when">since \
             \(snapshot.time(since)) (\(snapshot.lasting(since: since))).</span></h1><p class="lead">\(lead)</p></div></section>
             <h2 id="times">Its time, to scale</h2>

@@ -18,14 +18,12 @@ struct CheckPart {
     func html(_ snapshot: MonitoringService.Snapshot, _ window: BarWindow) -> HTML {
         if checks.isEmpty { return "" }
         let items = checks.prefix(8).map { check -> HTML in
-            let account: LedgerAccount = Attributor.state(
-                of: Observation(path: .reachable, check: check.finding.observation)
-            ).account
+            let mark = Attributor.state(of: Observation(path: .reachable, check: check.finding.observation)).mark
             let time: HTML? = check.finding.latency.map { "<span class=\"long\">\($0.short)</span>" }
             let sureness: HTML? =
                 check.finding.confidence == "proven" ? nil : "<span class=\"soft\">\(check.finding.confidence)</span>"
             return """
-                <li>\(Sign.svg(account))\(snapshot.time(check.ended))<span>\(check.finding.sentence)</span>\(time)\(sureness)</li>
+                <li>\(Sign.svg(mark: mark))\(snapshot.time(check.ended))<span>\(check.finding.sentence)</span>\(time)\(sureness)</li>
                 """
         }
         return """

@@ -23,15 +23,23 @@ package struct Layout: Sendable {
         (self.title, self.account, self.place, self.places, self.main) = (title, account, place, places, main)
     }
 
-    /// The page, made now.
-    package func answer(_ clock: PageClock, host: String, _ status: HTTPResponseStatus = .ok) -> WebAnswer {
-        var answer = WebAnswer(status, type: "text/html; charset=utf-8", Array(html(clock, host: host).text.utf8))
+    /// Returns the page as an answer.
+    ///
+    /// - Parameter notice: A problem of the server that readers of every page must know, if any.
+    package func answer(
+        _ clock: PageClock,
+        host: String,
+        notice: String? = nil,
+        _ status: HTTPResponseStatus = .ok
+    ) -> WebAnswer {
+        let html = html(clock, host: host, notice: notice)
+        var answer = WebAnswer(status, type: "text/html; charset=utf-8", Array(html.text.utf8))
         answer.headers.append(("Cache-Control", "no-store"))
         answer.headers += Self.policy
         return answer
     }
 
-    private func html(_ clock: PageClock, host: String) -> HTML {
+    private func html(_ clock: PageClock, host: String, notice: String?) -> HTML {
         """
         <!doctype html>
         <html lang="en" data-version="\(Asset.version)" data-now="\(Timestamp(real: clock.now).text)">
@@ -45,7 +53,7 @@ package struct Layout: Sendable {
         <header><a class="host" href="/">\(host)</a><nav aria-label="Pages">\(places.map(link))</nav>\
         <span id="live">as of \(clock.time(clock.now))</span></header>
         <div id="banner" role="alert" hidden></div><p id="say" class="unseen" role="status"></p>
-        <main id="main" tabindex="-1">\(main)</main>
+        <main id="main" tabindex="-1"><p class="notice" data-part="notice" role="status">\(notice ?? "")</p>\(main)</main>
         </body></html>
         """
     }
@@ -72,9 +80,21 @@ package struct Layout: Sendable {
         return "<a href=\"\(path)\"\(current)>\(name)</a>"
     }
 
+    /// The days of a calendar.
+    private static let days: [HTML] = LedgerAccount.allCases.map { account in
+        let paint: HTML = account == .up ? "class=\"s-up\"" : "fill=\"url(#p-\(account.rawValue))\""
+        return """
+            <pattern id="d-\(account.rawValue)" width="13" height="13" patternUnits="userSpaceOnUse">\
+            <rect width="11" height="11" rx="2" \(paint)/></pattern>
+
+            """
+    }
+
     /// Patterns of bars and signs of states.
     private static let drawings: HTML = """
         <svg class="unseen" width="0" height="0" aria-hidden="true"><defs>
+        <pattern id="p-degraded" width="8" height="8" patternUnits="userSpaceOnUse">\
+        <rect class="f-degraded" width="8" height="8"/><rect class="light" width="8" height="1.6"/></pattern>
         <pattern id="p-us" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">\
         <rect class="f-us" width="6" height="6"/><rect class="shade" width="2.2" height="6"/></pattern>
         <pattern id="p-upstream" width="6" height="6" patternUnits="userSpaceOnUse">\
@@ -86,8 +106,9 @@ package struct Layout: Sendable {
         <pattern id="p-unknown" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">\
         <rect class="f-open" width="5" height="5"/><rect class="f-unknown" width="1" height="5"/></pattern>
         <pattern id="p-day" width="13" height="13" patternUnits="userSpaceOnUse">\
-        <rect class="f-open" width="11" height="11" rx="2"/></pattern>
+        <rect class="f-open" width="11" height="11" rx="2"/></pattern>\(days)
         <symbol id="i-up" viewBox="0 0 16 16"><circle cx="8" cy="8" r="8"/><path class="ink" d="M4.4 8.3l2.5 2.5 4.8-5.2"/></symbol>
+        <symbol id="i-degraded" viewBox="0 0 16 16"><circle cx="8" cy="8" r="8"/><path class="ink" d="M4.6 8.2q1.7-2.6 3.4 0t3.4 0"/></symbol>
         <symbol id="i-us" viewBox="0 0 16 16"><rect width="16" height="16" rx="3.5"/><path class="ink" d="M8 4v5M8 11.8v.2"/></symbol>
         <symbol id="i-upstream" viewBox="0 0 16 16"><path d="M8 0l8 8-8 8-8-8z"/><path class="ink" d="M8 4.4v4.2M8 11.2v.2"/></symbol>
         <symbol id="i-them" viewBox="0 0 16 16"><path d="M4.7 0h6.6L16 4.7v6.6L11.3 16H4.7L0 11.3V4.7z"/>\

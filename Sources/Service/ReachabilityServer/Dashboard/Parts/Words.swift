@@ -20,11 +20,14 @@ package enum Words {
         return text.hasPrefix("the internet") ? "T" + text.dropFirst() : text
     }
 
+    /// Returns true if the sentence of a state is about this machine or its provider, not about the target.
+    static func isGeneral(_ state: TargetState) -> Bool { words(state, of: "") == words(state, of: "-") }
+
     private static func words(_ state: TargetState, of target: String) -> String {
         if state.isMaintenance { return "\(target) is being maintained" }
         let cause = state.cause
         switch state.attribution {
-        case .up: return "\(target) is reachable"
+        case .up: return state.isDegraded ? "\(target) is reachable, but degraded" : "\(target) is reachable"
         case .us: return cause.flatMap { ours[$0] } ?? "This machine is cut off"
         case .upstream: return cause.flatMap { upstream[$0] } ?? "The internet cannot be reached beyond this machine"
         case .them: return target + " " + (cause.flatMap { theirs[$0] } ?? "cannot be reached")
