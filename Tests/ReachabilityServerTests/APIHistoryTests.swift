@@ -5,6 +5,7 @@ import NIOHTTP1
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityLedger
+import TestSupport
 import Testing
 
 @testable import ReachabilityServer
@@ -15,6 +16,8 @@ import Testing
     /// Runs of a service on one machine, one after the other.
     private final class World {
         let directory = "/tmp/api-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+        /// The file of the history in the directory.
+        var file = "history"
         let kernel = FakeKernel()
         private let manager: NetworkReachabilityManager
         private(set) var run: (service: MonitoringService, writer: HistoryWriter, api: API)?
@@ -50,7 +53,7 @@ import Testing
 
         private func begin(_ targets: [String], _ follow: (HistoryWriter, MonitoringService) -> Void) {
             let clock = kernel.clock
-            let writer = HistoryWriter(directory + "/history")
+            let writer = HistoryWriter(directory + "/" + file)
             let resume = writer.resume(bootIdentifier: "boot")
             let service = MonitoringService(
                 clock: ServiceClock(
@@ -80,8 +83,8 @@ import Testing
             }
         }
 
-        func body(_ target: String, _ accept: String = "*/*") throws -> [UInt8] {
-            let fields = HTTPHeaders([("Accept", accept)])
+        func body(_ target: String, _ accept: String = "*/*", encoding: String = "") throws -> [UInt8] {
+            let fields = HTTPHeaders([("Accept", accept), ("Accept-Encoding", encoding)])
             let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target, headers: fields)
             return run?.api.answer(to: try WebRequest(head, body: [], way: .local(user: nil))).body ?? []
         }
@@ -250,6 +253,63 @@ import Testing
         #expect(row?.split(separator: ",")[3] == "2")
         // Bars show it, too.
         #expect(try text("/?window=7d").contains("class=\"s-us\""))
+    }
+
+    @Test func `a fault of the history shows on every page`() throws {
+        let world = try World()
+        let paths = ["/", "/targets/a", "/outages", "/availability", "/network", "/service"]
+        func notice(_ path: String) throws -> String {
+            let page = String(decoding: try world.body(path), as: UTF8.self)
+            return page.firstMatch(of: #/<p class="notice" data-part="notice" role="status">(.*?)<\/p>/#).map {
+                String($0.1)
+            } ?? "?"
+        }
+        world.start(targets: ["a"])
+        for path in paths { #expect(try notice(path) == "", "\(path)") }
+        world.file = "missing/history"
+        world.start(targets: ["a"])
+        for path in paths {
+            let text = try notice(path)
+            #expect(text.hasPrefix("The history \(world.directory)/missing/history cannot be used: "), "\(path)")
+            #expect(text.hasSuffix("events are kept in memory."), "\(path)")
+        }
+    }
+
+    @Test func `pages of a hundred targets and a year are small`() throws {
+        let world = try World()
+        let names = (100..<200).map { "target-\($0).example.org" }
+        world.start(targets: names)
+        let now = try #require(world.run?.service.snapshot.now.nanoseconds)
+        world.run?.writer.stop(at: LedgerInstant(nanoseconds: now))
+        var generator = SeededGenerator(seed: 1)
+        try DatabaseQueue(path: world.directory + "/history").write { database in
+            let day: Int64 = 86400 * 1_000_000_000
+            let today = now - ((now % day) + day) % day
+            for target in try Int64.fetchAll(database, sql: "SELECT id FROM target") {
+                for age in 1...365 {
+                    var up = day
+                    for account in ["us", "upstream", "them"] {
+                        let time = Int64.random(in: 0...600_000_000_000, using: &generator)
+                        up -= time
+                        try database.execute(
+                            sql: "INSERT INTO day (target, start, account, time) VALUES (?, ?, ?, ?)",
+                            arguments: [target, today - Int64(age) * day, account, time]
+                        )
+                    }
+                    try database.execute(
+                        sql: "INSERT INTO day (target, start, account, time) VALUES (?, ?, 'up', ?)",
+                        arguments: [target, today - Int64(age) * day, up]
+                    )
+                }
+                try database.execute(sql: "UPDATE target SET settled = ? WHERE id = ?", arguments: [today, target])
+            }
+        }
+        world.start(targets: names)
+        for path in ["/?window=365d", "/availability?window=365d", "/outages?window=365d", "/targets/\(names[0])"] {
+            let size = try world.body(path, encoding: "gzip").count
+            #expect(size < 100_000, "\(path)")
+            #expect(size > 1000, "\(path)")
+        }
     }
 
     @Test func `what is not written yet leaves no hole and no overlap`() throws {

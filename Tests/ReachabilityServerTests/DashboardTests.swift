@@ -4,6 +4,7 @@ import ReachabilityLedger
 import Testing
 
 @testable import ReachabilityServer
+@testable import ReachabilityService
 
 /// The pages people look at.
 @Suite struct DashboardTests {
@@ -31,6 +32,101 @@ import Testing
         #expect(bad.contains(">12\u{a0}s</span>)."))
         #expect(bad.contains("Check the cable"))
         #expect(bad.contains("<title>The link of this machine is down – "))
+    }
+
+    /// A world of checked targets, and what the checks of some of them find.
+    private static func world(_ names: [String], _ findings: [String: CheckFinding]) throws -> APIWorld {
+        let world = try APIWorld(targets: [])
+        for name in names {
+            var settings = CheckSettings([.init(nil)])
+            settings.confirm = 1
+            world.watch(ServiceTarget(name: name, host: nil, checks: settings))
+        }
+        let good = CheckFinding("works", "targetAnswers", sentence: "it answers")
+        for name in names {
+            guard let turn = world.service.state.withLock({ $0.checks[name]?.turn }) else { continue }
+            let now = world.kernel.clock.boot
+            _ = world.service.take(findings[name] ?? good, of: name, turn, from: now, to: now)
+        }
+        world.flush()
+        return world
+    }
+
+    private static func sentence(_ world: APIWorld) throws -> String {
+        try world.text("/").firstMatch(of: #/<h1 data-say="([^"]*)"/#).map { String($0.1) } ?? ""
+    }
+
+    private static let refused = CheckFinding("service", "refused", sentence: "it refuses the connection")
+    private static let beyond = CheckFinding("upstream", "silent", sentence: "no answer from beyond the gateway")
+
+    @Test(arguments: [
+        (["a", "b", "c"], ["a": refused], "1 of 3 targets is down"),
+        (["a", "b", "c"], ["a": beyond, "b": refused], "2 of 3 targets are down"),
+        (["a", "b", "internet"], ["a": beyond, "b": beyond], "2 of 3 targets are down"),
+        (["a", "b", "internet"], ["internet": beyond], "The provider does not reach the internet"),
+        (["a", "b"], ["a": beyond, "b": beyond], "The provider does not reach the internet"),
+        (["a", "b"], ["a": beyond, "b": refused], "All 2 targets are down"),
+        (["a", "b"], ["a": refused, "b": refused], "All 2 targets are down"),
+        (["a"], ["a": refused], "a refuses connections"),
+    ])
+    func `the sentence is about the machine only if the internet, or all, agree`(
+        names: [String],
+        findings: [String: CheckFinding],
+        sentence: String
+    ) throws {
+        #expect(try Self.sentence(Self.world(names, findings)) == sentence)
+    }
+
+    @Test func `hundreds of names do not fill the page`() throws {
+        let names = (100..<400).map { "target-\($0)" }
+        let down = Dictionary(uniqueKeysWithValues: names.dropLast().map { ($0, Self.refused) })
+        let world = try Self.world(names, down)
+        #expect(try Self.sentence(world) == "299 of 300 targets are down")
+        let lead = try world.text("/").firstMatch(of: #/<p class="lead">(.*?)<\/p>/#)?.1
+        #expect(lead == "target-100, target-101, target-102, target-103, target-104 and 294 more.")
+        // Each can still be chosen.
+        let outages = try world.text("/outages?attribution=them")
+        #expect(outages.contains("<summary>Choose one of 300 targets</summary>"))
+        #expect(outages.contains("<a href=\"/outages?target=target-399&amp;attribution=them\">target-399</a>"))
+    }
+
+    @Test func `a degraded target is shown, and counted as up`() throws {
+        let half = CheckFinding("degraded", "familyFails", sentence: "IPv6 fails, IPv4 works")
+        let world = try Self.world(["a", "b", "c"], ["b": half])
+        #expect(try Self.sentence(world) == "1 of 3 targets is degraded")
+        let page = try world.text("/")
+        #expect(page.contains("<section class=\"hero t-degraded\""))
+        #expect(page.contains("<span class=\"pill t-degraded\">") && page.contains("IPv6 fails, IPv4 works."))
+        #expect(try world.text("/targets/b").contains("b is reachable, but degraded"))
+        let target = try world.object("/v1/targets/b")
+        #expect(["state", "cause", "reason"].map { target[$0] as? String } == ["up", "degraded", "familyFails"])
+        #expect(try world.items("/v1/outages").isEmpty)
+        let metrics = try world.text("/metrics")
+        #expect(metrics.contains("reachability_target_degraded{target=\"a\"} 0\n"))
+        #expect(metrics.contains("reachability_target_degraded{target=\"b\"} 1\n"))
+        #expect(metrics.contains("reachability_target_state{target=\"b\",state=\"up\"} 1\n"))
+        #expect(try world.text("/probe?target=b").contains("reachability_target_degraded{target=\"b\"} 1\n"))
+        // A target that is down is what a reader must know first.
+        let worse = try Self.world(["a", "b", "c"], ["b": half, "c": Self.refused])
+        #expect(try Self.sentence(worse) == "1 of 3 targets is down")
+        #expect(
+            try Self.sentence(Self.world(["internet"], ["internet": half])) == "The internet is reachable, but degraded"
+        )
+    }
+
+    @Test func `a page is made once for all who read it, until something happens or a second has passed`() throws {
+        let world = try APIWorld()
+        world.kernel.clock.advance(by: .seconds(60))
+        let first = try world.text("/")
+        world.kernel.clock.advance(by: .milliseconds(999))
+        #expect(try world.text("/") == first)
+        #expect(try world.text("/?window=30d") != first)
+        world.kernel.clock.advance(by: .milliseconds(1))
+        let second = try world.text("/")
+        #expect(second != first)
+        world.kernel.setCarrier("eth0", false)
+        world.flush()
+        #expect(try world.text("/").contains("The link of this machine is down"))
     }
 
     @Test func `an outage is told step by step`() throws {
@@ -233,9 +329,18 @@ import Testing
             )
         }
         let bar = TimeBar(from: at(0), to: at(100)).svg(intervals, label: "x")
-        #expect(bar.text.contains("<rect class=\"s-up\" x=\"50%\" width=\"40%\" height=\"100%\"/>"))
-        #expect(bar.text.ranges(of: "s-us").count == 1)
+        #expect(bar.text.contains("<path class=\"s-up\" d=\"m350 0h280v28h-280z\"/>"))
+        #expect(bar.text.contains("<path class=\"s-us\" fill=\"url(#p-us)\" d=\"m630 0h1v28h-1z\"/>"))
         let last = [LedgerInterval(TargetState(.us, .link), from: at(100) - .microseconds(5), to: at(100))]
-        #expect(TimeBar(from: at(0), to: at(100)).svg(last, label: "x").text.contains("s-us\" x=\"99.7%\""))
+        #expect(TimeBar(from: at(0), to: at(100)).svg(last, label: "x").text.contains("d=\"m699 0h1v28h-1z\""))
+        // The size does not depend on the number of intervals, and of several outages in a column the longest shows.
+        let kinds = [TargetState(.us, .link), TargetState(.up), TargetState(.them, .host), TargetState(.us, .route)]
+        let many = (0..<100_000).map {
+            LedgerInterval(kinds[$0 % 4], from: at(0) + .milliseconds($0), to: at(0) + .milliseconds($0 + 1))
+        }
+        let crowded = TimeBar(from: at(0), to: at(100), columns: 100).svg(many, label: "x").text
+        #expect(crowded.contains("<path class=\"s-us\" fill=\"url(#p-us)\" d=\"m0 0h700v28h-700z\"/>"))
+        let few = TimeBar(from: at(0), to: at(4), columns: 4).svg(Array(many.suffix(1)), label: "x").text
+        #expect(!few.contains("<path"))
     }
 }

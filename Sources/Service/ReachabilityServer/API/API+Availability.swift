@@ -46,7 +46,13 @@ struct TargetTimes {
 
     /// One interval after the other. How long each lasted within a day is so; when, is not known of the time that only sums are kept of.
     var picture: [LedgerInterval] {
-        intervals + days.flatMap { $0.shares(around: intervals, until: to) }
+        var rest = intervals[...]
+        return intervals
+            + days.flatMap { day in
+                rest = rest.drop { $0.end.map { $0 <= day.start } ?? false }
+                let known = rest.prefix { $0.start < day.start + SettledDay.length }
+                return day.shares(around: known, until: to)
+            }
     }
 }
 
@@ -69,7 +75,7 @@ extension API {
             throw Self.unreadable(error)
         }
         var intervals: [LedgerInterval]?
-        if let summed, limit > 0 {
+        if let summed, limit > 0, try !hasMoreIntervals(of: target, from: from, to: to, than: limit) {
             let all = try self.intervals(of: target, from: from, to: to, limit: limit + 1, snapshot)
             if all.count <= limit {
                 // The sums of these days have the time of all intervals, those that were deleted included.
@@ -96,6 +102,17 @@ extension API {
             days: days,
             basis: isChecked ? .checks : .path
         )
+    }
+
+    private func hasMoreIntervals(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        than limit: Int
+    ) throws(Problem) -> Bool {
+        do { return try history?.store?.hasMoreIntervals(of: target, from: from, to: to, than: limit) ?? false } catch {
+            throw Self.unreadable(error)
+        }
     }
 
     /// The maximum number of intervals that are read for an answer. Nothing has more of them within two days, unless it changes state every

@@ -25,6 +25,7 @@ package struct API: Sendable {
     /// Puts evidence into words; nil where nobody asks why.
     let evidenceWriter: EvidenceWriter?
     let memory = EvidenceMemory()
+    let pages = PageCache()
 
     package init(
         _ service: MonitoringService,
@@ -138,7 +139,7 @@ package struct API: Sendable {
         case .maintenance(let id): return .one(try maintenance(id), request)
         case .stream: return try stream(query, request)
         case .events: return try feed.events(query, request)
-        case .page(let name): return try page(name, query)
+        case .page(let name): return try cachedPage(name, query, request)
         case .sheet(let sheet): return try self.sheet(sheet, query)
         case .asset(let name): return try Asset.answer(name, request)
         case .availability: return try .list(availability(query, of: nil), query, request)

@@ -45,7 +45,8 @@ extension API {
     /// A page, made of what is so now.
     func page(_ page: DashboardPage, _ query: Query) throws(Problem) -> WebAnswer {
         let snapshot = service.snapshot
-        let times = KnownTimes(self, snapshot)
+        let showsAll = page == .overview || page == .availability
+        let times = KnownTimes(self, snapshot, of: showsAll ? snapshot.books.accounts.count : 1)
         let layout: Layout
         switch page {
         case .overview:

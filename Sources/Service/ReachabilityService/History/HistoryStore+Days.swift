@@ -146,7 +146,7 @@ extension HistoryStore {
     ) throws -> [SettledDay] {
         let last = to < now ? (to - SettledDay.length).nanoseconds : .max
         return try database.read { db in
-            let rows = try Row.fetchAll(
+            let rows = try Row.fetchCursor(
                 db,
                 sql: """
                     SELECT start, account, time FROM day
@@ -155,7 +155,7 @@ extension HistoryStore {
                 arguments: [target, from.nanoseconds, last]
             )
             var days: [SettledDay] = []
-            for row in rows {
+            while let row = try rows.next() {
                 guard let account = LedgerAccount(rawValue: row[1]) else { continue }
                 let start = LedgerInstant(nanoseconds: row[0])
                 if days.last?.start != start { days.append(SettledDay(start: start)) }

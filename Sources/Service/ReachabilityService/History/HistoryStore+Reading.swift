@@ -20,18 +20,34 @@ extension HistoryStore {
     ) throws -> [LedgerInterval] {
         try database.read { db in
             guard let id = try Self.id(of: target, db) else { return [] }
-            return try Row.fetchAll(
+            let rows = try Row.fetchCursor(
                 db,
                 sql: Self.overlapping + " ORDER BY start DESC LIMIT ?",
                 arguments: [id, to.nanoseconds, id, from.nanoseconds, from.nanoseconds, from.nanoseconds, limit]
-            ).map(Self.interval)
+            )
+            return try Array(rows.map(Self.interval))
+        }
+    }
+
+    /// Returns whether a target has more intervals in a window than a limit, without reading them.
+    package func hasMoreIntervals(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        than limit: Int
+    ) throws -> Bool {
+        try database.read { db in
+            guard let id = try Self.id(of: target, db) else { return false }
+            let sql = "SELECT 1 FROM interval WHERE target = ? AND start >= ? AND start < ? LIMIT 1 OFFSET ?"
+            let arguments: StatementArguments = [id, from.nanoseconds, to.nanoseconds, limit]
+            return try Int64.fetchOne(db, sql: sql, arguments: arguments) != nil
         }
     }
 
     /// The intervals of a target that overlap a window. They do not overlap each other, so none before the last that begins before the window
     /// is read.
     static let overlapping = """
-        SELECT * FROM interval
+        SELECT \(columns) FROM interval
         WHERE target = ? AND start < ?
             AND start >= coalesce((SELECT max(start) FROM interval WHERE target = ? AND start <= ?), ?)
             AND ("end" IS NULL OR "end" > ?)
@@ -62,7 +78,7 @@ extension HistoryStore {
                 try Self.entries(
                     db,
                     """
-                    SELECT * FROM interval LEFT JOIN steps ON steps.id = interval.steps
+                    SELECT \(Self.columns), steps.text, explained FROM interval LEFT JOIN steps ON steps.id = interval.steps
                     WHERE target = (SELECT id FROM target WHERE name = ?) AND start \(comparison) ?
                     ORDER BY start \(order) LIMIT 1
                     """,
@@ -74,7 +90,7 @@ extension HistoryStore {
     }
 
     static let intervalsOfOutage = """
-        SELECT * FROM interval INDEXED BY outage LEFT JOIN steps ON steps.id = interval.steps
+        SELECT \(columns), steps.text, explained FROM interval INDEXED BY outage LEFT JOIN steps ON steps.id = interval.steps
         WHERE target = (SELECT id FROM target WHERE name = ?) AND outage = ? ORDER BY start
         """
 
@@ -82,7 +98,7 @@ extension HistoryStore {
         try Row.fetchAll(db, sql: sql, arguments: arguments).map { row in
             let interval = Self.interval(row)
             var evidence: EvidenceRecord?
-            if let text = row["text"] as String?, let explained = row["explained"] as Int64? {
+            if let text = row[8] as String?, let explained = row[9] as Int64? {
                 evidence = EvidenceRecord(
                     interval: interval.start,
                     instant: LedgerInstant(nanoseconds: explained),
@@ -93,19 +109,25 @@ extension HistoryStore {
         }
     }
 
+    /// The columns of an interval. They are read by their places, because a look-up of names takes most of the time.
+    static let columns = """
+        attribution, cause, basis, isMaintenance, start, uncertainty, "end", reason
+        """
+
+    /// - Parameter row: A row that begins with ``columns``.
     static func interval(_ row: Row) -> LedgerInterval {
         let state = TargetState(
-            Attribution(rawValue: row["attribution"]) ?? .unknown,
-            (row["cause"] as String?).map { OutageCause(rawValue: $0) },
-            basis: AttributionBasis(rawValue: row["basis"]) ?? .path,
-            isMaintenance: row["isMaintenance"]
+            Attribution(rawValue: row[0]) ?? .unknown,
+            (row[1] as String?).map { OutageCause(rawValue: $0) },
+            basis: AttributionBasis(rawValue: row[2]) ?? .path,
+            isMaintenance: row[3]
         )
         return LedgerInterval(
             state,
-            from: LedgerInstant(nanoseconds: row["start"]),
-            uncertainty: .nanoseconds(row["uncertainty"] as Int64),
-            to: (row["end"] as Int64?).map { LedgerInstant(nanoseconds: $0) },
-            reason: row["reason"]
+            from: LedgerInstant(nanoseconds: row[4]),
+            uncertainty: .nanoseconds(row[5] as Int64),
+            to: (row[6] as Int64?).map { LedgerInstant(nanoseconds: $0) },
+            reason: row[7]
         )
     }
 }

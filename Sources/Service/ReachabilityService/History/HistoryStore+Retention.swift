@@ -89,7 +89,7 @@ extension HistoryStore {
 
     /// Target by target, in the order of their key: what is younger is not read.
     static let oldIntervals = """
-        SELECT interval.* FROM target CROSS JOIN interval ON interval.target = target.id
+        SELECT \(columns), interval.target FROM target CROSS JOIN interval ON interval.target = target.id
         WHERE interval.start < ? AND "end" < ? LIMIT 500
         """
 

@@ -91,7 +91,9 @@ extension Asset {
               const version = page.documentElement.dataset.version;
               if (!version) throw new Error("no page");
               if (version !== root.dataset.version) return location.reload();
-              ahead = Date.now() - Date.parse(page.documentElement.dataset.now);
+              // A page may be a second old; lengths do not go back for that.
+              const next = Date.now() - Date.parse(page.documentElement.dataset.now);
+              ahead = Math.abs(next - ahead) < 2000 ? Math.min(next, ahead) : next;
               const said = document.querySelector("[data-say]")?.dataset.say;
               for (const part of document.querySelectorAll("[data-part]")) {
                 const next = page.querySelector(`[data-part="${part.dataset.part}"]`);

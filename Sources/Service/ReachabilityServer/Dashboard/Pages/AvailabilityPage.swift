@@ -32,12 +32,16 @@ struct AvailabilityPage {
         layout = Layout(title: "Availability", account: account, place: "/availability", main: main)
     }
 
+    /// The maximum number of targets whose days have texts.
+    private static let detailLimit = 10
+
     private static func calendar(_ name: String, _ times: KnownTimes, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let start = DayCalendar.start(snapshot)
+        let isDetailed = snapshot.books.accounts.count <= detailLimit
         return """
             <div class="row calendar"><div class="name"><a href="\(DashboardPage.target(name).link)"><bdi>\(name)</bdi></a></div>\
             <div class="scroll" tabindex="0" role="group" aria-label="Days of \(name)">\
-            \(DayCalendar.svg(times.days(of: name, from: start), of: name))</div></div>
+            \(DayCalendar.svg(times.days(of: name, from: start), of: name, isDetailed: isDetailed))</div></div>
             """
     }
 

@@ -73,7 +73,7 @@ struct OutagesPage {
             up. The cause is that of its longest part.</p></div></section>
             <h2 id="causes">Where it went wrong \(Self.windows(choice))</h2>
             <section class="card" data-part="causes" aria-labelledby="causes">\(Self.causes(sums, choice))</section>
-            <h2 id="list">\(isFirst && older == nil ? "All of them" : "One after the other") \(Self.targets(choice, snapshot))</h2>
+            <h2 id="list">\(isFirst && older == nil ? "All of them" : "One after the other") \(Self.targets(choice, snapshot))</h2>\(Self.moreTargets(choice, snapshot))
             <section class="card" data-part="list" aria-labelledby="list">\(OutageList(outages: page).html(snapshot))</section>
             <p class="more">\(newest)\(older)<a href="/outages.csv" download>As CSV</a>. For programs: \
             <a href="/v1/outages"><code>/v1/outages</code></a></p>
@@ -91,9 +91,22 @@ struct OutagesPage {
     private static func targets(_ choice: OutageChoice, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let names = snapshot.books.targets
         guard names.count > 1 else { return "" }
-        let shown: [String?] = names.count <= 12 ? names : choice.target.map { [$0] } ?? []
+        let shown: [String?] = names.count <= tabLimit ? names : choice.target.map { [$0] } ?? []
         return tabs((shown + [nil]).map { ($0 ?? "all targets", choice.with(\.target, $0), choice.target == $0) })
     }
+
+    /// Links to those of each target, to be opened, where they are too many for a line or two.
+    private static func moreTargets(_ choice: OutageChoice, _ snapshot: MonitoringService.Snapshot) -> HTML? {
+        let names = snapshot.books.targets
+        guard names.count > tabLimit else { return nil }
+        return """
+            <details class="choose"><summary>Choose one of \(names.count) targets</summary>\
+            \(tabs(names.map { ($0, choice.with(\.target, $0), choice.target == $0) }))</details>
+            """
+    }
+
+    /// The maximum number of targets that are shown beside a heading.
+    private static let tabLimit = 12
 
     private static func tabs(_ links: [(name: String, choice: OutageChoice, isCurrent: Bool)]) -> HTML {
         let links = links.map { link -> HTML in

@@ -45,7 +45,8 @@ struct OverviewPage {
         let check: HTML? =
             current.state.account == .up && !current.state.isDegraded
             ? nil : snapshot.checkSentence(of: name).map { "<small>\($0)</small>" }
-        let bars = zip(windows, spans).map { $0.bar($1, height: windows.count > 1 ? 34 : 28) }
+        let count = windows.count * snapshot.books.accounts.count
+        let bars = zip(windows, spans).map { $0.bar($1, height: windows.count > 1 ? 34 : 28, of: count) }
         return """
             <div class="row"><div class="name"><a href="\(DashboardPage.target(name).link)"><bdi>\(name)</bdi></a>\
             <small>\(kind)</small></div><div class="spans">\(bars)</div>\

@@ -60,11 +60,13 @@ struct BarWindow {
         return "<span class=\"tabs\">\(links)</span>"
     }
 
-    func bar(_ times: TargetTimes, height: Int = 28) -> HTML {
+    /// - Parameter count: The number of bars on the page.
+    func bar(_ times: TargetTimes, height: Int = 28, of count: Int = 1) -> HTML {
         let label = TimeBar.label("the last \(choice.name)", times.availability)
         let (start, middle) = Self.axis(choice)
+        let bar = TimeBar(from: from, to: to, height: height, columns: TimeBar.columns(forBars: count))
         return """
-            <div>\(TimeBar(from: from, to: to, height: height).svg(times.picture, label: label))\
+            <div>\(bar.svg(times.picture, label: label))\
             <div class="axis" aria-hidden="true"><span>\(start)</span><span>\(middle)</span><span>now</span></div></div>
             """
     }
@@ -81,7 +83,7 @@ struct BarWindow {
     }
 
     /// What the colours and patterns mean.
-    static let legend = Sign.legend(LedgerAccount.allCases)
+    static let legend = Sign.legend(LedgerAccount.allCases, withDegraded: true)
 }
 
 extension MonitoringService.Snapshot {

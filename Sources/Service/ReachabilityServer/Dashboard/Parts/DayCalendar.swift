@@ -4,13 +4,16 @@ import ReachabilityService
 
 extension API {
     /// The days of a target from the beginning of one until now, those included of which only the sums are kept.
+    ///
+    /// - Parameter limit: The maximum number of intervals that are read one by one, not as sums of days.
     func days(
         of target: String,
         from start: LedgerInstant,
+        exactUpTo limit: Int = 400,
         _ snapshot: MonitoringService.Snapshot
     ) throws(Problem) -> [DayCalendar.Day] {
         let from = start - SettledDay.length / 2
-        let known = try times(of: target, from: from, to: snapshot.now, exactUpTo: KnownTimes.intervalLimit, snapshot)
+        let known = try times(of: target, from: from, to: snapshot.now, exactUpTo: limit, snapshot)
         return DayCalendar.days(from: start, known.intervals, settled: known.days, snapshot)
     }
 }
@@ -78,22 +81,51 @@ struct DayCalendar {
         snapshot.calendar.wall(at: instant).components.seconds.floored(by: 86400)
     }
 
-    /// - Parameter days: From a Monday on.
-    static func svg(_ days: [Day], of target: String) -> HTML {
-        let cells = days.enumerated().map { index, day -> HTML? in
-            let account = day.account
-            if account == .unknown { return nil }
-            let place: HTML = "x=\"\(index / 7 * 13)\" y=\"\(index % 7 * 13)\""
-            // Most days are good, and there are many of them.
-            if account == .up { return "<rect class=\"s-up\" \(place)/>" }
-            let label = TimeBar.label(day.name, day.availability)
-            return "<rect fill=\"url(#p-\(account.rawValue))\" \(place)><title>\(label)</title></rect>"
+    /// Returns a picture of days.
+    ///
+    /// - Parameters:
+    ///   - days: The days, from a Monday on.
+    ///   - isDetailed: Whether each day with an outage has a text of its own, which takes much more space.
+    static func svg(_ days: [Day], of target: String, isDetailed: Bool) -> HTML {
+        let accounts = days.map(\.account)
+        let paths = LedgerAccount.allCases.map { account -> HTML in
+            if account == .unknown || isDetailed && account != .up { return "" }
+            let path = path(of: account, accounts)
+            return path.isEmpty ? "" : "<path fill=\"url(#d-\(account.rawValue))\" d=\"\(path)\"/>"
         }
-        let bad = days.count { [.us, .upstream, .them].contains($0.account) }
-        let label = "\(target): \(bad) of \(days.count { $0.account != .unknown }) days observed had an outage"
+        let cells = zip(days, accounts).enumerated().map { index, day -> HTML? in
+            if !isDetailed || day.1 == .unknown || day.1 == .up { return nil }
+            let label = TimeBar.label(day.0.name, day.0.availability)
+            let place: HTML = "x=\"\(index / 7 * cell)\" y=\"\(index % 7 * cell)\""
+            return "<rect fill=\"url(#p-\(day.1.rawValue))\" \(place)><title>\(label)</title></rect>"
+        }
+        let bad = accounts.count { [.us, .upstream, .them].contains($0) }
+        let label = "\(target): \(bad) of \(accounts.count { $0 != .unknown }) days observed had an outage"
         return """
-            <svg class="days" viewBox="0 0 \(weeks * 13) 91" role="img" aria-label="\(label)">\
-            <rect class="all" fill="url(#p-day)"/>\(cells.compactMap(\.self))</svg>
+            <svg class="days" viewBox="0 0 \(weeks * cell) \(7 * cell)" role="img" aria-label="\(label)">\
+            <rect class="all" fill="url(#p-day)"/>\(paths)\(cells.compactMap(\.self))</svg>
             """
+    }
+
+    /// The side of a day with the space around it.
+    private static let cell = 13
+
+    /// Returns a rectangle for each run of days of an account in a week, each relative to the one before, because repetitions can be
+    /// compressed. The fill draws the days.
+    private static func path(of account: LedgerAccount, _ accounts: [LedgerAccount]) -> String {
+        var (path, x, y) = ("", 0, 0)
+        var index = 0
+        while index < accounts.count {
+            guard accounts[index] == account else {
+                index += 1
+                continue
+            }
+            let first = index
+            repeat { index += 1 } while index < accounts.count && index % 7 != 0 && accounts[index] == account
+            let (left, top, height) = (first / 7 * cell, first % 7 * cell, (index - first) * cell)
+            path += "m\(left - x) \(top - y)h\(cell)v\(height)h-\(cell)z"
+            (x, y) = (left, top)
+        }
+        return path
     }
 }

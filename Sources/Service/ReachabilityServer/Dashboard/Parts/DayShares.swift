@@ -8,7 +8,7 @@ extension SettledDay {
     /// - Parameters:
     ///   - known: Intervals that are kept, the earliest first: what they have of the day is theirs.
     ///   - end: When the picture ends.
-    func shares(around known: [LedgerInterval], until end: LedgerInstant) -> [LedgerInterval] {
+    func shares(around known: some Sequence<LedgerInterval>, until end: LedgerInstant) -> [LedgerInterval] {
         var free = gaps(between: known, until: end)[...]
         var shares: [LedgerInterval] = []
         for account in LedgerAccount.allCases where account != .unknown {
@@ -26,7 +26,7 @@ extension SettledDay {
 
     /// What no interval has of it.
     private func gaps(
-        between known: [LedgerInterval],
+        between known: some Sequence<LedgerInterval>,
         until end: LedgerInstant
     ) -> [(from: LedgerInstant, to: LedgerInstant)] {
         let end = min(end, start + Self.length)

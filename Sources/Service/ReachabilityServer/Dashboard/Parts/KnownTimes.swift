@@ -6,12 +6,17 @@ struct KnownTimes {
     private let api: API
     private let snapshot: MonitoringService.Snapshot
 
-    init(_ api: API, _ snapshot: MonitoringService.Snapshot) {
+    /// The maximum number of intervals of a target that are read one by one, not as sums of days. More cannot be distinguished in a picture.
+    private let intervalLimit: Int
+
+    /// - Parameter count: The number of targets on the page.
+    init(_ api: API, _ snapshot: MonitoringService.Snapshot, of count: Int) {
         (self.api, self.snapshot) = (api, snapshot)
+        intervalLimit = max(40, min(400, 4000 / max(1, count)))
     }
 
-    /// The intervals of a target that overlap a window, the earliest first. Where the disk cannot be read, those in memory: the page of
-    /// the service says so.
+    /// The intervals of a target that overlap a window, the earliest first. If the disk cannot be read, those in memory: every
+    /// page shows a fault of the history.
     func intervals(of target: String, from: LedgerInstant, to: LedgerInstant) -> [LedgerInterval] {
         let known = try? api.intervals(of: target, from: from, to: to, limit: Self.readLimit, snapshot)
         return known?.reversed() ?? snapshot.intervals(of: target)
@@ -23,7 +28,7 @@ struct KnownTimes {
             of: target,
             from: window.from,
             to: window.to,
-            exactUpTo: Self.intervalLimit,
+            exactUpTo: intervalLimit,
             snapshot
         )
         return known
@@ -38,11 +43,9 @@ struct KnownTimes {
 
     /// The days from a moment until now.
     func days(of target: String, from start: LedgerInstant) -> [DayCalendar.Day] {
-        (try? api.days(of: target, from: start, snapshot))
+        (try? api.days(of: target, from: start, exactUpTo: intervalLimit, snapshot))
             ?? DayCalendar.days(from: start, snapshot.intervals(of: target), snapshot)
     }
 
-    /// More intervals than these cannot be told apart in a picture.
-    static let intervalLimit = 400
     private static let readLimit = 10_000
 }
