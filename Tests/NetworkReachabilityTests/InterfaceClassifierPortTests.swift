@@ -81,7 +81,7 @@ import Testing
         #expect(links.classify(1)?.underlying == [])
         #expect(links.classify(2)?.underlying == [3])
         #expect(links.classify(4)?.class == InterfaceClass(.wiredVirtual))
-        #expect(links.classify(5)?.class == InterfaceClass(.ethernet))
+        #expect(links.classify(5)?.class == InterfaceClass(.wiredVirtual))
         #expect(links.classify(6)?.underlying == [7])
     }
 

@@ -88,7 +88,7 @@ extension EvidenceFacts {
             text += "; it throws away what is sent through it"
         } else if obstacle?.isBelow == true, !isLowerToBlame, let reason = path.reason {
             text += "; " + (tunnel?.tunnelRemote.map { "its far end \($0): \(reason)" } ?? "\(reason) below")
-        } else if let hiding = links.first(where: \.hidesFarEnd) {
+        } else if obstacle == nil, let hiding = links.first(where: \.hidesFarEnd) {
             text += "; the far end of \(hiding.interface.name) is not known"
             if hiding.kind == "wireguard" { text += " without CAP_NET_ADMIN" }
         }

@@ -82,7 +82,9 @@ extension FakeNetwork {
         for byte in query.destination.bytes + (query.source?.bytes ?? []) + (transport.map { [$0] } ?? []) {
             hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
         }
-        return hops[Int((hash >> 32) % UInt64(hops.count))]
+        // FNV spreads the last bytes over few bits.
+        hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd
+        return hops[Int((hash >> 33) % UInt64(hops.count))]
     }
 }
 
