@@ -91,7 +91,7 @@ extension Scenario {
             id: "l2",
             title: "one leg of an IPv6 route unplugged",
             uplinks: .two,
-            setup: legs6,
+            setup: "\(legs6); \(lastingNeighbour)",
             change: unplug,
             undo: plug,
             before: "g6",
@@ -103,7 +103,7 @@ extension Scenario {
             id: "l2-hosts",
             title: "one leg of an IPv6 route unplugged, for several hosts",
             uplinks: .two,
-            setup: legs6,
+            setup: "\(legs6); \(lastingNeighbour)",
             change: unplug,
             undo: plug,
             before: "g6abcd",
@@ -173,6 +173,10 @@ extension Scenario {
 
     private static let legs4 =
         "\(noIPv6); C route replace default nexthop via 10.1.0.1 nexthop via 10.2.0.1"
+
+    /// IPv6 passes over a router that it has not found for three seconds. One that is set for good stays the choice.
+    private static let lastingNeighbour =
+        "C neigh replace fd01::1 lladdr 02:00:00:00:01:01 dev c0 nud permanent"
 
     private static let legs6 = """
         \(noIPv4); C addr del 10.2.0.2/24 dev c1; C -6 route del default
