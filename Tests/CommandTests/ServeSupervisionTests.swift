@@ -96,10 +96,39 @@ import Testing
         #expect(try await first.end(SIGKILL) == -SIGKILL)
         let marking = "SERVICE_RESULT=\(result) exec $R serve --mark-stopped --history \(file)"
         #expect(try await Command.run(script: marking) == CommandResult(status: 0, output: "", errors: ""))
+        // Otherwise the outage would continue.
+        try await uplink.setConnected(true)
         let second = try await ServeLab.start(history: file, on: uplink, in: directory)
         let end = try await second.outages().last?.end
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         #expect((try format.parse(try #require(end)) > killed) == isKnown)
         #expect(try await second.end() == 0)
+    }
+
+    @Test(arguments: [nil, "signal"]) func `an outage goes on over kills`(marked result: String?) async throws {
+        let file = directory.file("history.sqlite")
+        let uplink = try await Uplink.make()
+        var lab = try await ServeLab.start(history: file, on: uplink, in: directory)
+        try await uplink.setConnected(false)
+        let first = lab
+        #expect(try await eventually { try await first.outages().count == 1 })
+        let began = try await lab.outages()
+        for _ in 0..<2 {
+            let killed = lab
+            #expect(try await eventually { try await killed.get("/readyz").contains("\"pending\":0") })
+            #expect(try await lab.end(SIGKILL) == -SIGKILL)
+            if let result {
+                _ = try await Command.run(
+                    script: "SERVICE_RESULT=\(result) exec $R serve --mark-stopped --history \(file)"
+                )
+            }
+            lab = try await ServeLab.start(history: file, on: uplink, in: directory)
+            #expect(try await lab.outages().map(\.id) == began.map(\.id))
+        }
+        try await uplink.setConnected(true)
+        let running = lab
+        #expect(try await eventually { try await running.outages().first?.end != nil })
+        #expect(try await lab.outages().map(\.id) == began.map(\.id))
+        #expect(try await lab.end() == 0)
     }
 }

@@ -22,6 +22,7 @@ final class NotifyingWorld: Sendable {
     let reports = Locked<[String]>([])
     let journal: String
     private let timeLimit: Duration
+    private let target: ServiceTarget
     private let manager: NetworkReachabilityManager
     private let current = Locked<(service: MonitoringService, writer: HistoryWriter, notifying: Notifying)?>(nil)
 
@@ -32,9 +33,12 @@ final class NotifyingWorld: Sendable {
         get throws { try #require(current.withLock { $0?.notifying }) }
     }
 
-    /// - Parameter timeLimit: For an exchange with a server.
-    init(timeLimit: Duration = .seconds(20)) throws {
+    /// - Parameters:
+    ///   - timeLimit: For an exchange with a server.
+    ///   - isChecked: Whether the target is checked; ``find(_:_:)`` plays what checks find.
+    init(timeLimit: Duration = .seconds(20), isChecked: Bool = false) throws {
         self.timeLimit = timeLimit
+        target = ServiceTarget(name: "internet", host: nil, checks: isChecked ? CheckSettings([.init(nil)]) : nil)
         directory = "/tmp/notifying-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         journal = directory + "/journal"
@@ -63,7 +67,7 @@ final class NotifyingWorld: Sendable {
         )
         let writer = HistoryWriter(directory + "/history.sqlite")
         let resume = writer.resume(bootIdentifier: "boot")
-        let service = MonitoringService(clock: serviceClock, resume: resume)
+        let service = MonitoringService(clock: serviceClock, resume: resume, makeProber: { _, _ in Silence() })
         writer.follow(service)
         var environment = NotifyEnvironment(
             coordinator: RetryCoordinator(limits: try Self.limits(), verdicts: network, clock: waits),
@@ -88,8 +92,29 @@ final class NotifyingWorld: Sendable {
         notifying.begin()
         current.withLock { $0 = (service, writer, notifying) }
         reload(configuration)
-        service.insert("internet", manager)
+        service.insert(target, manager)
         flush()
+    }
+
+    /// A check ends.
+    func find(_ place: String, _ reason: String) throws {
+        let (service, now) = (try service, kernel.clock.boot)
+        let turn = try #require(service.state.withLock { $0.checks["internet"]?.turn })
+        let finding = CheckFinding(place, reason, sentence: place, steps: [])
+        _ = service.take(finding, of: "internet", turn, from: now, to: now)
+        flush()
+    }
+
+    /// A check that never ends by itself.
+    private struct Silence: TargetProbing {
+        func check(isDown: Bool) async -> CheckFinding? {
+            let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+            for await _ in stream {}
+            withExtendedLifetime(continuation) {}
+            return nil
+        }
+
+        func forget() {}
     }
 
     /// Another configuration is applied.

@@ -121,6 +121,59 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    @Test func `a beginning that is on its way when the outage ends is given up for the end`() async throws {
+        // The server takes the first request, and never answers.
+        let (world, server) = (try NotifyingWorld(timeLimit: .seconds(3600)), try AnswerServer("", "200 OK"))
+        try world.start(configuration(server, "after = \"0s\"\n"))
+        world.setCarrier(false)
+        try await server.expect(1)
+        await world.advance(.seconds(5))
+        world.setCarrier(true)
+        try await server.expect(2)
+        #expect(server.objects.map { $0["event"] as? String } == ["began", "ended"])
+        #expect(try await eventually { try world.status().pending == 0 })
+        try await world.end(orderly: true)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func `an outage is not told while a check is about to say that it is over`() async throws {
+        let (world, server) = (try NotifyingWorld(isChecked: true), try AnswerServer("200 OK", isAway: true))
+        try world.start(configuration(server))
+        try world.find("works", "targetAnswers")
+        world.network.set(reachable: false)
+        world.setCarrier(false)
+        await world.advance(.seconds(60))
+        #expect(try await eventually { try world.status().postponed == 1 })
+        // The path is back, the check takes its time.
+        try server.comeBack()
+        world.setCarrier(true)
+        world.network.set(reachable: true)
+        try await world.notifying.rest()
+        await world.advance(.seconds(5))
+        try await world.notifying.rest()
+        #expect(server.requests.isEmpty)
+        try world.find("works", "targetAnswers")
+        try await server.expect(1)
+        #expect(server.objects[0]["event"] as? String == "ended")
+        try await world.end(orderly: true)
+    }
+
+    @Test func `an outage is told if no check has decided after half a minute`() async throws {
+        let (world, server) = (try NotifyingWorld(isChecked: true), try AnswerServer("200 OK"))
+        try world.start(configuration(server))
+        try world.find("works", "targetAnswers")
+        world.setCarrier(false)
+        await world.advance(.seconds(29))
+        world.setCarrier(true)
+        for _ in 0..<30 { await world.advance(.seconds(1)) }
+        try await world.notifying.rest()
+        #expect(server.requests.isEmpty)
+        for _ in 0..<3 { await world.advance(.seconds(1)) }
+        try await server.expect(1)
+        #expect(server.objects[0]["event"] as? String == "began")
+        try await world.end(orderly: true)
+    }
+
     @Test func `what a killed service could not tell is told by the next, and has one end`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("503 Later"))
         let configuration = configuration(server, "after = \"0s\"\n")

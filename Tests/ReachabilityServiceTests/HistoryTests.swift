@@ -90,11 +90,110 @@ import Testing
         let now = world.service.snapshot.now
         world.kill()
         let store = try HistoryStore(directory.file)
-        try store.end(nil, at: now)
+        try store.markLastRun(at: now)
         store.close()
         world.advance(.seconds(5))
         world.start()
         #expect(try world.words() == ["up 20s", "unknown.notObserved 5s", "up and goes on"])
+    }
+
+    @Test func `an outage goes on over a kill, with its beginning, its evidence and one end`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(10))
+        world.setCarrier(false)
+        let began = try #require(world.service.snapshot.books.outages().first)
+        world.advance(.seconds(300))
+        world.writer.mark()
+        world.advance(.seconds(9))
+        world.kill()
+        world.advance(.seconds(4))
+        world.start()
+        #expect(world.service.snapshot.books.outages().map(\.id) == [began.id])
+        #expect(try world.words() == ["up 10s", "us.link and goes on"])
+        // The time before this run is not counted again.
+        let (account, now) = (
+            try #require(world.service.snapshot.books.accounts["internet"]), world.service.snapshot.now
+        )
+        #expect(account.total(.us, at: now) == .zero)
+        world.advance(.seconds(7))
+        world.setCarrier(true)
+        #expect(try world.words() == ["up 10s", "us.link 320s", "up and goes on"])
+        #expect(world.service.snapshot.books.accounts["internet"]?.total(.us, at: now) == .seconds(7))
+        let written = try #require(try world.writer.store?.outageStarts(upTo: world.service.snapshot.now, limit: 10))
+        #expect(written.map(\.start) == [began.start])
+        #expect(
+            try world.writer.store?.outage(of: "internet", from: began.start).compactMap(\.evidence).isEmpty == false
+        )
+    }
+
+    @Test func `an outage that a killed service had just seen goes on, too`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(10))
+        world.setCarrier(false)
+        world.kill()
+        world.advance(.seconds(2))
+        world.start()
+        #expect(try world.words() == ["up 10s", "us.link and goes on"])
+        // A second kill makes no other.
+        world.advance(.seconds(3))
+        world.writer.mark()
+        world.kill()
+        world.start()
+        world.setCarrier(true)
+        #expect(try world.words() == ["up 10s", "us.link 5s", "up and goes on"])
+    }
+
+    @Test func `an outage that is over after a kill ended when it was seen last`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(10))
+        world.setCarrier(false)
+        world.advance(.seconds(20))
+        world.writer.mark()
+        world.kill()
+        world.kernel.setCarrier("eth0", true)
+        world.advance(.seconds(4))
+        world.start()
+        #expect(try world.words() == ["up 10s", "us.link 20s", "unknown.notObserved 4s", "up and goes on"])
+    }
+
+    @Test func `an outage that was not observed for a minute is another, and so is one of an earlier boot`() throws {
+        let world = try HistoryWorld(directory)
+        world.start()
+        world.advance(.seconds(10))
+        world.setCarrier(false)
+        world.advance(.seconds(20))
+        world.writer.mark()
+        world.kill()
+        world.advance(.seconds(61))
+        world.start()
+        #expect(try world.words() == ["up 10s", "us.link 20s", "unknown.notObserved 61s", "us.link and goes on"])
+        world.advance(.seconds(5))
+        world.writer.mark()
+        world.kill()
+        try world.reboot(after: .seconds(5))
+        world.kernel.setCarrier("eth0", false)
+        world.start()
+        #expect(
+            try world.intervals().map(\.state.description).suffix(3) == ["us.link", "unknown.notObserved", "us.link"]
+        )
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `while an outage lasts it is marked often`() async throws {
+        let world = try HistoryWorld(directory)
+        var options = HistoryWriter.Options()
+        options.outageMark = .milliseconds(5)
+        world.start(options)
+        world.setCarrier(false)
+        world.advance(.seconds(1))
+        for _ in 0..<2 {
+            world.advance(.seconds(10))
+            let now = world.service.snapshot.now
+            while try world.writer.store?.lastMark() != now { try await Task.sleep(for: .milliseconds(1)) }
+        }
+        #expect(HistoryWriter.Options().outageMark == .seconds(10))
     }
 
     @Test(arguments: [nil, Duration.seconds(1_000_000), .seconds(2_000_000_000)])

@@ -10,25 +10,28 @@ import Testing
         var book = IncidentBook()
         var notifier: NotifierSettings
         var now = LedgerInstant(nanoseconds: 0)
+        /// The interfaces by which packets to targets leave.
+        var interfaces: [String: String] = [:]
         private var ledgers: [String: TargetLedger] = [:]
         private var number: UInt64 = 0
 
         init(
             _ notifier: NotifierSettings = NotifierSettings(name: "chat", way: .journal),
             names: [String] = ["a", "b", "c"],
-            hosts: [String: String] = [:]
+            hosts: [String: String] = [:],
+            bound: [String: String] = [:]
         ) {
             self.notifier = notifier
-            let targets = names.map { ServiceTarget(name: $0, host: hosts[$0] ?? $0) }
+            let targets = names.map { ServiceTarget(name: $0, host: hosts[$0] ?? $0, interface: bound[$0]) }
             book.apply(targets, [notifier], at: now)
             for target in targets { set(target.name, TargetState(.up)) }
         }
 
         /// From now on a target is so.
-        mutating func set(_ target: String, _ state: TargetState) {
+        mutating func set(_ target: String, _ state: TargetState, uncertainty: Duration = .zero) {
             var events: [TargetLedger.Event]
             if var ledger = ledgers[target] {
-                events = ledger.take(state, reason: nil, at: now)
+                events = ledger.take(state, reason: nil, at: now, uncertainty: uncertainty)
                 ledgers[target] = ledger
             } else {
                 let ledger = TargetLedger(of: target, from: now, state)
@@ -37,7 +40,10 @@ import Testing
             }
             for event in events {
                 number += 1
-                _ = book.take(ServiceEvent(number: number, instant: now, target: target, kind: .init(event)))
+                let interface = interfaces[target]
+                _ = book.take(
+                    ServiceEvent(number: number, instant: now, target: target, kind: .init(event), interface: interface)
+                )
             }
         }
 
@@ -193,6 +199,107 @@ import Testing
         play.set(["a", "b", "c"], TargetState(.them, .refused))
         play.wait(.seconds(30))
         #expect(play.told() == ["began a them.refused", "began b+c them.refused"])
+    }
+
+    @Test func `a target that is bound to the interface of the others belongs to their incident`() {
+        var play = Play(bound: ["b": "eth0", "c": "wlan0"])
+        play.interfaces = ["a": "eth0", "b": "eth0", "c": "wlan0"]
+        play.set(["a", "b", "c"], Self.link)
+        play.wait(.seconds(30))
+        #expect(play.told() == ["began a+b us.link", "began c us.link"])
+        play.set(["a", "b", "c"], Self.up)
+        #expect(play.told() == ["ended a+b us.link up", "ended c us.link up"])
+    }
+
+    @Test func `a target of which no interface is known belongs to those that fell with it`() {
+        var play = Play(bound: ["b": "eth0"])
+        play.set(["a", "b"], Self.link)
+        play.wait(.seconds(30))
+        #expect(play.told() == ["began a+b us.link"])
+    }
+
+    @Test(arguments: [
+        [TargetState(.us, .route), TargetState(.us, .address), TargetState(.us, .dns)],
+        [TargetState(.us, .dns), TargetState(.us, .link), TargetState(.us, .route)],
+        [TargetState(.upstream, .gateway), TargetState(.upstream, .provider), TargetState(.upstream, .dns)],
+        [TargetState(.upstream, .dns), TargetState(.upstream, .portal), TargetState(.upstream, .interception)],
+    ])
+    func `one fault is one incident, whatever it means for each target`(states: [TargetState]) {
+        var play = Play()
+        for (target, state) in zip(["a", "b", "c"], states) {
+            play.set(target, state)
+            play.wait(.seconds(3))
+        }
+        play.wait(.seconds(30))
+        let began = play.told()
+        #expect(began.count == 1 && began[0].hasPrefix("began a+b+c \(states[0])"))
+        for target in ["c", "a", "b"] {
+            play.wait(.seconds(2))
+            play.set(target, Self.up)
+        }
+        #expect(play.told().map { String($0.prefix(11)) } == ["ended a+b+c"])
+        #expect(play.book.incidents.isEmpty)
+    }
+
+    @Test func `what this machine forbids is not the fault of its line`() {
+        var play = Play()
+        play.set("a", Self.link)
+        play.set("b", TargetState(.us, .policy))
+        play.set("c", TargetState(.us, .clock))
+        play.wait(.seconds(30))
+        #expect(play.told() == ["began a us.link", "began b us.policy", "began c us.clock"])
+    }
+
+    @Test func `targets that turn out to have one cause one after the other are one incident`() {
+        var play = Play(hosts: ["a": "same", "b": "same"])
+        play.set(["a", "b", "c"], TargetState(.them, .host))
+        for target in ["b", "c", "a"] {
+            play.wait(.seconds(2))
+            play.set(target, Self.gateway)
+        }
+        play.wait(.seconds(30))
+        let began = play.told()
+        #expect(began.count == 1 && began[0].hasSuffix("upstream.gateway"))
+    }
+
+    @Test func `targets that are checked one after the other are one incident, however long it takes`() {
+        var play = Play()
+        play.set("a", Self.gateway)
+        play.wait(.seconds(45))
+        // The last good check was before the first target fell.
+        play.set("b", TargetState(.upstream, .dns), uncertainty: .seconds(50))
+        play.wait(.seconds(45))
+        play.set("c", Self.gateway, uncertainty: .seconds(50))
+        #expect(play.told().map { String($0.prefix(9)) } == ["began a+b"])
+        play.wait(.seconds(30))
+        #expect(play.told() == ["began c upstream.gateway"])
+    }
+
+    @Test func `a target that falls again while the others are down is not told again`() {
+        var play = Play()
+        play.set(["a", "b"], Self.link)
+        play.wait(.seconds(5))
+        play.set("a", Self.up)
+        play.wait(.seconds(5))
+        play.set("a", Self.link)
+        play.wait(.seconds(30))
+        #expect(play.told() == ["began a+b us.link"])
+        play.set(["a", "b"], Self.up)
+        #expect(play.told() == ["ended a+b us.link up"])
+    }
+
+    @Test
+    func `after a restart an incident is undecided until its targets are known, and where a check is about to decide`()
+    {
+        var play = Play()
+        play.set("a", Self.link)
+        play.wait(.seconds(60))
+        #expect(!play.book.isUndecided(play.book.incidents[0], ["b"]))
+        #expect(play.book.isUndecided(play.book.incidents[0], ["a", "b"]))
+        play.restart()
+        #expect(play.book.isUndecided(play.book.incidents[0], []))
+        play.set("a", Self.link)
+        #expect(!play.book.isUndecided(play.book.incidents[0], []))
     }
 
     @Test func `what turns out to be one cause before it is told is one`() {

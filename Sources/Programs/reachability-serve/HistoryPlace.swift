@@ -35,7 +35,7 @@ enum HistoryPlace {
             guard let line = try store.resume(bootIdentifier: clock.bootIdentifier).line else { return }
             // The service manager has made this process when the service had ended; since then time has passed.
             let boot = clock.monitor.boot
-            try store.end(nil, at: line.instant(at: min(boot, ProcessStart.boot ?? boot)))
+            try store.markLastRun(at: line.instant(at: min(boot, ProcessStart.boot ?? boot)))
         } catch let fault as HistoryFault {
             throw ExitMessage(fault.text, fault.kind == .locked ? .temporaryFailure : .ioError)
         } catch {

@@ -40,6 +40,12 @@ public struct TargetLedger: Sendable {
         outage = state.isOutage ? Outage(of: target, current) : nil
     }
 
+    /// Continues an outage that an earlier run of the service observed; nil if it is over.
+    package init?(resuming outage: Outage) {
+        guard outage.end == nil, let last = outage.intervals.last else { return nil }
+        (target, current, self.outage) = (outage.target, last, outage)
+    }
+
     /// Takes what is so from a moment on.
     ///
     /// - Parameters:

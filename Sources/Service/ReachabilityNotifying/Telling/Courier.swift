@@ -33,6 +33,8 @@ final class Courier: Sendable {
         var isWaiting = false
         /// What is tried, or was last.
         var tried: [String] = []
+        /// The ids of the beginnings that are being sent over the network.
+        var beginnings: Set<String> = []
         var alarm: Cancellation?
         var isOver = false
     }
@@ -73,8 +75,10 @@ final class Courier: Sendable {
             state.tried = marks
             guard let work = state.work else { return begin(&state) }
             state.again = true
-            // Something else is to be told than what could not be: that is a new chance.
-            if state.isWaiting { work.cancel() }
+            // Something else is to be told than what could not be: that is a new chance. A beginning that is still on its way must not
+            // arrive after the end.
+            let isOutdated = !state.beginnings.isSubset(of: letters.map(\.id))
+            if state.isWaiting || isOutdated { work.cancel() }
         }
     }
 
@@ -170,6 +174,10 @@ final class Courier: Sendable {
             if sender.repetition == nil { letters = [letters[0]] }
             state.withLock { [marks = letters.map(\.mark)] in $0.tried = marks }
             office.tries(key, letters)
+            let beginnings =
+                sender.host == nil ? [] : letters.filter { $0.event == .began && !$0.incident.isOver }.map(\.id)
+            state.withLock { $0.beginnings = Set(beginnings) }
+            defer { state.withLock { $0.beginnings = [] } }
             do throws(DeliveryFailure) {
                 try await sender.send(letters)
                 office.done(key, letters, nil)

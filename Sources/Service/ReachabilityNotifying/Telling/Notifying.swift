@@ -14,9 +14,12 @@ extension Telling where Book == IncidentBook {
         environment: NotifyEnvironment,
         report: @escaping @Sendable (String) -> Void
     ) {
-        let source = TellingSource<ServiceEvent>(now: { service.snapshot.now }, clock: service.clock) { _, listener in
-            service.addListener(listener)
-        }
+        let source = TellingSource<ServiceEvent>(
+            now: { service.snapshot.now },
+            clock: service.clock,
+            undecided: { service.undecided },
+            follow: { _, listener in service.addListener(listener) }
+        )
         let memory = history.map { history in
             TellingMemory(
                 name: history.file,

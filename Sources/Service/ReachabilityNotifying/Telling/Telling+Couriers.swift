@@ -23,12 +23,14 @@ extension Telling {
     }
 
     private func letters(for courier: String, repeats: Bool) -> [Notification] {
-        let now = source.now()
+        let (now, undecided) = (source.now(), source.undecided())
         return state.withLock { state in
             guard let notifier = state.couriers[courier]?.notifier else { return [] }
             return state.book.incidents.compactMap { incident in
-                incident.next(for: courier, of: notifier, at: now)
-                    ?? (repeats ? incident.standing(for: courier, of: notifier, at: now) : nil)
+                let next = incident.next(for: courier, of: notifier, at: now)
+                // An incident that is over by now is told once, with its end.
+                if next?.event == .began, state.book.isUndecided(incident, undecided) { return nil }
+                return next ?? (repeats ? incident.standing(for: courier, of: notifier, at: now) : nil)
             }
         }
     }

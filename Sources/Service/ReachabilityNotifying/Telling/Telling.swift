@@ -176,15 +176,21 @@ package final class Telling<Book: ToldBook>: Sendable {
         if isFirst { queue.async { [weak self] in self?.goOn() } }
     }
 
+    /// When an incident that is about to be decided is considered again.
+    private static var decisionPause: Duration { .seconds(1) }
+
     private func goOn() {
-        let now = source.now()
+        let (now, undecided) = (source.now(), source.undecided())
         let (couriers, next) = state.withLock { state in
             state.isScheduled = false
             state.book.settle(state.couriers.mapValues(\.notifier))
-            let next = state.couriers.values.flatMap { courier in
+            var times = state.couriers.values.flatMap { courier in
                 state.book.incidents.compactMap { $0.nextDue(for: courier.key, of: courier.notifier, after: now) }
-            }.min()
-            return (Array(state.couriers.values), next)
+            }
+            if state.book.incidents.contains(where: { !$0.isOver && state.book.isUndecided($0, undecided) }) {
+                times.append(now + Self.decisionPause)
+            }
+            return (Array(state.couriers.values), times.min())
         }
         write()
         let alarm = next.map { next in

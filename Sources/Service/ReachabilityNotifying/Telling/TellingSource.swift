@@ -11,6 +11,8 @@ package struct TellingSource<Event: Sendable>: Sendable {
     let real: @Sendable () -> Duration
     /// What measures how long something lasts before it is told.
     let clock: any MonitorClock
+    /// The targets of which a check is about to decide whether they are still down.
+    let undecided: @Sendable () -> Set<String>
     /// Has a listener called with what happens from now on, in order, and with what became meanwhile of the incidents that an earlier
     /// run has left.
     let follow: @Sendable (_ known: [Incident], _ listener: @escaping @Sendable ([Event]) -> Void) -> Cancellation?
@@ -18,9 +20,10 @@ package struct TellingSource<Event: Sendable>: Sendable {
     package init(
         now: @escaping @Sendable () -> LedgerInstant,
         clock: ServiceClock,
+        undecided: @escaping @Sendable () -> Set<String> = { [] },
         follow: @escaping @Sendable ([Incident], @escaping @Sendable ([Event]) -> Void) -> Cancellation?
     ) {
-        (self.now, self.follow) = (now, follow)
+        (self.now, self.undecided, self.follow) = (now, undecided, follow)
         (real, self.clock) = (clock.real, clock.monitor)
     }
 }

@@ -20,6 +20,11 @@ package protocol ToldBook: Sendable {
     /// - Returns: Whether anything changed.
     mutating func take(_ event: Event) -> Bool
 
+    /// Whether something is about to be known of an incident that may end it.
+    ///
+    /// - Parameter undecided: The targets of which a check is about to decide whether they are still down.
+    func isUndecided(_ incident: Incident, _ undecided: Set<String>) -> Bool
+
     /// A courier begins to tell something.
     mutating func tries(_ notification: Notification, by courier: String)
 
@@ -30,6 +35,10 @@ package protocol ToldBook: Sendable {
     ///
     /// - Parameter couriers: All there are, with the notifiers they belong to.
     mutating func settle(_ couriers: [String: NotifierSettings])
+}
+
+extension ToldBook {
+    package func isUndecided(_ incident: Incident, _ undecided: Set<String>) -> Bool { false }
 }
 
 extension IncidentBook: ToldBook {

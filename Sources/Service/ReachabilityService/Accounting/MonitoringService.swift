@@ -38,6 +38,8 @@ package final class MonitoringService: Sendable {
         var findings: [String: CheckStatus] = [:]
         /// Targets whose evidence is about to be gathered.
         var unexplained: Set<String> = []
+        /// The outages that lasted when the last run was killed, and continue unless their targets are up.
+        var interrupted: [String: Outage] = [:]
     }
 
     package let clock: ServiceClock
@@ -95,13 +97,20 @@ package final class MonitoringService: Sendable {
         eraStart = resume.eras.first { $0.line.bootIdentifier == clock.bootIdentifier }?.start ?? start
         state = Locked(State(line: line, slept: boot - clock.monitor.monotonic))
         let planned = resume.maintenance.filter { $0.end > clock.real() }
-        state.withLock { $0.planned = Dictionary(planned.map { ($0.id, $0) }) { first, _ in first } }
+        let lastSeen = resume.last
+        state.withLock { state in
+            state.planned = Dictionary(planned.map { ($0.id, $0) }) { first, _ in first }
+            if let lastSeen, start - lastSeen <= Self.longestInterruption { state.interrupted = resume.outages }
+        }
         let watch = clock.monitor.watchForSleep(on: eventQueue) { [weak self] in
             self?.checkClocks()
             self?.followMaintenance()
         }
         state.withLock { $0.sleepWatch = watch }
     }
+
+    /// An outage that lasted when the service was killed continues if no more than this time was not observed.
+    package static let longestInterruption: Duration = .seconds(60)
 
     // MARK: Targets
 
@@ -115,7 +124,15 @@ package final class MonitoringService: Sendable {
             // What is checked is not up before a check says so.
             let isPending = state.checks[name] != nil && path.mayBeChecked
             let observation = Observation(path: isPending ? .unknown(reason: "undecided") : .init(path))
-            return state.books.open(name, observation, at: state.line.instant(at: boot))
+            let now = state.line.instant(at: boot)
+            let interrupted = state.interrupted.removeValue(forKey: name)
+            return state.books.open(
+                name,
+                observation,
+                interface: path.interface?.name,
+                resuming: now - start <= Self.longestInterruption ? interrupted : nil,
+                at: now
+            )
         }
         let observer = PathObserver(manager) { [weak self] change in self?.observed(change, of: target) }
         let previous = state.withLock { $0.observers.updateValue(observer, forKey: name) }
@@ -240,11 +257,14 @@ package final class MonitoringService: Sendable {
             state.checks[target]?.take(change.path, at: instant)
             // Where there is a way, a check says what comes of it; until then it is as it was.
             if state.checks[target] != nil, change.path.mayBeChecked { return [] }
+            // An outage of the last run lasts until its name has an answer.
+            if observation.path == .resolving, state.books.accounts[target]?.isResumed ?? false { return [] }
             return state.books.take(
                 observation,
                 of: target,
                 at: instant,
                 uncertainty: uncertainty,
+                interface: change.path.interface?.name,
                 now: state.line.instant(at: boot)
             )
         }

@@ -7,6 +7,8 @@ package struct ServiceBooks: Sendable {
         package fileprivate(set) var ledger: TargetLedger
         /// When it was begun.
         package let start: LedgerInstant
+        /// The interface by which packets to the target leave, or left last; nil if there was none.
+        fileprivate(set) var interface: String?
         /// Closed intervals since the service began, the oldest first; at most ``ServiceBooks/intervalLimit``.
         package fileprivate(set) var intervals: [LedgerInterval] = []
         /// Outages that are over, the oldest first; at most ``ServiceBooks/outageLimit``.
@@ -18,6 +20,10 @@ package struct ServiceBooks: Sendable {
         /// The time of all closed intervals of this run, in nanoseconds.
         fileprivate var totals: [LedgerAccount: Int64] = [:]
 
+        fileprivate init(ledger: TargetLedger, start: LedgerInstant, interface: String?) {
+            (self.ledger, self.start, self.interface) = (ledger, start, interface)
+        }
+
         /// Lets go of the evidence of intervals that were let go of.
         fileprivate mutating func forgetOldEvidence() {
             guard intervals.count == ServiceBooks.kept, let first = intervals.first?.start else { return }
@@ -27,8 +33,16 @@ package struct ServiceBooks: Sendable {
         /// So much time has gone to an account in this run, exactly.
         package func total(_ account: LedgerAccount, at now: LedgerInstant) -> Duration {
             let current = ledger.current
-            let open = current.state.account == account ? current.duration(at: now) : .zero
+            let open = current.state.account == account ? length(of: current, at: now) : .zero
             return .nanoseconds(totals[account, default: 0]) + open
+        }
+
+        /// Whether the target is in an outage of the last run, and nothing else is known yet.
+        var isResumed: Bool { ledger.current.start < start }
+
+        /// How much of an interval is of this run: the first may have begun in the one before.
+        fileprivate func length(of interval: LedgerInterval, at now: LedgerInstant) -> Duration {
+            max(.zero, (interval.end ?? now) - max(interval.start, start))
         }
     }
 
@@ -99,13 +113,27 @@ package struct ServiceBooks: Sendable {
     }
 
     /// Begins to account for a target of which this is known; nothing where it is accounted for already.
-    package mutating func open(_ target: String, _ observation: Observation, at now: LedgerInstant) -> [ServiceEvent] {
+    ///
+    /// - Parameters:
+    ///   - interface: The interface by which packets to the target leave; nil if there is none.
+    ///   - outage: The outage that lasted when the last run was killed a moment ago. It continues unless the target is up; while nothing is
+    ///     decided, the target is as it was.
+    package mutating func open(
+        _ target: String,
+        _ observation: Observation,
+        interface: String? = nil,
+        resuming outage: Outage? = nil,
+        at now: LedgerInstant
+    ) -> [ServiceEvent] {
         guard accounts[target] == nil else { return [] }
         let (state, reason) = state(of: target, observation)
-        let ledger = TargetLedger(of: target, from: now, state, reason: reason)
-        accounts[target] = Account(ledger: ledger, start: now)
+        let resumed =
+            state.attribution == .up || state.isMaintenance ? nil : outage.flatMap(TargetLedger.init(resuming:))
+        let ledger = resumed ?? TargetLedger(of: target, from: now, state, reason: reason)
+        accounts[target] = Account(ledger: ledger, start: now, interface: interface)
         let began: [TargetLedger.Event] = ledger.outage.map { [.outageBegan($0)] } ?? []
-        return keep([.opened(ledger.current)] + began, of: target, now: now)
+        let events = keep([.opened(ledger.current)] + began, of: target, now: now)
+        return events + (resumed != nil && state.isOutage ? take(observation, of: target, at: now, now: now) : [])
     }
 
     /// A target is watched no more: what lasts ends, and nobody observes what comes after.
@@ -123,14 +151,17 @@ package struct ServiceBooks: Sendable {
     /// - Parameters:
     ///   - instant: Since when it is so.
     ///   - uncertainty: How much earlier it may have become so.
+    ///   - interface: The interface by which packets to the target leave; nil if there is none now, or if it is as before.
     ///   - now: When this became known.
     package mutating func take(
         _ observation: Observation,
         of target: String,
         at instant: LedgerInstant,
         uncertainty: Duration = .zero,
+        interface: String? = nil,
         now: LedgerInstant
     ) -> [ServiceEvent] {
+        if let interface { accounts[target]?.interface = interface }
         let (state, reason) = state(of: target, observation)
         guard let events = accounts[target]?.ledger.take(state, reason: reason, at: instant, uncertainty: uncertainty)
         else { return [] }
@@ -221,8 +252,8 @@ package struct ServiceBooks: Sendable {
             case .closed(let interval):
                 accounts[target]?.intervals.append(interval, keeping: Self.intervalLimit)
                 accounts[target]?.forgetOldEvidence()
-                let length = interval.duration(at: now).ledgerNanoseconds
-                accounts[target]?.totals[interval.state.account, default: 0] += length
+                let length = accounts[target]?.length(of: interval, at: now) ?? .zero
+                accounts[target]?.totals[interval.state.account, default: 0] += length.ledgerNanoseconds
             case .outageEnded(let outage):
                 accounts[target]?.outages.append(outage, keeping: Self.outageLimit)
                 let state = outage.deciding(at: now).state
@@ -237,7 +268,8 @@ package struct ServiceBooks: Sendable {
     /// Numbers an event.
     mutating func note(_ kind: ServiceEvent.Kind, of target: String?, now: LedgerInstant) -> ServiceEvent {
         lastNumber += 1
-        return ServiceEvent(number: lastNumber, instant: now, target: target, kind: kind)
+        let interface = target.flatMap { accounts[$0]?.interface }
+        return ServiceEvent(number: lastNumber, instant: now, target: target, kind: kind, interface: interface)
     }
 }
 

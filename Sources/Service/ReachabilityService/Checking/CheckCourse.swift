@@ -32,7 +32,7 @@ package struct CheckCourse: Sendable {
     /// What holds; nil where nothing was found along this path.
     package private(set) var told: CheckFinding?
     /// Since when this path is there.
-    private var since: LedgerInstant
+    private(set) var since: LedgerInstant
     /// When the last check began that found what was told, along whatever path.
     private var agreed: LedgerInstant?
     /// The same of one that was not good.

@@ -56,6 +56,14 @@ struct CheckWatch: Sendable {
     /// How long a name may take to get an address before a check finds out why it has none.
     private static let patience = Duration.seconds(2)
 
+    /// Whether a check along this path, which has returned a moment ago, has not ended yet.
+    func isUndecided(at now: LedgerInstant) -> Bool {
+        path != nil && course.told == nil && now - course.since <= Self.longestCheck
+    }
+
+    /// A check that takes longer decides nothing in time.
+    private static let longestCheck = Duration.seconds(30)
+
     /// What was found holds no more: a check is made, if there is a path.
     mutating func begin(at now: LedgerInstant) {
         guard path != nil else { return }
@@ -152,6 +160,15 @@ extension MonitoringService {
         return asked
     }
 
+    /// The targets of which a check is about to decide whether they are up, because their paths have returned a moment ago.
+    package var undecided: Set<String> {
+        let boot = clock.monitor.boot
+        return state.withLock { state in
+            let now = state.line.instant(at: boot)
+            return Set(state.checks.filter { $0.value.isUndecided(at: now) }.keys)
+        }
+    }
+
     /// Makes no more checks.
     package func endChecks() {
         let watches = state.withLock { state in
@@ -203,6 +220,7 @@ extension MonitoringService {
                 of: name,
                 at: change.instant,
                 uncertainty: change.uncertainty,
+                interface: path.interface?.name,
                 now: end
             )
             isNews = !events.isEmpty

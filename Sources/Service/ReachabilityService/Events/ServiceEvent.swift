@@ -36,6 +36,8 @@ package struct ServiceEvent: Sendable {
     /// The target it is about; nil for the service.
     package let target: String?
     package let kind: Kind
+    /// The interface by which packets to the target leave, or left last; nil if there was none in this run.
+    package var interface: String?
 }
 
 extension ServiceEvent.Kind {

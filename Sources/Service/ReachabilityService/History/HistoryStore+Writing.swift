@@ -43,7 +43,7 @@ extension HistoryStore {
         }
         switch event.kind {
         case .intervalOpened(let interval), .intervalClosed(let interval), .intervalRefined(let interval):
-            var pen = try pens[target] ?? makePen(target, db)
+            var pen = try pens[target] ?? makePen(target, interval, db)
             try fillGap(before: interval.start, &pen, db)
             try write(interval, &pen, db)
             pen.end = interval.end
@@ -114,18 +114,21 @@ extension HistoryStore {
         try write(LedgerInterval(state, from: end, to: start, reason: "notObserved"), &pen, db)
     }
 
-    /// The first of a target in this run.
-    private func makePen(_ target: String, _ db: Database) throws -> Pen {
+    /// The first of a target in this run. An interval that begins where the last one of an earlier run began is the same, and continues.
+    private func makePen(_ target: String, _ interval: LedgerInterval, _ db: Database) throws -> Pen {
         try db.execute(sql: "INSERT INTO target (name) VALUES (?) ON CONFLICT DO NOTHING", arguments: [target])
         guard let id = try Int64.fetchOne(db, sql: "SELECT id FROM target WHERE name = ?", arguments: [target]) else {
             throw DatabaseError(resultCode: .SQLITE_ERROR)
         }
-        let last = try Int64.fetchOne(
+        let last = try Row.fetchOne(
             db,
-            sql: "SELECT \"end\" FROM interval WHERE target = ? ORDER BY start DESC LIMIT 1",
+            sql: "SELECT start, \"end\", outage FROM interval WHERE target = ? ORDER BY start DESC LIMIT 1",
             arguments: [id]
         )
-        let end = last.map { LedgerInstant(nanoseconds: $0) }
+        if let last, let outage = last["outage"] as Int64?, last["start"] == interval.start.nanoseconds {
+            return Pen(id: id, floor: interval.start, outage: LedgerInstant(nanoseconds: outage))
+        }
+        let end = (last?["end"] as Int64?).map { LedgerInstant(nanoseconds: $0) }
         return Pen(id: id, floor: end ?? LedgerInstant(nanoseconds: .min), end: end)
     }
 }

@@ -15,6 +15,8 @@ package final class HistoryStore: Sendable {
         package var last: LedgerInstant?
         /// The work that was announced.
         package var maintenance: [PlannedMaintenance] = []
+        /// The outages that lasted when the last run, of the same boot, was killed, by target.
+        package var outages: [String: Outage] = [:]
 
         package init() {}
     }
@@ -81,15 +83,39 @@ package final class HistoryStore: Sendable {
             resume.maintenance = try Self.maintenance(db)
             resume.last = try Int64.fetchOne(db, sql: "SELECT max(coalesce(\"end\", mark)) FROM run")
                 .map { LedgerInstant(nanoseconds: $0) }
+            resume.outages = try Self.interruptedOutages(in: bootIdentifier, db)
             return resume
         }
+    }
+
+    /// The outages that lasted when the last run was killed in this boot.
+    private static func interruptedOutages(in bootIdentifier: String, _ db: Database) throws -> [String: Outage] {
+        let last =
+            "SELECT boot.identifier FROM run JOIN boot ON boot.id = run.boot WHERE run.id = (SELECT max(id) FROM run)"
+        let boot = try String.fetchOne(db, sql: last + " AND run.\"end\" IS NULL")
+        guard boot == bootIdentifier else { return [:] }
+        let lasting = """
+            SELECT target.name, outage FROM interval JOIN target ON target.id = interval.target
+            WHERE "end" IS NULL AND outage IS NOT NULL
+            """
+        var outages: [String: Outage] = [:]
+        for row in try Row.fetchAll(db, sql: lasting) {
+            let (target, start): (String, Int64) = (row[0], row[1])
+            let intervals = try Row.fetchAll(db, sql: intervalsOfOutage, arguments: [target, start]).map(interval)
+            if !intervals.isEmpty { outages[target] = Outage(of: target, intervals, before: nil) }
+        }
+        return outages
     }
 
     /// Begins a run: what earlier runs left open ended when they did, as far as that is known.
     package func begin(_ line: TimeLine, at start: LedgerInstant) throws -> Int64 {
         try database.write { db in
             let last = try Int64.fetchOne(db, sql: "SELECT max(coalesce(\"end\", mark)) FROM run") ?? start.nanoseconds
-            try db.execute(sql: "DELETE FROM interval WHERE \"end\" IS NULL AND start >= ?", arguments: [last])
+            // An outage that began with the last mark may continue.
+            try db.execute(
+                sql: "DELETE FROM interval WHERE \"end\" IS NULL AND (start > ? OR start = ? AND outage IS NULL)",
+                arguments: [last, last]
+            )
             try db.execute(sql: "UPDATE interval SET \"end\" = ? WHERE \"end\" IS NULL", arguments: [last])
             try db.execute(
                 sql: """
@@ -123,16 +149,21 @@ package final class HistoryStore: Sendable {
         )
     }
 
-    /// The service ends at a moment. Without a run, that which is the last, if its end is not known.
-    package func end(_ run: Int64?, at instant: LedgerInstant) throws {
+    /// The service ends in order at a moment.
+    package func end(_ run: Int64, at instant: LedgerInstant) throws {
         try database.write { db in
             try db.execute(
-                sql: """
-                    UPDATE run SET "end" = max(mark, ?), mark = max(mark, ?)
-                    WHERE id = coalesce(?, (SELECT max(id) FROM run)) AND "end" IS NULL
-                    """,
+                sql: "UPDATE run SET \"end\" = max(mark, ?), mark = max(mark, ?) WHERE id = ? AND \"end\" IS NULL",
                 arguments: [instant.nanoseconds, instant.nanoseconds, run]
             )
+        }
+    }
+
+    /// The last run lived until a moment, if it has not ended in order before.
+    package func markLastRun(at instant: LedgerInstant) throws {
+        try database.write { db in
+            guard let run = try Int64.fetchOne(db, sql: "SELECT max(id) FROM run WHERE \"end\" IS NULL") else { return }
+            try Self.mark(run, at: instant, db)
         }
     }
 

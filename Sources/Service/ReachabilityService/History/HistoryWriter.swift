@@ -25,6 +25,8 @@ package final class HistoryWriter: Sendable {
     package struct Options: Sendable {
         package var keep = Duration.seconds(400 * 86400)
         package var mark = Duration.seconds(300)
+        /// The same while an outage lasts, so that a service that is killed and started again can continue it.
+        package var outageMark = Duration.seconds(10)
         /// How many bytes of the file may be in use.
         package var maximumSize = 256 << 20
 
@@ -59,6 +61,8 @@ package final class HistoryWriter: Sendable {
     private let queue = DispatchQueue(label: "ReachabilityService.history")
     private let state: Locked<State>
     private let timer = Locked<(any DispatchSourceTimer)?>(nil)
+    /// Set while an outage lasts.
+    private let outageTimer = Locked<(any DispatchSourceTimer)?>(nil)
     private let service = Locked<WeakService>(WeakService())
 
     private struct WeakService: Sendable {
@@ -127,6 +131,7 @@ package final class HistoryWriter: Sendable {
         let listener = state.withLock { $0.listener.take() }
         listener?.cancel()
         timer.withLock { $0.take()?.cancel() }
+        outageTimer.withLock { $0.take()?.cancel() }
         queue.sync {
             flushNow()
             writeChecks()
@@ -207,9 +212,39 @@ package final class HistoryWriter: Sendable {
                 }
             }
             succeed()
+            markOutages(of: service)
         } catch {
             fail(HistoryFault(error, file: file))
         }
+    }
+
+    /// Marks more often while an outage lasts. On the queue.
+    private func markOutages(of service: MonitoringService) {
+        let lasts = service.snapshot.books.accounts.values.contains { $0.ledger.outage != nil }
+        let interval = state.withLock { $0.isOver ? nil : $0.options.outageMark }
+        outageTimer.withLock { timer in
+            guard let interval, lasts else {
+                timer.take()?.cancel()
+                return
+            }
+            if timer != nil { return }
+            let made = DispatchSource.makeTimerSource(queue: queue)
+            made.schedule(
+                deadline: .now() + interval.dispatch,
+                repeating: interval.dispatch,
+                leeway: (interval / 10).dispatch
+            )
+            made.setEventHandler { [weak self] in self?.markAlive() }
+            made.activate()
+            timer = made
+        }
+    }
+
+    /// On the queue.
+    private func markAlive() {
+        let (store, run) = state.withLock { ($0.store, $0.run) }
+        guard let service = service.withLock(\.service), let store, let run, status.fault == nil else { return }
+        do { try store.mark(run, at: service.snapshot.now) } catch { fail(HistoryFault(error, file: file)) }
     }
 
     private func begin(_ store: HistoryStore, _ service: MonitoringService) throws -> Int64 {

@@ -1,19 +1,31 @@
+import NetworkReachability
 package import ReachabilityLedger
 
 /// What fell together, and who was told of it. A value: it takes the events of the service in their order, and is asked what is to be
 /// told.
 package struct IncidentBook: Sendable {
-    /// What falls within this time, by the same cause and at the same place, is one incident.
+    /// What falls within this time, by the fault of the same party and at the same place, is one incident.
     package static let window: Duration = .seconds(30)
     /// More are not kept: the oldest that are over give way, then the oldest.
     package static let limit = 10_000
 
-    /// What is the same for all that one cause fells.
-    private struct Root: Hashable {
+    /// The properties that the outages of one root cause share.
+    private struct Root {
         let attribution: Attribution
+        /// Nil for the causes that one fault has for different targets: without its address a machine has no route to one target, and no
+        /// source address for another; behind a dead router one check fails at the gateway, and another at the DNS server.
         let cause: OutageCause?
-        /// Where the target is asked: its namespace and interface; its host, where that is at fault.
-        let place: String
+        let namespace: NetworkNamespace
+        /// The interface that the packets leave by; nil if it is not known, or another party is at fault.
+        let interface: String?
+        /// The host, if that is at fault.
+        let host: String?
+
+        func isSame(as other: Root) -> Bool {
+            attribution == other.attribution && cause == other.cause && namespace == other.namespace
+                && host == other.host
+                && (interface == other.interface || interface == nil || other.interface == nil)
+        }
     }
 
     package private(set) var incidents: [Incident] = []
@@ -21,6 +33,8 @@ package struct IncidentBook: Sendable {
     private var targets: [String: ServiceTarget] = [:]
     /// The states other than outages that are notified: ``Attribution/unknown``, and ``Attribution/up`` for targets that are degraded.
     private var others: Set<Attribution> = []
+    /// The interfaces by which packets to them leave, or left last.
+    private var interfaces: [String: String] = [:]
     /// Targets that lasted in an earlier run, of which nothing is known yet in this one.
     private var awaited: Set<String> = []
     /// How many were let go of untold.
@@ -38,6 +52,7 @@ package struct IncidentBook: Sendable {
     package mutating func apply(_ targets: [ServiceTarget], _ notifiers: [NotifierSettings], at now: LedgerInstant) {
         self.targets = Dictionary(targets.map { ($0.name, $0) }) { _, last in last }
         others = notifiers.reduce(into: []) { $0.formUnion($1.only.intersection([.unknown, .up])) }
+        interfaces = interfaces.filter { self.targets[$0.key] != nil }
         for name in awaited where self.targets[name] == nil { finish(name, at: now, .unknown) }
         awaited.formIntersection(self.targets.keys)
     }
@@ -47,9 +62,11 @@ package struct IncidentBook: Sendable {
     /// - Returns: Whether anything changed.
     package mutating func take(_ event: ServiceEvent) -> Bool {
         guard let target = event.target else { return false }
+        if let interface = event.interface, targets[target] != nil { interfaces[target] = interface }
         switch event.kind {
         case .outageBegan(let outage):
-            begin(target, outage.id, outage.intervals[0])
+            // One that continues after a restart has several.
+            begin(target, outage.id, outage.start, outage.intervals[outage.intervals.count - 1])
         case .outageRefined(let outage):
             refine(target, outage)
         case .outageEnded(let outage):
@@ -85,7 +102,7 @@ package struct IncidentBook: Sendable {
             }
         }
         guard isNotified, state.isDegraded || !awaited.contains(target) else { return isChanged }
-        begin(target, Outage.id(of: target, from: interval.start), interval)
+        begin(target, Outage.id(of: target, from: interval.start), interval.start, interval)
         return true
     }
 
@@ -103,7 +120,7 @@ package struct IncidentBook: Sendable {
         return false
     }
 
-    private mutating func begin(_ target: String, _ id: String, _ interval: LedgerInterval) {
+    private mutating func begin(_ target: String, _ id: String, _ start: LedgerInstant, _ interval: LedgerInterval) {
         if awaited.remove(target) != nil, let (index, place) = find(target) {
             // It lasted while nobody observed, as far as anybody knows.
             incidents[index].members[place].outage = id
@@ -114,25 +131,51 @@ package struct IncidentBook: Sendable {
         let member = Incident.Member(
             target: target,
             outage: id,
-            start: interval.start,
+            start: start,
             state: interval.state,
             since: interval.start,
             reason: interval.reason
         )
-        join(member)
+        join(member, interval.uncertainty)
     }
 
     /// Puts a target to those that fell with it.
-    private mutating func join(_ member: Incident.Member) {
-        let root = root(of: member)
-        let index = incidents.lastIndex { incident in
-            guard !incident.isOver, let other = incident.members.last else { return false }
-            let (first, last) = (incident.start, member.start)
-            return self.root(of: other) == root && (last - first).magnitude <= Self.window
-                && !incident.members.contains { $0.target == member.target }
+    private mutating func join(_ member: Incident.Member, _ uncertainty: Duration) {
+        if let index = index(for: member, uncertainty) {
+            add(member, to: index)
+        } else {
+            incidents.append(Incident(member))
+            makeRoom()
         }
-        if let index { incidents[index].members.append(member) } else { incidents.append(Incident(member)) }
-        makeRoom()
+    }
+
+    /// The open incident that an outage belongs to.
+    ///
+    /// - Parameter uncertainty: How much earlier it may have begun: a check finds it some time after others have found the same.
+    private func index(
+        for member: Incident.Member,
+        _ uncertainty: Duration,
+        except excluded: Int? = nil
+    ) -> Int? {
+        let root = root(of: member)
+        return incidents.indices.last { index in
+            guard index != excluded, let other = incidents[index].members.last(where: { $0.end == nil }) else {
+                return false
+            }
+            return self.root(of: other).isSame(as: root)
+                && incidents[index].start - member.start <= Self.window
+                && member.start - incidents[index].start <= Self.window + uncertainty
+                && !incidents[index].members.contains { $0.target == member.target && $0.end == nil }
+        }
+    }
+
+    /// A target that fell with the others, and falls again before they are back, keeps its place.
+    private mutating func add(_ member: Incident.Member, to index: Int) {
+        if let place = incidents[index].members.firstIndex(where: { $0.target == member.target }) {
+            incidents[index].members[place] = member
+        } else {
+            incidents[index].members.append(member)
+        }
     }
 
     private mutating func refine(_ target: String, _ outage: Outage) {
@@ -141,9 +184,12 @@ package struct IncidentBook: Sendable {
         let isOther = incidents[index].members[place].state != last.state
         set(last.state, index, place, at: last.start)
         // What nobody was told of may turn out to have fallen with others.
-        if isOther, incidents[index].members.count == 1, incidents[index].told.isEmpty {
-            join(incidents.remove(at: index).members[0])
-        }
+        let isUntold = incidents[index].told.isEmpty && incidents[index].tried.isEmpty
+        let (member, uncertainty) = (incidents[index].members[place], outage.intervals[0].uncertainty)
+        guard isOther, isUntold, let other = self.index(for: member, uncertainty, except: index) else { return }
+        incidents[index].members.remove(at: place)
+        add(member, to: other)
+        if incidents[index].members.isEmpty { incidents.remove(at: index) }
     }
 
     private mutating func set(_ state: TargetState, _ index: Int, _ place: Int, at instant: LedgerInstant) {
@@ -192,10 +238,24 @@ package struct IncidentBook: Sendable {
     }
 
     private func root(of member: Incident.Member) -> Root {
-        let target = targets[member.target]
-        let host = member.state.attribution == .them ? target?.host ?? member.target : ""
-        let place = "\(target.map { "\($0.namespace)" } ?? "")|\(target?.interface ?? "")|\(host)"
-        return Root(attribution: member.state.attribution, cause: member.state.cause, place: place)
+        let (target, state) = (targets[member.target], member.state)
+        let isTheirs = state.attribution == .them
+        return Root(
+            attribution: state.attribution,
+            cause: state.isOfLine ? nil : state.cause,
+            namespace: target?.namespace ?? .current,
+            interface: isTheirs ? nil : target?.interface ?? interfaces[member.target],
+            host: isTheirs ? target?.host ?? member.target : nil
+        )
+    }
+
+    /// Whether a target of an incident lasted when an earlier run ended, and nothing is known of it in this one, or a check is about to
+    /// decide.
+    package func isUndecided(_ incident: Incident, _ undecided: Set<String>) -> Bool {
+        if awaited.isEmpty, undecided.isEmpty { return false }
+        return incident.members.contains { member in
+            member.end == nil && (awaited.contains(member.target) || undecided.contains(member.target))
+        }
     }
 
     // MARK: Telling
@@ -228,6 +288,13 @@ package struct IncidentBook: Sendable {
     }
 }
 
-extension Duration {
-    fileprivate var magnitude: Duration { self < .zero ? .zero - self : self }
+extension TargetState {
+    /// Whether the cause is one of those that a single fault of the machine's connection has for different targets.
+    fileprivate var isOfLine: Bool {
+        switch attribution {
+        case .us: [.link, .address, .route, .dns].contains(cause)
+        case .upstream: true
+        case .them, .unknown, .up: false
+        }
+    }
 }

@@ -45,6 +45,9 @@ package final class PathObserver: Sendable {
 }
 
 extension Observation.Path {
+    /// The name service has not answered yet.
+    static let resolving = Self.unknown(reason: "resolving")
+
     /// What the kernel's path means for the ledger.
     init(_ path: NetworkPath) {
         let reason = path.reason?.rawValue ?? "unknown"
