@@ -11,7 +11,7 @@ struct AgentConnectingTests {
     func connects() throws {
         var world = try AgentWorld()
         #expect(world.take(.time).isEmpty)
-        #expect(world.take(.path(isSatisfied: false)).isEmpty && world.machine.deadline == nil)
+        #expect(world.take(.path(isSatisfied: false, reason: "resolving")).isEmpty && world.machine.deadline == nil)
         let options = try #require(world.take(.path(isSatisfied: true)).connections.first)
         #expect(options.client == "door" && options.address == AgentWorld.address)
         let will = try #require(options.will)
@@ -110,6 +110,23 @@ struct AgentConnectingTests {
         #expect(world.take(.path(isSatisfied: true)).isEmpty)
         #expect(world.machine.deadline == world.now + .seconds(2))
         #expect(world.pass().connections.count == 1)
+    }
+
+    @Test("It logs once that it waits for a path, and why")
+    func logsThatItWaits() throws {
+        var world = try AgentWorld()
+        let line = "there is no path to mqtts://broker.example.org:8883 (noCarrier); waiting for one"
+        #expect(world.take(.path(isSatisfied: false, reason: "noCarrier")).lines == [line])
+        #expect(world.take(.path(isSatisfied: false, reason: "noCarrier")).isEmpty)
+        world.connect()
+        world.acknowledge()
+        // While the connection lives nothing is missing; when it ends the path is.
+        let lost = BrokerError(AgentWorld.address, .lost)
+        #expect(world.take(.path(isSatisfied: false, reason: "noRoute")).isEmpty)
+        #expect(
+            world.broker(.ended(lost)).lines
+                == ["\(lost); tries again", line.replacing("noCarrier", with: "noRoute")]
+        )
     }
 
     @Test("A broker that does not answer is given up, and what the old connection says then does not count")

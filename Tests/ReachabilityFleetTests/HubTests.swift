@@ -88,7 +88,7 @@ import Testing
         #expect(try verdict("pump") == .outage(own))
         let incident = try #require(hub.book.incidents.first)
         #expect(hub.book.incidents.count == 1)
-        #expect((incident.start, incident.end) == (at(100), at(500)))
+        #expect((incident.start, incident.end) == (at(110), at(480)))
         #expect(incident.fault == (.us, .link))
     }
 

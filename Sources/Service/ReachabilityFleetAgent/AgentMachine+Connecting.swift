@@ -12,9 +12,11 @@ extension AgentMachine {
     /// So often it looks at the certificate, and says that it is to be renewed.
     private static let lookPause = Duration.seconds(86_400)
 
-    mutating func changePath(_ isSatisfied: Bool) {
+    mutating func changePath(_ isSatisfied: Bool, _ reason: String?) {
         let had = hasPath
         hasPath = isSatisfied
+        if !hasPath, link != .connected, reason != Self.resolving { sayWaiting(reason) }
+        lackReason = reason
         switch link {
         case .idle where hasPath:
             // The first attempt of all is made at once; after an outage others come, too.
@@ -23,6 +25,14 @@ extension AgentMachine {
         case .waiting where hasPath && !had: link = .waiting(until: world.now() + jitter)
         default: break
         }
+    }
+
+    /// The path is decided as soon as the name service has answered.
+    private static let resolving = "resolving"
+
+    /// Logs once that no attempt is made until there is a path.
+    private mutating func sayWaiting(_ reason: String?) {
+        complain("there is no path to \(options.broker)\(reason.map { " (\($0))" } ?? ""); waiting for one")
     }
 
     mutating func changeInternet(_ word: String) {
@@ -164,6 +174,7 @@ extension AgentMachine {
         let wait = max(conflict.wait, failures == 0 ? .zero : min(Self.longestWait, .seconds(1 << min(6, failures))))
         failures += 1
         link = hasPath ? .waiting(until: world.now() + wait + jitter) : .idle
+        if !hasPath { sayWaiting(lackReason) }
     }
 
     private mutating func finish() {

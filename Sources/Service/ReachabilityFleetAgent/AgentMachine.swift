@@ -8,8 +8,8 @@ package import ReachabilityFleet
 /// acknowledgements, so that an agent which is killed tells some events twice, and loses none.
 package struct AgentMachine {
     package enum Input: Sendable {
-        /// Whether there is a path to the broker.
-        case path(isSatisfied: Bool)
+        /// Whether there is a path to the broker, and why not.
+        case path(isSatisfied: Bool, reason: String? = nil)
         /// Whether there is a path to the internet, in a word.
         case internet(String)
         /// - Parameter connection: Its number.
@@ -80,6 +80,8 @@ package struct AgentMachine {
     let world: Surroundings
     var link = Link.idle
     var hasPath = false
+    /// Why there is no path.
+    var lackReason: String?
     var internet = "unknown"
     /// The number of the connection that is or was last.
     var connection: UInt64 = 0
@@ -122,7 +124,7 @@ package struct AgentMachine {
     package mutating func take(_ input: Input) -> [Action] {
         actions = []
         switch input {
-        case .path(let isSatisfied): changePath(isSatisfied)
+        case .path(let isSatisfied, let reason): changePath(isSatisfied, reason)
         case .internet(let word): changeInternet(word)
         case .broker(let event, let connection):
             if connection == self.connection { hear(event) }

@@ -46,7 +46,7 @@ package final class FleetAgent: Sendable {
         let queue = DispatchQueue(label: "reachability.agent")
         let listeners = [
             path.addPathListener(onQueue: queue) { [line] path in
-                line.yield(.path(isSatisfied: path.status.isReachable))
+                line.yield(.path(isSatisfied: path.status.isReachable, reason: path.reason?.rawValue))
             },
             internet.addListener(onQueue: queue) { [line] status in line.yield(.internet(status.word)) },
         ]

@@ -18,9 +18,43 @@ package struct FleetIncident: Hashable, Sendable {
             gap.map { !$0.isOver } ?? false || outages.values.contains { $0.end == nil }
         }
 
-        /// From when to when it was concerned.
-        var start: Duration? { (outages.values.map(\.start) + [silentSince].compactMap(\.self)).min() }
-        var end: Duration? { (outages.values.compactMap(\.end) + [gap?.until].compactMap(\.self)).max() }
+        /// When it began for the machine. The machine's own outage that explains its silence counts before the silence: the machine was last
+        /// heard some time before the outage, at the latest when it was missed.
+        var start: Duration? {
+            let own = outages.values.map(\.start).min()
+            if isExplainedByOutage, let own, let gap { return min(own, gap.noticed) }
+            return [own, silentSince].compactMap(\.self).min()
+        }
+
+        /// When it was over for the machine. A machine connects some time after its outage has ended.
+        var end: Duration? {
+            let own = outages.values.compactMap(\.end).max()
+            if isExplainedByOutage, let own, let until = gap?.until, until - own <= Self.longestReturn { return own }
+            return [own, gap?.until].compactMap(\.self).max()
+        }
+
+        /// The longest time from the end of an outage until the machine is heard again: the longest wait between two attempts to connect, its
+        /// jitter, and the attempt.
+        private static let longestReturn: Duration = .seconds(90)
+
+        /// Whether the machine was silent because of an outage of its own.
+        package var isExplainedByOutage: Bool {
+            if case .outage = gap?.evidence.verdict { true } else { false }
+        }
+
+        /// Whether an outage belongs to what happened to the machine here: it overlaps the silence, or began soon after the first outage. If
+        /// the machine was well in between, it is another incident.
+        func touches(_ start: Duration, _ end: Duration?) -> Bool {
+            func overlaps(_ other: (start: Duration, end: Duration?)) -> Bool {
+                let isAfter = other.end.map { start > $0 + FleetIncidentBook.pause } ?? false
+                let isBefore = end.map { $0 + FleetIncidentBook.pause < other.start } ?? false
+                return !isAfter && !isBefore
+            }
+            return gap.map { overlaps(($0.since, $0.until)) } ?? false
+                || outages.values.contains {
+                    start <= $0.start + FleetIncidentBook.closeness && overlaps(($0.start, $0.end))
+                }
+        }
     }
 
     /// An outage as the hub's clock sees it.
@@ -46,10 +80,13 @@ package struct FleetIncident: Hashable, Sendable {
     package private(set) var start: Duration
     /// When it began for one machine after the other: what begins close to it belongs to it.
     private(set) var onset: ClosedRange<Duration>
-    /// When the silences were noticed, in order.
-    private var falls: [Duration] = []
+    /// When the silences were noticed.
+    private var falls = SortedTimes()
+    /// When it began and ended for each machine.
+    private var (starts, ends) = (SortedTimes(), SortedTimes())
+    /// When it began for machines that are forgotten.
+    private var forgottenStart: Duration?
     private var openCount = 0
-    private var latest: Duration?
 
     package init(id: String, site: String, start: Duration) {
         (self.id, self.site, self.start) = (id, site, start)
@@ -65,14 +102,14 @@ package struct FleetIncident: Hashable, Sendable {
     package var devices: [String] { parts.keys.sorted() }
     package var isOpen: Bool { openCount > 0 }
     /// When it was over; nil while it lasts.
-    package var end: Duration? { isOpen ? nil : max(latest ?? start, start) }
+    package var end: Duration? { isOpen ? nil : max(ends.last ?? start, start) }
 
     /// Why a machine was silent; nil where it never was.
     package func verdict(of device: String) -> SilenceVerdict? {
         guard let gap = parts[device]?.gap else { return nil }
         var evidence = gap.evidence
         let closeness = FleetIncidentBook.closeness
-        evidence.neighbours = falls(from: gap.noticed - closeness, to: gap.noticed + closeness) - 1
+        evidence.neighbours = falls.count(from: gap.noticed - closeness, to: gap.noticed + closeness) - 1
         return evidence.verdict
     }
 
@@ -124,13 +161,13 @@ package struct FleetIncident: Hashable, Sendable {
         parts[device] = part
         openCount += (part.isOpen ? 1 : 0) - (before?.isOpen ?? false ? 1 : 0)
         if before?.gap?.noticed != part.gap?.noticed {
-            if let noticed = before?.gap?.noticed { falls.remove(at: index(of: noticed)) }
-            if let noticed = part.gap?.noticed { falls.insert(noticed, at: index(of: noticed)) }
+            falls.replace(before?.gap?.noticed, by: part.gap?.noticed)
             if let gap = part.gap { extend(to: gap.since...gap.noticed) }
         }
         for (id, outage) in part.outages where before?.outages[id] == nil { extend(to: outage.start...outage.start) }
-        start = min(start, part.start ?? start)
-        if let end = part.end { latest = max(latest ?? end, end) }
+        starts.replace(before?.start, by: part.start)
+        ends.replace(before?.end, by: part.end)
+        start = [starts.first, forgottenStart].compactMap(\.self).min() ?? start
         return true
     }
 
@@ -138,24 +175,38 @@ package struct FleetIncident: Hashable, Sendable {
     mutating func forget(_ device: String) {
         guard let part = parts.removeValue(forKey: device) else { return }
         if part.isOpen { openCount -= 1 }
-        if let noticed = part.gap?.noticed { falls.remove(at: index(of: noticed)) }
+        forgottenStart = [forgottenStart, part.start].compactMap(\.self).min()
+        falls.replace(part.gap?.noticed, by: nil)
+        starts.replace(part.start, by: nil)
     }
 
     private mutating func extend(to range: ClosedRange<Duration>) {
         onset = min(onset.lowerBound, range.lowerBound)...max(onset.upperBound, range.upperBound)
     }
+}
 
-    /// How many fell within a time, both ends included.
-    private func falls(from start: Duration, to end: Duration) -> Int {
-        index(of: end + .nanoseconds(1)) - index(of: start)
+/// Times in order, of which the first, the last and the number within a range are needed: a site may have thousands of machines.
+private struct SortedTimes: Hashable, Sendable {
+    private var times: [Duration] = []
+
+    var first: Duration? { times.first }
+    var last: Duration? { times.last }
+
+    mutating func replace(_ old: Duration?, by new: Duration?) {
+        if old == new { return }
+        if let old { times.remove(at: index(of: old)) }
+        if let new { times.insert(new, at: index(of: new)) }
     }
 
-    /// Where the first is that is not earlier.
+    /// The number of times within a range, both ends included.
+    func count(from start: Duration, to end: Duration) -> Int { index(of: end + .nanoseconds(1)) - index(of: start) }
+
+    /// The place of the first time that is not earlier.
     private func index(of time: Duration) -> Int {
-        var (low, high) = (0, falls.count)
+        var (low, high) = (0, times.count)
         while low < high {
             let middle = (low + high) / 2
-            if falls[middle] < time { low = middle + 1 } else { high = middle }
+            if times[middle] < time { low = middle + 1 } else { high = middle }
         }
         return low
     }

@@ -19,6 +19,8 @@ package struct FleetIncidentBook: Sendable {
 
     /// What lies no further apart is one thing.
     package static let closeness: Duration = .seconds(30)
+    /// A machine that was well for longer than this, and falls again, is in another incident.
+    package static let pause: Duration = .seconds(2)
     /// So many that are over are kept of a site, to be refined by what is told late.
     package static let kept = 16
     /// So many of a site are open at a time. What comes then goes into the latest.
@@ -164,14 +166,11 @@ package struct FleetIncidentBook: Sendable {
         } ?? latestIndex(place.site)
     }
 
-    /// An outage belongs to the silence of its machine that it overlaps, and to what began at the time.
+    /// An outage belongs to the silence and to the outages of its machine that it overlaps, and to what began at the time for others.
     private func joinIndex(_ start: Duration, _ end: Duration?, _ place: FleetPlace) -> Int? {
         sites[place.site]?.lastIndex { incident in
-            if Self.isClose(incident.onset, start...start) { return true }
-            guard let gap = incident.parts[place.device]?.gap else { return false }
-            let isAfter = gap.until.map { start > $0 + Self.closeness } ?? false
-            let isBefore = end.map { $0 < gap.since - Self.closeness } ?? false
-            return !isAfter && !isBefore
+            if let part = incident.parts[place.device] { return part.touches(start, end) }
+            return Self.isClose(incident.onset, start...start)
         } ?? latestIndex(place.site)
     }
 
