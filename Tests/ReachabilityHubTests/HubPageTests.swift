@@ -60,6 +60,63 @@ import Testing
         #expect(try world.answer("/?window=1h").status == .badRequest)
     }
 
+    @Test func `the headline says how many machines, and at how many sites`() async throws {
+        let world = try HubWorld()
+        try await world.connect()
+        world.hear([
+            .online("d0", "a", 0), .online("d1", "a", 1), .online("s", "a", 3, site: "south"), .will("d1", "a", 101),
+        ])
+        #expect(try Self.page(world, "/").contains("1 of 3 machines is silent, at 1 of 2 sites"))
+        world.hear([.online("d1", "b", 300), .event("d1", "b", 301, .caughtUp)])
+        #expect(try Self.page(world, "/").contains("All 3 machines are heard"))
+        world.hear([.event("d0", "a", 302, .outage(outage("p", 301, nil)), number: 8), .will("d1", "b", 303)])
+        #expect(try Self.page(world, "/").contains("2 of 3 machines are affected, 1 of them silent, at 1 of 2 sites"))
+    }
+
+    @Test func `the bar of a site has its machines by the state of each`() throws {
+        let world = try Self.world()
+        world.hear([.event("d0", "b", 302, .outage(outage("p", 301, nil)), number: 8)])
+        let text = try Self.page(world, "/sites/north")
+        let bar = try #require(text.firstRange(of: "class=\"bar\"").map { text[$0.upperBound...].prefix(400) })
+        // d0 is online and has lost its link; nobody knows why d1 is silent.
+        #expect(bar.contains("<rect class=\"s-us\" x=\"0%\" width=\"50%\""))
+        #expect(bar.contains("<rect class=\"s-unknown\" x=\"50%\" width=\"50%\""))
+        #expect(bar.contains("<rect class=\"cut\" x=\"50%\""))
+    }
+
+    @Test func `all machines are listed page by page, by site and by how they are`() throws {
+        let world = try Self.world()
+        let all = try Self.page(world, "/devices")
+        #expect(all.contains("<h1 data-say=\"3 machines\">"))
+        // Those that are silent come first.
+        let places = ["north/d1", "north/d0", "south/s"].compactMap { all.firstRange(of: "<b>\($0)</b>")?.lowerBound }
+        #expect(places.count == 3 && places == places.sorted())
+        #expect(all.contains("<a href=\"/devices?standing=silent\">1 silent</a>"))
+        #expect(try Self.page(world, "/devices?standing=silent").contains("1 of 3 machines is silent"))
+        #expect(!(try Self.page(world, "/devices?site=south").contains("d1")))
+        let first = try Self.page(world, "/devices?limit=2")
+        #expect(first.contains("href=\"/devices?after=north%2Fd0\">1 more<"))
+        let last = try Self.page(world, "/devices?limit=2&after=north/d0")
+        #expect(last.contains("<b>south/s</b>") && !last.contains("<b>north/d0</b>"))
+        for query in ["standing=well", "after=north", "window=1h"] {
+            #expect(try world.answer("/devices?\(query)").status == .badRequest)
+        }
+    }
+
+    @Test func `between its outages a machine is drawn as up`() throws {
+        let world = try HubWorld()
+        world.keeper.brokerIsBack()
+        world.hear([
+            .online("d0", "a", 0), .event("d0", "a", 50, .outage(outage("o", 10, 20)), number: 1),
+            .event("d0", "a", 51, .outage(outage("p", 21, 30)), number: 2), .event("d0", "a", 52, .caughtUp),
+        ])
+        let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
+        let text = try Self.page(world, "/incidents/\(id)")
+        // A margin of 2 s on both sides of 20 s.
+        #expect(text.contains("<rect class=\"s-us\" x=\"8.3333%\""))
+        #expect(text.components(separatedBy: "class=\"s-up\" x=").count == 4)
+    }
+
     @Test func `who is told, and how that goes, is told`() throws {
         let world = try Self.world()
         #expect(!(try Self.page(world, "/").contains("Who is told")))

@@ -22,16 +22,7 @@ extension HubAPI {
         if let site, places.isEmpty, !hub.devices.keys.contains(where: { $0.site == site }) {
             throw Self.noSite(site)
         }
-        let after = try query.after.map { text throws(Problem) in
-            // By the places, for as texts they have another order: "-" comes before "/".
-            guard let place = FleetPlace(text) else {
-                throw Problem(
-                    .badRequest,
-                    "after is a site and a device, such as north/door-7, not \"\(text.printable)\""
-                )
-            }
-            return place
-        }
+        let after = try query.after.map { text throws(Problem) in try Self.place(after: text) }
         return try Page(
             of: places,
             query,
@@ -39,6 +30,18 @@ extension HubAPI {
             isAfter: { place, _ in after.map { place > $0 } ?? true },
             item: { hub.devices[$0].map { hub.item(of: $0) } }
         )
+    }
+
+    /// The last machine of the page before. Machines are in the order of their places, because as texts they have another order: "-" comes
+    /// before "/".
+    static func place(after text: String) throws(Problem) -> FleetPlace {
+        guard let place = FleetPlace(text) else {
+            throw Problem(
+                .badRequest,
+                "after is a site and a device, such as north/door-7, not \"\(text.printable)\""
+            )
+        }
+        return place
     }
 
     func device(_ place: FleetPlace) throws(Problem) -> Item {

@@ -47,44 +47,58 @@ enum FleetParts {
         return items.isEmpty ? "<p class=\"empty\">None.</p>" : "<ol class=\"list\">\(items)</ol>"
     }
 
-    /// How many machines are how, to scale.
+    /// For example `3 of 120 machines are silent`, or `5 of 120 machines are affected, 3 of them silent`; nil if all are well.
+    static func headline(affected: Int, silent: Int, unheard: Int, of all: Int) -> String? {
+        func sentence(_ count: Int, _ words: String) -> String {
+            "\(count) of \(all) \(all == 1 ? "machine" : "machines") \(count == 1 ? "is" : "are") \(words)"
+        }
+        if affected > 0 {
+            if affected == silent { return sentence(silent, "silent") }
+            return sentence(affected, "affected") + (silent > 0 ? ", \(silent) of them silent" : "")
+        }
+        return unheard > 0 ? sentence(unheard, "not heard yet") : nil
+    }
+
+    /// The machines of a site to scale, by the states that their signs show; each of a few is set apart.
     static func shares(_ site: HubSite, label: String) -> HTML {
         let whole = max(1, site.deviceCount)
         var left = 0.0
-        let parts = DevicePresence.Standing.allCases.map { standing -> HTML in
-            let share = Double(site.count(standing)) / Double(whole)
+        let parts = [LedgerAccount.us, .upstream, .them, .unknown, .maintenance, .up].map { account -> HTML in
+            let share = Double(site.accounts[account] ?? 0) / Double(whole)
             defer { left += share }
             if share == 0 { return "" }
-            let account = paint(standing)
             let fill: HTML = account == .up ? "" : " fill=\"url(#p-\(account.rawValue))\""
             return """
                 <rect class="s-\(account.rawValue)" x="\((left * 100).short)%" width="\((share * 100).short)%" height="100%"\(fill)/>
                 """
         }
+        let cuts = (1..<max(1, whole > fewMachines ? 1 : whole)).map { number -> HTML in
+            "<rect class=\"cut\" x=\"\((Double(number) * 100 / Double(whole)).short)%\" width=\"1\" height=\"100%\"/>"
+        }
         return """
-            <svg class="bar" height="22" width="100%" role="img" aria-label="\(label)">\(parts)</svg>
+            <svg class="bar" height="22" width="100%" role="img" aria-label="\(label)">\(parts)\(cuts)</svg>
             """
     }
 
-    private static func paint(_ standing: DevicePresence.Standing) -> LedgerAccount {
-        switch standing {
-        case .online: .up
-        case .silent: .them
-        case .unknown: .unknown
-        case .sleeping, .leaving: .maintenance
-        }
-    }
+    /// The maximum number of machines that are set apart in a bar.
+    private static let fewMachines = 24
 
     /// For example `12 online, 1 silent`.
     static func counts(_ site: HubSite) -> String {
-        let words: [DevicePresence.Standing: String] = [
-            .online: "online", .silent: "silent", .unknown: "not heard yet", .sleeping: "asleep",
-            .leaving: "gone as said",
-        ]
         let parts = DevicePresence.Standing.allCases.compactMap { standing in
-            site.count(standing) > 0 ? "\(site.count(standing)) \(words[standing] ?? "")" : nil
+            site.count(standing) > 0 ? "\(site.count(standing)) \(words(standing))" : nil
         }
         return parts.joined(separator: ", ")
+    }
+
+    static func words(_ standing: DevicePresence.Standing) -> String {
+        switch standing {
+        case .online: "online"
+        case .silent: "silent"
+        case .unknown: "not heard yet"
+        case .sleeping: "asleep"
+        case .leaving: "gone as said"
+        }
     }
 }
 

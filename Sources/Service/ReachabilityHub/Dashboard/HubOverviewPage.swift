@@ -39,7 +39,7 @@ struct HubOverviewPage {
             <section class="card" data-part="sites" aria-labelledby="sites">\(Self.rows(view))</section>
             <h2 id="last">The last incidents that are over</h2>
             <section class="card" data-part="last" aria-labelledby="last">\(FleetParts.incidents(over, view))</section>\(ToldPart.html(notifiers))
-            <p class="more">For programs: <a href="/v1/devices"><code>/v1/devices</code></a>, \
+            <p class="more"><a href="/devices">All machines</a>. For programs: <a href="/v1/devices"><code>/v1/devices</code></a>, \
             <a href="/v1/incidents"><code>/v1/incidents</code></a></p>
             """
         layout = Layout(title: sentence, account: account, place: "/", places: HubPage.places, main: main)
@@ -59,23 +59,30 @@ struct HubOverviewPage {
         if all == 0 {
             return (.unknown, "No machine is known yet", "Start reachability fleet agent on one, with this broker.")
         }
-        if let first = view.open.first {
-            let count = first.deviceCount == 1 ? "one machine" : "\(first.deviceCount) machines"
-            let others = view.open.count - 1
-            let more: HTML? =
-                others > 0 ? " \(others == 1 ? "Another incident lasts" : "\(others) more incidents last"), too." : nil
-            let sentence = "\(FaultWords.heading(first.attribution, first.cause)) at \(first.site), \(count)"
-            return (
-                first.attribution.account, sentence,
-                "Since \(view.clock.time(first.start)), for \(view.clock.lasting(since: first.start)).\(more) \(known)"
-            )
+        let first = view.open.first
+        let affected = view.sites.reduce(0) { $0 + $1.affected }
+        let (silent, unheard) = (view.count(.silent), view.count(.unknown))
+        guard
+            let sentence = FleetParts.headline(affected: affected, silent: silent, unheard: unheard, of: all)
+        else {
+            return (.up, all == 1 ? "The machine is heard" : "All \(all) machines are heard", known)
         }
-        let away = view.count(.silent) + view.count(.unknown)
-        if away > 0 {
-            let text = "\(away) of \(all) \(away == 1 ? "machine is" : "machines are") not heard"
-            return (view.count(.silent) > 0 ? .them : .unknown, text, known)
-        }
-        return (.up, "All machines are heard", known)
+        let count = view.sites.count { $0.affected > 0 }
+        let spread = count > 0 && view.sites.count > 1 ? ", at \(count) of \(view.sites.count) sites" : ""
+        let account: LedgerAccount = affected == 0 ? .unknown : first?.attribution.account ?? .unknown
+        return (account, sentence + spread, "\(first.map { lasting($0, view) }) \(known)")
+    }
+
+    /// What lasts, in two sentences: the incident that comes first, and how many others there are.
+    private static func lasting(_ first: IncidentSummary, _ view: HubView) -> HTML {
+        let machines = first.deviceCount == 1 ? "one machine" : "\(first.deviceCount) machines"
+        let others = view.open.count - 1
+        let more: HTML? =
+            others > 0 ? " \(others == 1 ? "Another incident lasts" : "\(others) more incidents last"), too." : nil
+        return """
+            \(FaultWords.heading(first.attribution, first.cause)) at \(first.site), \(machines), \
+            since \(view.clock.time(first.start)), for \(view.clock.lasting(since: first.start)).\(more)
+            """
     }
 
     private static func rows(_ view: HubView) -> HTML {

@@ -9,6 +9,7 @@ import ReachabilityService
 enum HubPage: Hashable {
     case overview
     case site(String)
+    case devices
     case device(FleetPlace)
     case incidents
     case incident(String)
@@ -18,6 +19,7 @@ enum HubPage: Hashable {
         switch (path.count, path.first) {
         case (0, _): self = .overview
         case (2, "sites"): self = .site(path[1])
+        case (1, "devices"): self = .devices
         case (3, "devices"):
             guard let place = FleetPlace(site: path[1], device: path[2]) else { return nil }
             self = .device(place)
@@ -32,24 +34,29 @@ enum HubPage: Hashable {
         switch self {
         case .overview: "/"
         case .site(let name): "/sites/\(name.percentEncoded)"
+        case .devices: "/devices"
         case .device(let place): "/devices/\(place.site.percentEncoded)/\(place.device.percentEncoded)"
         case .incidents: "/incidents"
         case .incident(let id): "/incidents/\(id.percentEncoded)"
         }
     }
 
-    static let places: [(path: String, name: String)] = [("/", "Now"), ("/incidents", "Incidents")]
+    static let places: [(path: String, name: String)] = [
+        ("/", "Now"), ("/devices", "Machines"), ("/incidents", "Incidents"),
+    ]
 }
 
 extension HubAPI {
     /// A page, made of what is so now.
     func page(_ page: HubPage, _ query: Query) throws(Problem) -> WebAnswer {
+        let choice = try page == .devices ? DeviceChoice(query) : nil
         try query.checkNames()
         let view = HubView(keeper.hub, now: clock())
         let layout: Layout?
         switch page {
         case .overview: layout = HubOverviewPage(view, try latest(), follower.status, notifiers()).layout
         case .site(let name): layout = SitePage(view, name, try latest(of: name))?.layout
+        case .devices: layout = DevicesPage(view, choice ?? .init()).layout
         case .device(let place): layout = DevicePage(view, place, try latest(of: place.site, place.device))?.layout
         case .incidents: layout = IncidentsPage(view, try latest(limit: 200)).layout
         case .incident(let id):

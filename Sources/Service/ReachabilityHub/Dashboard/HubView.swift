@@ -12,10 +12,12 @@ struct HubView {
     /// The incidents that last: those nobody can explain first, then the largest.
     let open: [IncidentSummary]
     let clock: PageClock
+    private let faults: [FleetPlace: Attribution]
 
     init(_ hub: Hub, now: Duration) {
         (self.hub, self.now, sites) = (hub, now, HubSite.all(hub))
         clock = PageClock(now: now)
+        faults = hub.lastingFaults
         open = sites.flatMap(\.incidents).map(IncidentSummary.init).sorted { one, other in
             if one.isUnexplained != other.isUnexplained { return one.isUnexplained }
             return (one.deviceCount, one.start) > (other.deviceCount, other.start)
@@ -31,28 +33,23 @@ struct HubView {
         }.map(\.1)
     }
 
-    private func rank(_ device: HubDevice) -> Int {
+    /// The place of a machine in lists: silent and unexplained ones come first.
+    func rank(_ device: HubDevice) -> Int {
         if hub.isUnexplained(device.place) { return 0 }
         return 1 + (order.firstIndex(of: device.presence.standing) ?? 0)
     }
 
     private var order: [DevicePresence.Standing] { [.silent, .unknown, .sleeping, .leaving, .online] }
 
-    /// Whose colour and sign a machine has.
-    func account(of device: HubDevice) -> LedgerAccount {
-        switch device.presence.standing {
-        case .online: device.presence.report?.path == "notReachable" ? .us : .up
-        case .silent: (hub.verdict(of: device.place)?.attribution ?? .unknown).account
-        case .unknown: .unknown
-        case .sleeping, .leaving: .maintenance
-        }
-    }
+    /// The state of a machine that decides its colour and sign.
+    func account(of device: HubDevice) -> LedgerAccount { hub.account(of: device, faults) }
 
     /// How a machine is, in a few words.
     func words(_ device: HubDevice) -> String {
         switch device.presence.standing {
         case .online:
-            device.presence.report?.path == "notReachable" ? "online, without the internet" : "online"
+            device.presence.report?.path == "notReachable"
+                ? "online, without the internet" : faults[device.place] == nil ? "online" : "online, with an outage"
         case .silent: "silent, \((hub.verdict(of: device.place) ?? .unexplained).people)"
         case .unknown: "not heard yet"
         case .sleeping: "asleep"

@@ -27,7 +27,7 @@ struct IncidentPage {
             \(FleetParts.hero(account, sentence, when: length, lead: doubt))
             <h2 id="scale">To scale</h2>
             <section class="card" data-part="scale" aria-labelledby="scale">\(Array(rows))\(more)</section>\
-            \(Sign.legend([.us, .upstream, .them, .unknown]))
+            \(Sign.legend([.up, .us, .upstream, .them, .unknown]))
             <h2 id="facts">What is known</h2>
             <section class="card" data-part="facts" aria-labelledby="facts">\(Self.facts(summary, view))</section>
             <p class="more">For programs: <a href="/v1/incidents/\(incident.id.percentEncoded)">\
@@ -66,21 +66,43 @@ struct IncidentPage {
     ) -> HTML {
         let end = incident.end ?? view.now
         let margin = max(Duration.seconds(1), (end - incident.start) / 10)
-        let (from, to) = (instant(incident.start - margin), instant(min(end + margin, max(view.now, end))))
-        var intervals: [LedgerInterval] = []
-        if let gap = part.gap, verdict?.attribution != nil {
-            let state = TargetState(verdict?.attribution ?? .unknown, verdict?.cause ?? .notObserved)
-            intervals.append(LedgerInterval(state, from: instant(gap.since), to: gap.until.map { instant($0) }))
+        let last = min(end + margin, max(view.now, end))
+        var intervals = times(of: part, verdict, until: view.now)
+        // The rest is known, too: the machine was online, or has reported no outage.
+        var reached = incident.start - margin
+        for interval in intervals.sorted(by: { $0.start < $1.start }) {
+            let start = Duration.nanoseconds(interval.start.nanoseconds)
+            if start > reached { intervals.append(Self.interval(TargetState(.up), reached, start)) }
+            reached = max(reached, interval.end.map { .nanoseconds($0.nanoseconds) } ?? view.now)
         }
-        for outage in part.inOrder {
-            let state = TargetState(outage.told.attribution, outage.told.cause)
-            intervals.append(LedgerInterval(state, from: instant(outage.start), to: outage.end.map { instant($0) }))
-        }
+        if reached < last { intervals.append(Self.interval(TargetState(.up), reached, last)) }
+        let (from, to) = (instant(incident.start - margin), instant(last))
         let bar = TimeBar(from: from, to: to, height: 26).svg(intervals, label: label)
         return """
             <div>\(bar)<div class="axis" aria-hidden="true"><span>\(view.clock.time(incident.start - margin))</span>\
-            <span>\(view.clock.time(min(end + margin, max(view.now, end))))</span></div></div>
+            <span>\(view.clock.time(last))</span></div></div>
             """
+    }
+
+    /// When a machine was silent without having an outage of its own, and when it had one.
+    private static func times(
+        of part: FleetIncident.Part,
+        _ verdict: SilenceVerdict?,
+        until now: Duration
+    ) -> [LedgerInterval] {
+        var intervals: [LedgerInterval] = []
+        if let gap = part.gap, !part.isExplainedByOutage {
+            let state = TargetState(verdict?.attribution ?? .unknown, verdict?.cause ?? .notObserved)
+            intervals.append(interval(state, gap.since, gap.until ?? now))
+        }
+        return intervals
+            + part.inOrder.map { outage in
+                interval(TargetState(outage.told.attribution, outage.told.cause), outage.start, outage.end ?? now)
+            }
+    }
+
+    private static func interval(_ state: TargetState, _ start: Duration, _ end: Duration) -> LedgerInterval {
+        LedgerInterval(state, from: instant(start), to: instant(max(start, end)))
     }
 
     private static func instant(_ wall: Duration) -> LedgerInstant { LedgerInstant(since1970: wall) }

@@ -22,7 +22,10 @@ struct SitePage {
             ? "All of \(name) is heard"
             : "\(away) of \(site.deviceCount) at \(name) \(away == 1 ? "is" : "are") not heard"
         let more: HTML? =
-            devices.count > Self.limit ? "<p class=\"more\">And \(devices.count - Self.limit) more.</p>" : nil
+            devices.count > Self.limit
+            ? """
+            <p class="more">And \(devices.count - Self.limit) more: <a href="/devices?site=\(name.percentEncoded)">all machines</a>.</p>
+            """ : nil
         let main: HTML = """
             \(FleetParts.hero(account, sentence, lead: "\(FleetParts.counts(site))."))
             <h2 id="share">How they are</h2><section class="card" data-part="share" aria-labelledby="share"><div class="inside">\

@@ -121,7 +121,7 @@ extension Asset {
         .f-maintenance{fill:var(--maintenance)}.f-unknown{fill:color-mix(in srgb,var(--unknown) 45%,var(--open))}.f-open{fill:var(--open)}
         .shade{fill:#0000003d}.light{fill:#ffffff80}.cross{stroke:#00000045;stroke-width:1.2;fill:none}
         .bar{display:block;border-radius:5px;overflow:hidden;background:var(--open)}
-        .s-up{fill:var(--up)}
+        .s-up{fill:var(--up)}.cut{fill:var(--card)}
         .s-us,.s-upstream,.s-them{stroke-width:2px;vector-effect:non-scaling-stroke}
         .s-us{stroke:var(--us)}.s-upstream{stroke:var(--upstream)}.s-them{stroke:var(--them)}
         .days{display:block;width:100%;min-width:34rem;height:auto}
