@@ -187,7 +187,10 @@ package final class Telling<Book: ToldBook>: Sendable {
             var times = state.couriers.values.flatMap { courier in
                 state.book.incidents.compactMap { $0.nextDue(for: courier.key, of: courier.notifier, after: now) }
             }
-            if state.book.incidents.contains(where: { !$0.isOver && state.book.isUndecided($0, undecided) }) {
+            // What an earlier run has left is decided with an event.
+            if !undecided.isEmpty,
+                state.book.incidents.contains(where: { !$0.isOver && state.book.isUndecided($0, undecided) })
+            {
                 times.append(now + Self.decisionPause)
             }
             return (Array(state.couriers.values), times.min())
