@@ -85,20 +85,59 @@ import Testing
         let line = try await LabThread.detached { try ProbedLine() }
         defer { line.close() }
         #expect(try await line.carriesPackets(family, expecting: true))
-        try await LabThread.detached {
-            let rules = """
-                table inet t { chain c { type filter hook prerouting priority 0; udp dport 33434 counter drop;
-                tcp dport 1-65535 drop; icmp type echo-request drop; icmpv6 type echo-request drop; }; }
-                """
-            let result = try line.gateway.run("nft", ["-f", "-"], input: rules)
-            guard result.status == 0 else { throw LabError(result.errors) }
-        }
+        try await LabThread.detached { try Self.silence(line.gateway) }
         let (verdict, results) = try await line.check(family)
         #expect(verdict.place == .gateway && verdict.reason == .silent, "\(verdict) \(results)")
         let listing = try line.gateway.run("nft", ["list", "ruleset"]).output
         let words = listing.split(separator: " ")
         let count = words.firstIndex(of: "packets").flatMap { Int(words[$0 + 1]) }
         #expect((1...3).contains(count ?? 0), "\(listing)")
+    }
+
+    private static func silence(_ gateway: LabNamespace) throws {
+        let rules = """
+            table inet t { chain c { type filter hook prerouting priority 0; udp dport 33434 counter drop;
+            tcp dport 1-65535 drop; icmp type echo-request drop; icmpv6 type echo-request drop; }; }
+            """
+        let result = try gateway.run("nft", ["-f", "-"], input: rules)
+        guard result.status == 0 else { throw LabError(result.errors) }
+    }
+
+    /// Whoever may not send echoes has nothing but the gateway's errors, which all rounds together may ask for three times.
+    @Test(.enabled(if: hasPacketFilter && LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
+    func `rounds at the same time find one place`(family: AddressFamily) async throws {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        #expect(try await line.carriesPackets(family, expecting: true))
+        try await LabThread.detached { try Self.silence(line.gateway) }
+        let gate = ProbeGate()
+        let verdicts = try await withThrowingTaskGroup(of: CheckVerdict.self) { group in
+            for interface in [nil, "p0", nil, "p0"] {
+                group.addTask {
+                    try await line.check(family, asNobody: true, interface: interface, gate: gate).verdict
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(verdicts.allSatisfy { $0.place == .gateway }, "\(verdicts)")
+    }
+
+    @Test(.enabled(if: hasPacketFilter && LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
+    func `a gateway that sends no errors any more is alive`(family: AddressFamily) async throws {
+        let line = try await LabThread.detached { try ProbedLine() }
+        defer { line.close() }
+        #expect(try await line.carriesPackets(family, expecting: true))
+        try await LabThread.detached {
+            let rules = """
+                table inet t { chain c { type filter hook output priority 0; icmp type destination-unreachable drop;
+                icmp type time-exceeded drop; icmpv6 type destination-unreachable drop; icmpv6 type time-exceeded drop; }; }
+                """
+            let result = try line.gateway.run("nft", ["-f", "-"], input: rules)
+            guard result.status == 0 else { throw LabError(result.errors) }
+            try LabRow.forward(false, in: line.gateway)
+        }
+        let (verdict, results) = try await line.check(family, asNobody: true)
+        #expect(verdict.place == .upstream && verdict.reason == .silentBeyond, "\(results)")
     }
 
     @Test(arguments: AddressFamily.allCases)

@@ -63,16 +63,22 @@ final class ProbedLine: Sendable {
 
     /// One private round of the machine, judged.
     ///
-    /// - Parameter asNobody: Whether it has no privilege, and may not send an echo either.
+    /// - Parameters:
+    ///   - asNobody: Whether it has no privilege, and may not send an echo either.
+    ///   - interface: The interface that probes are bound to.
+    ///   - gate: What the round shares with others.
     func check(
         _ family: AddressFamily,
-        asNobody: Bool = false
+        asNobody: Bool = false,
+        interface: String? = nil,
+        gate: ProbeGate = ProbeGate()
     ) async throws -> (verdict: CheckVerdict, results: [ProbeResult]) {
         if asNobody { try pc.sysctl("net.ipv4.ping_group_range", "1 0") }
         var options = CheckOptions()
         options.family = .init(family)
         options.nameServers = []
-        let outcome = try await round(options, engine: pc.engine(asNobody: asNobody))
+        options.interface = interface
+        let outcome = try await round(options, engine: pc.engine(asNobody: asNobody), gate: gate)
         var evidence = outcome.evidence
         // Nothing is to be said of names.
         evidence.servers = nil
@@ -81,14 +87,17 @@ final class ProbedLine: Sendable {
 
     /// One round about the line.
     ///
-    /// - Parameter engine: nil for one that a check makes for itself.
+    /// - Parameters:
+    ///   - engine: nil for one that a check makes for itself.
+    ///   - gate: What the round shares with others.
     func round(
         _ options: CheckOptions,
-        engine: SocketEngine? = nil
+        engine: SocketEngine? = nil,
+        gate: ProbeGate = ProbeGate()
     ) async throws -> (evidence: CheckEvidence, duration: Duration) {
         var options = options
         options.networkNamespace = .path(pc.path)
-        let site = try CheckSite(options, gate: ProbeGate(), engine: engine)
+        let site = try CheckSite(options, gate: gate, engine: engine)
         let nonce = Nonce { 7 }
         let begun = ContinuousClock.now
         let outcome = await LineRound(site: site, names: NameBook(site: site, nonce: nonce), nonce: nonce).run()

@@ -121,6 +121,22 @@ struct SituationTests {
                 NeighbourFacts(before: .reachable, after: .reachable, age: .seconds(3), confirmedAge: .seconds(9))
             )
         ),
+        row(10, "silence, and the gateway was not probed", .inconclusive, .notEnoughEvidence, dead),
+        row(
+            10,
+            "silence, and the gateway was probed by nobody",
+            .inconclusive,
+            .notEnoughEvidence,
+            dead.gateway(.skipped(.notNeeded)).gateway(.skipped(.notPermitted))
+        ),
+        row(
+            10,
+            "silence, and a rule of this machine keeps the probes of the gateway back",
+            .inconclusive,
+            .notEnoughEvidence,
+            dead.gateway(.blockedHere(EACCES))
+        ),
+        row(13, "gateway not probed, and its errors arrive", .upstream, .noRoute, dead.server(Situation.error(3, 0, .gateway))),
         row(11, "deaf gateway", .works, .internetProven, none.gateway(.silent).hop().verified()),
         row(12, "gateway without ICMP", .works, .internetProven, none.gateway(.silent).hop(.silent).verified()),
         row(13, "forwards nothing", .upstream, .silentBeyond, dead.gateway(.answered)),
@@ -568,6 +584,21 @@ struct SituationTests {
             .thisMachine,
             .init(rawValue: "prohibited"),
             Situation(port).gateway(.silent).hop(.silent).server(.silent).target(.tcp, .blockedHere(EACCES))
+        ),
+        row(
+            5,
+            "a rule prohibits the port, and the host answers echoes",
+            .thisMachine,
+            .init(rawValue: "prohibited"),
+            refused(EACCES).target(.echo, .answered)
+        ),
+        row(
+            5,
+            "a rule prohibits DNS to a server that answers echoes",
+            .thisMachine,
+            .init(rawValue: "prohibited"),
+            Situation(CheckTarget("dns://203.0.113.7/n", decisive: .dns)).allWell.target(.dns, .blockedHere(EACCES))
+                .target(.echo, .answered)
         ),
         row(
             5,

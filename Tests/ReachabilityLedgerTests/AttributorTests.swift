@@ -44,6 +44,12 @@ import Testing
         #expect(Attributor.reason(of: Observation(path: .notReachable(reason: "noRoute"), check: stub)) == "noRoute")
     }
 
+    @Test(arguments: ["noRoute", "noSourceAddress", "prohibited", "linkDown", "firewall", "nameNotResolved"])
+    func `row 6: names that this machine itself keeps from being asked`(reason: String) {
+        #expect(state(.reachable, "dns", reason) == "us.dns")
+        #expect(state(.notReachable(reason: "nameNotResolved"), "dns", reason) == "us.dns")
+    }
+
     @Test func `row 7: the gateway`() { #expect(state(.reachable, "gateway", "neighbourFailed") == "upstream.gateway") }
 
     @Test func `row 8: a portal`() { #expect(state(.reachable, "portal", "redirected") == "upstream.portal") }

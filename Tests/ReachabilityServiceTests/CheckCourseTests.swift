@@ -103,6 +103,42 @@ import Testing
         #expect(end.uncertainty == .milliseconds(600))
     }
 
+    @Test func `an outage of the path ends when the path is back, however late the first check comes`() throws {
+        var course = Self.course()
+        _ = Self.take(Self.good, at: 10, &course)
+        course.end(at: Self.at(20))
+        course.begin(at: Self.at(25), returned: .milliseconds(3))
+        let end = try #require(Self.take(Self.good, at: 32, &course, isDown: true))
+        #expect(end.instant == Self.at(25))
+        #expect(end.uncertainty == .milliseconds(3))
+        // A later one tells of itself.
+        #expect(Self.take(Self.good, at: 62, &course, isDown: true)?.instant == Self.at(62.1))
+    }
+
+    @Test func `a path that has returned and changes before it is checked is back since the change`() throws {
+        var course = Self.course()
+        course.end(at: Self.at(20))
+        course.begin(at: Self.at(25), returned: .zero)
+        course.begin(at: Self.at(25.5))
+        let end = try #require(Self.take(Self.good, at: 32, &course, isDown: true))
+        #expect(end.instant == Self.at(25.5))
+        #expect(end.uncertainty == .milliseconds(500))
+    }
+
+    @Test func `a path that is back, and failed once, is up when a check says so`() throws {
+        var course = Self.course()
+        course.end(at: Self.at(20))
+        course.begin(at: Self.at(25), returned: .zero)
+        #expect(Self.take(Self.silent, at: 26, &course, isDown: true)?.instant == Self.at(25))
+        let end = try #require(Self.take(Self.good, at: 31, &course, isDown: true))
+        #expect(end.instant == Self.at(31.1))
+        // One that was lost again before anything was found says nothing of the next.
+        course.begin(at: Self.at(40), returned: .zero)
+        course.end(at: Self.at(41))
+        course.begin(at: Self.at(45))
+        #expect(Self.take(Self.good, at: 46, &course, isDown: true)?.instant == Self.at(46.1))
+    }
+
     @Test func `targets are spread over the interval, and stay where they are`() {
         var settings = CheckSettings([.init(nil)])
         settings.interval = .seconds(30)

@@ -140,7 +140,7 @@ import Testing
         #expect(world.account?.ledger.current.reason == "noCarrier")
     }
 
-    @Test func `when the path is back the outage goes on until a check ends it`() throws {
+    @Test func `an outage of the path ends when the path is back, if the first check is good`() throws {
         let world = try World()
         world.find("works", "targetAnswers")
         world.kernel.clock.advance(by: .seconds(10))
@@ -150,11 +150,14 @@ import Testing
         world.kernel.setCarrier("eth0", true)
         world.flush()
         #expect(world.state == TargetState(.us, .link))
+        // Many targets wait for their turn.
+        world.kernel.clock.advance(by: .seconds(7))
         world.find("works", "targetAnswers", taking: .milliseconds(20))
         #expect(world.state == Self.up)
         let outage = try #require(world.account?.outages.first)
-        #expect(outage.duration(at: world.service.snapshot.now) == .milliseconds(4020))
-        #expect(outage.uncertainty == .milliseconds(20))
+        #expect(outage.duration(at: world.service.snapshot.now) == .seconds(4))
+        #expect(outage.endUncertainty == .zero)
+        #expect(world.total(.us) == .seconds(4))
     }
 
     @Test func `a path that is back and leads nowhere is the same outage`() throws {

@@ -10,7 +10,7 @@
 /// | `noSourceAddress` | us.address |
 /// | `noRoute`, `unreachable` | us.route |
 /// | `prohibited`, `blackholed`, `refused`; a firewall here | us.policy |
-/// | `nameNotResolved`, unless a check says more; no name server configured, or one of this machine that is dead | us.dns |
+/// | `nameNotResolved`, unless a check says more; place `dns` with a cause on this machine | us.dns |
 /// | place `gateway` | upstream.gateway |
 /// | place `portal` | upstream.portal |
 /// | place `upstream`; place `dns` of servers that do not answer as they should; a certificate put in between | upstream.provider, .dns, .interception |
@@ -84,7 +84,8 @@ public enum Attributor {
         case "portal": return state(.upstream, .portal)
         case "upstream": return state(.upstream, .provider)
         case "dns":
-            if check.isLocal || localNameReasons.contains(check.reason) { return state(.us, .dns) }
+            let isLocal = localNameReasons.contains(check.reason) || kernelCauses[check.reason] != nil
+            if check.isLocal || isLocal { return state(.us, .dns) }
             return ownNameReasons.contains(check.reason) ? state(.them, .dns) : state(.upstream, .dns)
         case "host": return state(.them, .host)
         case "tls":
@@ -97,8 +98,8 @@ public enum Attributor {
 
     private static let machineCauses: [String: OutageCause] = ["clockWrong": .clock]
 
-    /// Names do not resolve because of this machine.
-    private static let localNameReasons: Set<String> = ["noServerConfigured"]
+    /// Names do not resolve because of this machine. The reasons of the kernel do not count here.
+    private static let localNameReasons: Set<String> = ["noServerConfigured", "firewall"]
 
     /// The name servers are good, and know nothing of this name.
     private static let ownNameReasons: Set<String> = ["nameNotFound", "noData"]

@@ -1,9 +1,67 @@
+import LinuxPrimitives
 import NetworkReachability
 import Testing
 
 @testable import ReachabilityChecks
 
 @Suite struct BudgetTests {
+    private static let probe = ProbeGate.LineProbe(
+        kind: .gateway,
+        router: .init(namespace: .current, link: 2, address: Situation.gateway),
+        destination: Situation.host,
+        source: nil,
+        mark: nil
+    )
+
+    private static func result(_ outcome: ProbeOutcome) -> ProbeResult {
+        var result = Situation().gateway(outcome).evidence.results[0]
+        result.cost = ProbeCost(packets: 2, bytes: 128)
+        return result
+    }
+
+    @Test func `rounds at the same time share one probe of a router, which costs one of them`() async {
+        let gate = ProbeGate()
+        let work = Locked(0)
+        let (answer, router) = AsyncStream.makeStream(of: ProbeOutcome.self)
+        let results = await withTaskGroup(of: [ProbeResult].self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    await gate.share(Self.probe) {
+                        work.withLock { $0 += 1 }
+                        return [Self.result(await answer.first { _ in true } ?? .cancelled)]
+                    }
+                }
+            }
+            while gate.sharing < 3 { await Task.yield() }
+            router.yield(.silent)
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(work.withLock(\.self) == 1)
+        #expect(results.map(\.outcome) == Array(repeating: .silent, count: 4))
+        #expect(results.map(\.cost.packets).reduce(0, +) == 2)
+        #expect(gate.sharing == 0)
+    }
+
+    @Test func `a round goes on by itself if the one that probes for it is cancelled`() async {
+        let gate = ProbeGate()
+        let hasBegun = Locked(false)
+        let first = Task {
+            await gate.share(Self.probe) {
+                hasBegun.withLock { $0 = true }
+                try? await Task.sleep(for: .seconds(3600))
+                return [Self.result(.cancelled)]
+            }
+        }
+        let second = Task {
+            while !hasBegun.withLock(\.self) { await Task.yield() }
+            return await gate.share(Self.probe) { [Self.result(.answered)] }
+        }
+        while gate.sharing < 1 { await Task.yield() }
+        first.cancel()
+        #expect(await first.value.map(\.outcome) == [.cancelled])
+        #expect(await second.value.map(\.outcome) == [.answered])
+    }
+
     @Test func `fifty probes start at once, and then twenty a second`() {
         var pace = ProbePace(rate: 20, burst: 50)
         #expect((0..<50).allSatisfy { _ in pace.start(at: .seconds(5)) == .zero })

@@ -86,6 +86,8 @@ public struct CheckProbe: Hashable, Sendable {
 
     // MARK: What it saw
 
+    /// Whether it is about the target or the target's name.
+    package var isAboutTarget: Bool { result.request.subject == .target || result.purpose == .target }
     /// Who answered, where that need not be whoever was asked: a hop.
     public var speaker: IPAddress? { result.evidence.speaker }
     /// As the kernel measured it: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.

@@ -138,8 +138,8 @@ struct LineRound: Sendable {
         guard await isNeeded() else { return [] }
         async let gateway = line.prober.gateway(towards: line.direction, limit: clock.left)
         let hop = await line.prober.secondHop(towards: line.direction, limit: clock.left)
-        if hop.outcome == .answered { _ = hasHop[line.prober.family]?.take() }
-        return await gateway + [hop]
+        if hop.contains(where: { $0.outcome == .answered }) { _ = hasHop[line.prober.family]?.take() }
+        return await gateway + hop
     }
 
     /// Whoever answers in place of an address that nobody has is asked for a page.

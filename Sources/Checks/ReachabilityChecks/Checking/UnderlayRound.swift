@@ -22,7 +22,7 @@ struct UnderlayRound: Sendable {
         async let gateway = prober.gateway(towards: end, limit: clock.left)
         async let hop = prober.secondHop(towards: end, limit: clock.left)
         async let echo = prober.echo(.target, to: end, limit: clock.left)
-        evidence.results = await gateway + [hop, echo]
+        evidence.results = await gateway + hop + [echo]
         return evidence
     }
 }

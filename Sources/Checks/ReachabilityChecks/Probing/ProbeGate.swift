@@ -10,9 +10,20 @@ package final class ProbeGate: Sendable {
         let address: IPAddress?
     }
 
+    /// A probe of a line. Rounds that run the same one at the same time share its results.
+    struct LineProbe: Hashable, Sendable {
+        let kind: ProbeKind
+        let router: Router
+        let destination: IPAddress
+        let source: IPAddress?
+        let mark: UInt32?
+    }
+
     private struct State {
         var pace: ProbePace
         var routers = RouterPatience<Router>()
+        /// The rounds that wait for the results of a probe that another round runs.
+        var waiters: [LineProbe: [AsyncStream<[ProbeResult]>.Continuation]] = [:]
     }
 
     /// Of every check that goes on, and of every one that a program asks for: 20 in a second, 50 at once.
@@ -46,9 +57,55 @@ package final class ProbeGate: Sendable {
         state.withLock { $0.routers.provoke(router, at: now) }
     }
 
+    /// Runs a probe of a line, or waits for the round that runs the same probe at this moment.
+    ///
+    /// A router sends few errors in a time. If each round sent probes of its own, some rounds would see a router that answers and others
+    /// would see silence, and one fault would have several verdicts. The results of another round cost nothing here.
+    ///
+    /// - Returns: No results if the task is cancelled before the probe begins.
+    func share(_ probe: LineProbe, _ work: () async -> [ProbeResult]) async -> [ProbeResult] {
+        while !Task.isCancelled {
+            let (stream, waiter) = AsyncStream.makeStream(of: [ProbeResult].self)
+            let isFirst = state.withLock { state in
+                guard state.waiters[probe] != nil else {
+                    state.waiters[probe] = []
+                    return true
+                }
+                state.waiters[probe]?.append(waiter)
+                return false
+            }
+            guard isFirst else {
+                guard let results = await stream.first(where: { _ in true }) else { break }
+                // A round that was cancelled before the router answered shows nothing.
+                let isCut = results.contains { $0.outcome == .cancelled }
+                if isCut, !results.contains(where: { $0.outcome == .answered }) { continue }
+                return results.map(\.withoutCost)
+            }
+            let results = await work()
+            for waiter in state.withLock({ $0.waiters.removeValue(forKey: probe) ?? [] }) {
+                waiter.yield(results)
+                waiter.finish()
+            }
+            return results
+        }
+        return []
+    }
+
+    /// The number of rounds that wait for a probe of another round.
+    var sharing: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
+
     /// How many probes have begun, and how many errors were not provoked.
     var figures: (started: Int, withheld: Int) {
         state.withLock { ($0.pace.started, $0.routers.withheld) }
+    }
+}
+
+extension ProbeResult {
+    /// The result for a round that did not send the packets.
+    fileprivate var withoutCost: ProbeResult {
+        var result = self
+        result.cost = ProbeCost()
+        return result
     }
 }
 

@@ -19,10 +19,20 @@ extension Prober {
     /// So long the kernel takes to find out that a neighbour does not answer, and some more.
     package static let resolution = Duration.milliseconds(3200)
 
-    /// Asks the gateway for a sign of life: a datagram to a port where nobody listens, an echo, and a datagram towards `destination` that
-    /// dies there. What is not needed any more is not sent; none gets any further.
+    /// Probes the gateway for a sign of life: a datagram to a port where nobody listens, an echo, and a datagram towards `destination` that
+    /// dies there. Once it has answered, the rest is not sent. No packet gets any further.
     package func gateway(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
         guard let gateway = line.gateway else { return [] }
+        return await gate.share(lineProbe(.gateway, destination)) {
+            await probe(gateway: gateway, towards: destination, limit: limit)
+        }
+    }
+
+    private func probe(
+        gateway: IPAddress,
+        towards destination: IPAddress,
+        limit: Duration
+    ) async -> [ProbeResult] {
         let isAlive = Locked(false)
         func probe(
             _ destination: IPAddress,
@@ -36,12 +46,13 @@ extension Prober {
             if result.isAnsweredByGateway { isAlive.withLock { $0 = true } }
             return result
         }
+        // A router limits the number of its errors, and not the number of its resets.
         func echo() async -> [ProbeResult] {
-            let result = await probe(gateway, .echo(size: 16), Tries.echo)
-            guard result.outcome == .skipped(.notPermitted) else { return [result] }
-            let reset = await self.reset(by: gateway, limit: limit)
+            let echo = await probe(gateway, .echo(size: 16), Tries.echo)
+            guard echo.outcome == .skipped(.notPermitted) else { return [echo] }
+            let reset = await connect(toGateway: gateway, limit: limit)
             if reset.isAnsweredByGateway { isAlive.withLock { $0 = true } }
-            return [result, reset]
+            return [echo, reset]
         }
         async let closed = isThrifty ? [] : [probe(gateway, .payload([0]), Tries.closedPort)]
         async let echoes = echo()
@@ -49,25 +60,49 @@ extension Prober {
         return await closed + echoes + [dying]
     }
 
-    /// In place of an echo, for those who may not send one: the reset that answers a connection to a closed port. Unlike ICMP errors, resets
-    /// are not limited in rate.
-    private func reset(by gateway: IPAddress, limit: Duration) async -> ProbeResult {
+    /// Tries to connect to a port of the gateway where nobody listens.
+    private func connect(toGateway gateway: IPAddress, limit: Duration) async -> ProbeResult {
+        let before = line.neighbour()?.state ?? .none
+        let begun = SystemClock.monotonic
         var result = await connect(.line, to: gateway, port: Self.closedPort, kind: .gateway, limit: limit)
-        if result.outcome == .refused(.peer) { result.outcome = .refused(.gateway) }
+        result.evidence.neighbour = neighbour(before: before, age: SystemClock.monotonic - begun)
         return result
     }
 
-    /// Sends a datagram that dies at the second router; where there is none, whoever it was for says so.
-    package func secondHop(towards destination: IPAddress, limit: Duration = resolution) async -> ProbeResult {
-        let tries = isThrifty ? Tries.singleHop : Tries.hop
-        var result = await probeLine(.hop, destination, .payload([0]), tries, hopLimit: 2, limit: limit)
-        switch result.outcome {
-        case .unreachable(let error) where error.reason == .hopLimitExceeded: result.evidence.speaker = error.sender
-        case .refused(.peer): result.evidence.speaker = destination
-        default: return result
+    private func lineProbe(_ kind: ProbeKind, _ destination: IPAddress) -> ProbeGate.LineProbe {
+        ProbeGate.LineProbe(
+            kind: kind,
+            router: router,
+            destination: destination,
+            source: binding.source,
+            mark: binding.mark
+        )
+    }
+
+    private var router: ProbeGate.Router {
+        ProbeGate.Router(namespace: binding.namespace, link: line.link, address: line.gateway)
+    }
+
+    private func neighbour(before: NeighbourFacts.State, age: Duration) -> NeighbourFacts? {
+        line.neighbour().map { after in
+            NeighbourFacts(before: before, after: after.state, age: age, confirmedAge: after.sinceConfirmed)
         }
-        result.outcome = .answered
-        return result
+    }
+
+    /// Sends a datagram that dies at the second router; where there is none, whoever it was for says so.
+    package func secondHop(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
+        await gate.share(lineProbe(.hop, destination)) {
+            let tries = isThrifty ? Tries.singleHop : Tries.hop
+            var result = await probeLine(.hop, destination, .payload([0]), tries, hopLimit: 2, limit: limit)
+            switch result.outcome {
+            case .unreachable(let error) where error.reason == .hopLimitExceeded:
+                result.evidence.speaker = error.sender
+            case .refused(.peer): result.evidence.speaker = destination
+            default: return [result]
+            }
+            result.outcome = .answered
+            return [result]
+        }
     }
 
     /// Sends ICMP echoes.
@@ -138,7 +173,7 @@ extension Prober {
     ) async -> ProbeResult {
         let limit = min(limit, Self.resolution)
         let request = request(kind, .line, destination, port: Self.closedPort, limit: limit)
-        let router = ProbeGate.Router(namespace: binding.namespace, link: line.link, address: line.gateway)
+        let router = router
         await gate.pass()
         let before = line.neighbour()?.state ?? .none
         let isEcho = if case .echo = content { true } else { false }
@@ -154,14 +189,7 @@ extension Prober {
             )
         )
         var result = result(request, outcome)
-        if kind == .gateway, let after = line.neighbour() {
-            result.evidence.neighbour = NeighbourFacts(
-                before: before,
-                after: after.state,
-                age: outcome.duration,
-                confirmedAge: after.sinceConfirmed
-            )
-        }
+        if kind == .gateway { result.evidence.neighbour = neighbour(before: before, age: outcome.duration) }
         return result
     }
 
@@ -201,6 +229,6 @@ extension Prober {
 extension ProbeResult {
     /// Of a probe that is for the gateway.
     fileprivate var isAnsweredByGateway: Bool {
-        outcome == .answered || outcome == .refused(.gateway) || error?.speaker == .gateway
+        [.answered, .refused(.gateway), .refused(.peer)].contains(outcome) || error?.speaker == .gateway
     }
 }

@@ -83,7 +83,7 @@ extension NetworkCheck {
         var evidence = CheckEvidence(site)
         // Only these are asked.
         (evidence.anchors, evidence.expectations) = ([], [:])
-        let result: ProbeResult
+        let results: [ProbeResult]
         let farServer = (site.servers ?? []).first { server in
             server.mayBeBeyond(routerOf: site.path.source)
                 && site.lines.contains { line in
@@ -91,16 +91,17 @@ extension NetworkCheck {
                 }
         }
         if let farServer, let name = DNSName("ipv4only.arpa"), let prober = try? site.prober(to: farServer).prober {
-            result = await prober.ask(farServer, .known, DNSQuestion(name, .a, identifier: .random(in: 0 ... .max)))
+            let question = DNSQuestion(name, .a, identifier: .random(in: 0 ... .max))
+            results = [await prober.ask(farServer, .known, question)]
             evidence.servers = [farServer]
         } else if let line = site.lines.first {
-            result = await line.prober.secondHop(towards: line.direction)
+            results = await line.prober.secondHop(towards: line.direction)
             evidence.servers = nil
         } else {
             return (CheckJudge.judge(evidence), ProbeCost())
         }
-        evidence.results = [result]
-        return (CheckJudge.judge(evidence), result.cost)
+        evidence.results = results
+        return (CheckJudge.judge(evidence), results.reduce(ProbeCost()) { $0 + $1.cost })
     }
 }
 

@@ -22,8 +22,9 @@ enum Families {
         // What this machine refuses is known; of the other family there is nothing but silence, here or further away.
         let isSilent = best.1.place.distance < CheckPlace.upstream.distance || best.1.reason == .silentBeyond
         if isSilent, let worst, worst.1.reason == .firewall { return worst.1 }
-        guard best.1.place == .works, let worst, worst.1.place != .works, worst.1.place != .inconclusive,
-            !FamilyView(worst.0, evidence).isMute
+        guard best.1.place == .works, let worst, worst.1.place != .works,
+            case let view = FamilyView(worst.0, evidence), worst.1.place != .inconclusive || view.isGatewayUnknown,
+            !view.isMute
         else {
             return best.1
         }

@@ -3,7 +3,7 @@ import NetworkReachability
 /// The gateway does not answer, and nothing beyond it does.
 enum GatewayStage {
     static func judge(_ view: FamilyView) -> Finding? {
-        let asked = view.results.filter { $0.kind == .gateway }
+        let asked = view.gatewayProbes
         let givenUp = view.results.filter(\.isNeighbourGivenUp)
         guard view.gatewayLife.isEmpty, view.lifeBeyond.isEmpty, !asked.isEmpty || !givenUp.isEmpty else { return nil }
         let name = view.gateway.map { "the gateway \($0)" } ?? "the gateway"

@@ -27,6 +27,15 @@ struct FamilyView {
         }
     }
 
+    /// The probes of the gateway that left this machine.
+    var gatewayProbes: [ProbeResult] { results.filter { $0.kind == .gateway && !$0.isRefusedHere } }
+
+    /// Whether there is a gateway, and nothing shows whether it lives: silence beyond it is then nobody's fault.
+    var isGatewayUnknown: Bool {
+        guard let gateway, gateway.isIPv6 == (family == .ipv6) else { return false }
+        return gatewayProbes.isEmpty && gatewayLife.isEmpty && lifeBeyond.isEmpty
+    }
+
     /// Answers of routers behind the gateway, and of servers there.
     var lifeBeyond: [ProbeResult] {
         results.filter { result in

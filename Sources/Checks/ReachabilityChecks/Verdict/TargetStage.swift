@@ -71,7 +71,9 @@ enum TargetStage {
     /// This machine refuses to send packets to the target.
     static func refusedHere(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
-        let results = evidence.valid.filter { $0.isTarget && $0.ran }
+        // That the host answers an echo says nothing of a port to which this machine sends nothing.
+        let isPort = target.decisive != nil && target.decisive != .echo
+        let results = evidence.valid.filter { $0.isTarget && $0.ran && !(isPort && $0.isEcho) }
         let refused = results.filter(\.isRefusedHere)
         guard !refused.isEmpty, !results.contains(where: \.peerSpoke) else { return nil }
         return LocalStage.refusal(of: refused, to: target.text)

@@ -56,6 +56,10 @@ enum UpstreamStage {
             result.isAnchor || result.isTarget || result.kind == .hop && view.farServers.isEmpty && !answersNames(view)
                 || result.purpose == .known && result.outcome != .answered
         }
+        if beyond, view.isGatewayUnknown, let gateway = view.gateway {
+            let text = "nothing answers, and the gateway \(gateway) could not be probed"
+            return Finding(.inconclusive, .notEnoughEvidence, .suspected, text)
+        }
         if beyond {
             let life = view.gatewayLife
             let name = life.isEmpty ? "this machine" : view.gateway.map { "the gateway \($0)" } ?? "the gateway"

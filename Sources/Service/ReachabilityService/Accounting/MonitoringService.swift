@@ -254,7 +254,11 @@ package final class MonitoringService: Sendable {
         let uncertainty = isBack ? change.completed.map { $0 - (change.noticed ?? $0) } ?? .zero : .zero
         let events = record { state in
             let instant = state.line.instant(at: received + uncertainty)
-            state.checks[target]?.take(change.path, at: instant)
+            state.checks[target]?.take(
+                change.path,
+                at: instant,
+                uncertainty: isBack && change.noticed != nil ? uncertainty : nil
+            )
             // Where there is a way, a check says what comes of it; until then it is as it was.
             if state.checks[target] != nil, change.path.mayBeChecked { return [] }
             // An outage of the last run lasts until its name has an answer.

@@ -7,7 +7,10 @@ package import ReachabilityLedger
 /// It takes several that fail, ``CheckSettings/confirm``, to make it down, and then it was since the first of them; as many to make a target
 /// degraded that works.
 ///
-/// What was found along one path says nothing of another: ``begin(at:)`` makes it void.
+/// If the kernel had no path, and the first check after the path returned is good, the target is up since the path returned. The check
+/// may have waited for its turn.
+///
+/// What was found along one path says nothing of another: ``begin(at:returned:)`` makes it void.
 package struct CheckCourse: Sendable {
     /// What the books are to take.
     package struct Change: Sendable {
@@ -33,6 +36,8 @@ package struct CheckCourse: Sendable {
     package private(set) var told: CheckFinding?
     /// Since when this path is there.
     private(set) var since: LedgerInstant
+    /// How much earlier the path may have returned; nil unless there was no path before, and no check has ended since.
+    private var returned: Duration?
     /// When the last check began that found what was told, along whatever path.
     private var agreed: LedgerInstant?
     /// The same of one that was not good.
@@ -51,8 +56,18 @@ package struct CheckCourse: Sendable {
     }
 
     /// The path is there, or is another one: nothing is known of it.
-    package mutating func begin(at now: LedgerInstant) {
+    ///
+    /// - Parameter uncertainty: How much earlier the path may have returned; nil unless there was no path before.
+    package mutating func begin(at now: LedgerInstant, returned uncertainty: Duration? = nil) {
         (told, doubt) = (nil, nil)
+        // A path that has returned may change before it is checked: an address comes after the other.
+        returned = uncertainty ?? returned.map { $0 + max(.zero, now - since) }
+        since = now
+    }
+
+    /// The path is gone.
+    package mutating func end(at now: LedgerInstant) {
+        (told, doubt, returned) = (nil, nil, nil)
         since = now
     }
 
@@ -68,7 +83,12 @@ package struct CheckCourse: Sendable {
     ) -> Change? {
         // One check of many may be slow by chance.
         if finding.isDegraded, let told, told.isGood, !told.isDegraded { return takeDoubt(finding, begun, ended) }
+        defer { returned = nil }
         if finding.isGood {
+            if isDown, let returned {
+                (told, agreed, doubt) = (finding, begun, nil)
+                return Change(finding: finding, instant: since, uncertainty: returned)
+            }
             let earliest = max(since, lastBad ?? since)
             (told, agreed, doubt) = (finding, begun, nil)
             return Change(finding: finding, instant: ended, uncertainty: ended - min(earliest, ended))

@@ -71,7 +71,7 @@ extension CheckFinding {
             sentence: verdict.text,
             steps: steps,
             latency: verdict.place == .works && isAnswered ? phases : nil,
-            isLocal: verdict.place == .dns && verdict.isAboutThisMachine
+            isLocal: report.isNameServiceAtFault
         )
     }
 
@@ -92,12 +92,18 @@ extension CheckFinding {
     }
 }
 
-extension CheckVerdict {
-    /// Whether all name servers that failed are on this machine: a stub that is dead, for example.
-    fileprivate var isAboutThisMachine: Bool {
-        let probes = decidingProbes.filter { $0.kind == .dns }
+extension CheckReport {
+    /// Whether names do not resolve because of this machine: its own name servers are dead, or its name service has no address of a name
+    /// that a DNS server gives one for.
+    var isNameServiceAtFault: Bool {
+        let probes = verdict.decidingProbes
+        guard verdict.place == .dns, !probes.isEmpty else { return false }
+        if probes.allSatisfy({ $0.kind == .resolve }) {
+            return allProbes.contains { $0.kind == .dns && $0.isAboutTarget && !$0.addresses.isEmpty }
+        }
+        let servers = probes.filter { $0.kind == .dns }
         let silent: Set<String> = ["serverClosed", "serverSilent"]
-        return silent.contains(reason.rawValue) && !probes.isEmpty
-            && probes.allSatisfy { $0.destination?.wire.isLoopback == true }
+        return silent.contains(verdict.reason.rawValue) && !servers.isEmpty
+            && servers.allSatisfy { $0.destination?.wire.isLoopback == true }
     }
 }

@@ -38,19 +38,22 @@ struct CheckWatch: Sendable {
     }
 
     /// Takes what the kernel says, and has a check made where there is a way.
-    mutating func take(_ path: NetworkPath, at now: LedgerInstant) {
+    ///
+    /// - Parameter uncertainty: How much earlier the path may have come, if the kernel reported when; nil if it did not.
+    mutating func take(_ path: NetworkPath, at now: LedgerInstant, uncertainty: Duration? = nil) {
         guard path.mayBeChecked else {
             self.path = nil
             turn += 1
-            course.begin(at: now)
+            course.end(at: now)
             prober.forget()
             return checker.halt()
         }
         if let before = self.path, before.leads(as: path) { return }
+        let isBack = self.path?.status.isReachable != true && path.status.isReachable
         self.path = path
         // Mostly the name service answers before.
         if path.isAboutName { delay = max(delay, Self.patience) }
-        begin(at: now)
+        begin(at: now, returned: isBack ? uncertainty : nil)
     }
 
     /// How long a name may take to get an address before a check finds out why it has none.
@@ -65,10 +68,10 @@ struct CheckWatch: Sendable {
     private static let longestCheck = Duration.seconds(30)
 
     /// What was found holds no more: a check is made, if there is a path.
-    mutating func begin(at now: LedgerInstant) {
+    mutating func begin(at now: LedgerInstant, returned uncertainty: Duration? = nil) {
         guard path != nil else { return }
         turn += 1
-        course.begin(at: now)
+        course.begin(at: now, returned: uncertainty)
         prober.forget()
         checker.go(after: delay)
         delay = .zero
