@@ -130,6 +130,7 @@ extension Judge {
         common.source = IPAddress(egress.source, zone: egress.source.isLinkLocal ? link.name : nil)
         common.table = egress.table
         common.mtu = egress.mtu
+        common.carrierLosses = try carrierLosses(of: link)
         if egress.isLocal {
             common.flags?.insert(.isLocalAddress)
         } else if egress.gateway == nil {

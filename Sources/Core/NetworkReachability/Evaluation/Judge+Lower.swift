@@ -34,6 +34,14 @@ extension Judge {
             ? .discarded : try obstacle(at: lowerLink, query, from: source, depth: depth)
     }
 
+    /// How often the device that packets of a link leave by has lost its carrier.
+    mutating func carrierLosses(of link: Link, depth: Int = 0) throws(MissingAnswers) -> UInt32 {
+        guard depth < Self.depthLimit, link.leavesByLower, let index = link.lowerIndex,
+            let lower = try answers.link(index)
+        else { return link.carrierLosses }
+        return try carrierLosses(of: lower, depth: depth + 1)
+    }
+
     /// What stands in the way at a lower link, or below it.
     private mutating func obstacle(
         at link: Link,

@@ -4,7 +4,7 @@ import LinuxPrimitives
 package struct PathChange: Sendable {
     package var path: NetworkPath
     /// What was notified before; nil for the first.
-    var previous: NetworkPath?
+    package var previous: NetworkPath?
     /// When the kernel's notification that led to it was noticed, on the monotonic clock; nil where none did.
     package var noticed: Duration?
     /// When the last of what may have led to it was known of, on the same clock; nil where that is what was noticed first.

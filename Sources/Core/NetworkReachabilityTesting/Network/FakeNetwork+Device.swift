@@ -12,6 +12,8 @@ extension FakeNetwork {
         /// What the driver sees, whether the link is up or not.
         var isPlugged: Bool
         var isDormant = false
+        /// The losses of the carrier that were announced.
+        var announcedLosses: UInt32 = 0
         /// What the routing tables believe of the carrier (RTNH_F_LINKDOWN); it follows when the loss is announced.
         var isAnnouncedDown: Bool
 

@@ -70,14 +70,24 @@ extension FakeNetwork {
 
     /// The driver sees a carrier, or does not any more. The kernel says so when it is announced.
     mutating func setCarrier(_ name: String, _ isPlugged: Bool) throws(Refusal) {
-        update(try index(of: name)) { $0.isPlugged = isPlugged }
+        update(try index(of: name)) { device in
+            if device.hasCarrier, !isPlugged { device.link.carrierLosses += 1 }
+            device.isPlugged = isPlugged
+        }
     }
 
     /// What the kernel does when it takes note of a change of the carrier: tell, and let go of next hop objects.
     mutating func announceCarrier(_ index: UInt32) {
-        guard let device = device(index), device.isAnnouncedDown == device.isPlugged else { return }
-        update(index) { $0.isAnnouncedDown = !device.isPlugged }
+        guard let device = device(index) else { return }
+        let isKnown = device.isAnnouncedDown != device.isPlugged
+        // Of a carrier that was lost and is back, one message tells.
+        if isKnown, device.announcedLosses == device.link.carrierLosses { return }
+        update(index) {
+            $0.isAnnouncedDown = !device.isPlugged
+            $0.announcedLosses = device.link.carrierLosses
+        }
         guard device.isUp else { return }
+        if isKnown { return hear(.link) }
         hear(.link)
         if device.isPlugged {
             makeLinkLocalAddress(index)

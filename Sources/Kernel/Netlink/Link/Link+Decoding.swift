@@ -23,6 +23,7 @@ extension Link {
             case IFLA_LINK_NETNSID: lowerIsElsewhere = true
             case IFLA_MASTER: controllerIndex = value.word
             case IFLA_PARENT_DEV_BUS_NAME: parentBus = value.text
+            case IFLA_CARRIER_DOWN_COUNT: carrierLosses = value.word ?? 0
             case IFLA_LINKINFO: readInformation(value)
             default: break
             }

@@ -34,6 +34,9 @@ package struct Link: Hashable, Sendable {
     package var tunnelMark: UInt32 = 0
     /// The bus of the hardware behind the device, for example `usb` (IFLA_PARENT_DEV_BUS_NAME).
     package var parentBus: String?
+    /// The number of times that the carrier was lost (IFLA_CARRIER_DOWN_COUNT). The driver counts at once; the message that reports a loss may
+    /// come a second later, or not at all if the carrier is back by then.
+    package var carrierLosses: UInt32
 
     package init(
         index: UInt32,
@@ -50,7 +53,8 @@ package struct Link: Hashable, Sendable {
         controllerIndex: UInt32? = nil,
         activePortIndex: UInt32? = nil,
         tunnelRemote: WireAddress? = nil,
-        parentBus: String? = nil
+        parentBus: String? = nil,
+        carrierLosses: UInt32 = 0
     ) {
         self.index = index
         self.name = name
@@ -67,6 +71,7 @@ package struct Link: Hashable, Sendable {
         self.activePortIndex = activePortIndex
         self.tunnelRemote = tunnelRemote
         self.parentBus = parentBus
+        self.carrierLosses = carrierLosses
     }
 }
 

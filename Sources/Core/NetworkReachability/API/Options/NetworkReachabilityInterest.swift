@@ -22,6 +22,9 @@ public struct NetworkReachabilityInterest: OptionSet, Hashable, Sendable {
 
     /// Anything of the path: flags, reason, interface, gateway, source and the rest.
     public static let path = NetworkReachabilityInterest(rawValue: 1 << 4)
+
+    /// A carrier that was lost and is back before the kernel reported the loss: the path is the same as before.
+    package static let carrier = NetworkReachabilityInterest(rawValue: 1 << 7)
 }
 
 extension NetworkReachabilityInterest {
@@ -32,6 +35,7 @@ extension NetworkReachabilityInterest {
             || contains(.egress) && leaves(path, otherwiseThan: last)
             || contains(.reason) && path.reason != last.reason
             || contains(.path) && !path.isSame(as: last)
+            || contains(.carrier) && path.carrierLosses(since: last) > 0
     }
 
     /// Whether it is about the status and its flags alone: nothing that says why the status is unknown.

@@ -12,6 +12,21 @@ extension NetworkPath {
         var mtu: UInt32?
         /// Beside `interface`.
         var otherInterfaces: [NetworkInterface] = []
+        /// How often the link that packets leave by, or the one below it, has lost its carrier.
+        var carrierLosses: UInt32 = 0
+    }
+
+    /// How often the interface, or the device that it runs over, has lost its carrier, as the driver counted. If the number has grown and the
+    /// path is the same, the path was away in between.
+    package var carrierLosses: UInt32 {
+        get { common.carrierLosses }
+        set { common.carrierLosses = newValue }
+    }
+
+    /// How often the carrier was lost, and was back, between two paths that are there and leave by the same interface.
+    package func carrierLosses(since last: NetworkPath) -> UInt32 {
+        guard status.isReachable, last.status.isReachable, interface?.index == last.interface?.index else { return 0 }
+        return carrierLosses &- last.carrierLosses
     }
 
     /// What is known in Apple's terms; nil while nothing is known.

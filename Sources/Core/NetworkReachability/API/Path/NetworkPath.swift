@@ -31,10 +31,11 @@ public struct NetworkPath: Hashable, Sendable {
     /// Whether packets leave over a wireless wide area network, which often costs money by the byte.
     public var isExpensive: Bool { flags?.contains(.isWWAN) ?? false }
 
-    /// Whether everything but the generation is the same.
+    /// Whether everything is the same but the generation, and how often the carrier was lost before.
     package func isSame(as other: NetworkPath) -> Bool {
         var other = other
         other.generation = generation
+        if other.carrierLosses != carrierLosses { other.carrierLosses = carrierLosses }
         return self == other
     }
 
