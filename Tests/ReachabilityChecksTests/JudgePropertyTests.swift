@@ -1,3 +1,4 @@
+import Glibc
 import LinuxPrimitives
 import TestSupport
 import Testing
@@ -15,7 +16,8 @@ struct JudgePropertyTests {
         ]
         let outcomes: [ProbeOutcome] =
             [
-                .answered, .silent, .silent, .silent, .refused(.peer), .blockedHere(1), .invalid(.untrusted),
+                .answered, .silent, .silent, .silent, .refused(.peer), .blockedHere(EPERM), .blockedHere(EACCES),
+                .blockedHere(ENETUNREACH), .invalid(.untrusted),
                 .skipped(.notPermitted), .cancelled,
             ] + errors
         func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &chance)] }

@@ -136,7 +136,27 @@ struct SituationTests {
             .notEnoughEvidence,
             dead.gateway(.blockedHere(EACCES))
         ),
-        row(13, "gateway not probed, and its errors arrive", .upstream, .noRoute, dead.server(Situation.error(3, 0, .gateway))),
+        row(
+            13,
+            "gateway not probed, and its errors arrive",
+            .upstream,
+            .noRoute,
+            dead.server(Situation.error(3, 0, .gateway))
+        ),
+        row(
+            48,
+            "the gateway of a silent family was not probed",
+            .degraded,
+            .ipv4Broken,
+            dead.over(.ipv6).verified()
+        ),
+        row(
+            17,
+            "the gateway of one family was not probed, the provider drops the other",
+            .upstream,
+            .silentBeyond,
+            dead.over(.ipv6).hop().anchor(.silent)
+        ),
         row(11, "deaf gateway", .works, .internetProven, none.gateway(.silent).hop().verified()),
         row(12, "gateway without ICMP", .works, .internetProven, none.gateway(.silent).hop(.silent).verified()),
         row(13, "forwards nothing", .upstream, .silentBeyond, dead.gateway(.answered)),
@@ -795,6 +815,40 @@ struct SituationTests {
         row(45, "no echo at all", .works, .targetAnswers, sized([(100, false), (1500, false)])),
     ]
 
+    private static let pinged = CheckTarget("icmp://10.1.0.1", decisive: .echo)
+
+    /// A gateway that is pinged, where echoes are not permitted: the datagram in place of an echo is not answered.
+    private static func pinging(_ target: CheckTarget = pinged) -> Situation {
+        Situation(target).adding(.udp, .target, .silent, to: Situation.gateway).hop().verified()
+    }
+
+    static let pings = [
+        row(43, "silent", .host, .silent, pinging()),
+        row(45, "the gateway answers as a gateway", .works, .targetAnswers, pinging().gateway(.refused(.gateway))),
+        row(
+            45,
+            "the gateway answers as a DNS server",
+            .works,
+            .targetAnswers,
+            pinging().server(.answered, Situation.gateway)
+        ),
+        row(
+            45,
+            "the gateway refuses a packet to another",
+            .works,
+            .targetAnswers,
+            pinging().server(Situation.error(3, 13, .gateway))
+        ),
+        row(43, "another host answers", .host, .silent, pinging().server()),
+        row(
+            43,
+            "an echo is not answered, which is permitted",
+            .host,
+            .silent,
+            Situation(pinged).adding(.echo, .target, .silent, to: Situation.gateway).gateway(.answered).hop().verified()
+        ),
+    ]
+
     private static func sized(_ sizes: [(Int, Bool)]) -> Situation {
         sizes.reduce(Situation(port).target(.tcp, .answered)) { situation, size in
             situation.adding(.mtu, .target, size.1 ? .answered : .silent, to: Situation.host) {
@@ -830,7 +884,7 @@ struct SituationTests {
     @Test(
         arguments: [
             kernel, line, portals, names, targets, anchors, noise, refusals, oneFamily, expectations, sizes,
-            laboratories, tunnels, neighbours,
+            laboratories, tunnels, neighbours, pings,
         ]
         .flatMap(\.self)
     )

@@ -50,6 +50,9 @@ package final class CheckBench: Sendable {
     private static let gate = ProbeGate(rate: 200, burst: 100)
     private static let turns = WebTurns(count: min(256, OpenFiles.limit / 8))
 
+    /// Whether this process may send ICMP echoes in its network namespace.
+    package static var mayEcho: Bool { EchoPermission.isGranted }
+
     /// - Parameter options: how checks are made, and whom they may contact.
     package init(_ options: CheckOptions) {
         self.options = options

@@ -31,6 +31,8 @@ public struct CheckTarget: Hashable, Sendable {
     package var name: String?
     /// What must answer; nil where any word of the host will do.
     package let decisive: ProbeKind?
+    /// Whether an echo must be answered.
+    package var isEcho: Bool { decisive == .echo }
     /// The name or the address, without brackets.
     let host: String
     let service: Service

@@ -30,7 +30,8 @@ extension NetworkCheck {
         }
         for line in site.lines {
             if let gateway = line.path.gateway {
-                add("\(gateway)", "an echo, a datagram to a closed port", 2)
+                let echo = "an echo (a SYN to port 33434 without the permission)"
+                add("\(gateway)", "\(echo), a datagram to a closed port", 4)
                 add("\(gateway)", "a datagram towards \(line.direction) that dies there (hop limit 1)", 1)
             }
             add("the second router", "a datagram towards \(line.direction) that dies there (hop limit 2)", 2)
@@ -71,7 +72,7 @@ extension CheckTarget {
     fileprivate var content: String {
         switch service {
         case .any: "echoes (datagrams to port 33434 without the permission), a SYN to port 443 and one to port 80"
-        case .echo: "echoes (datagrams to port 33434 without the permission)"
+        case .echo: "echoes (datagrams and a SYN to port 33434 without the permission)"
         case .tcp(let port): "a SYN to port \(port), \(NetworkCheck.echo) if nobody answers"
         case .web: "GET \(text), \(NetworkCheck.echo) if nobody answers"
         case .handshake(let url): "a handshake of TLS with port \(url.port), \(NetworkCheck.echo) if nobody answers"

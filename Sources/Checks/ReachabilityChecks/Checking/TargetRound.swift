@@ -112,7 +112,9 @@ struct TargetRound: Sendable {
                 { [await prober.connect(.target, to: address, port: 80, limit: clock.left)] },
             ]
         case .echo:
-            return [{ await goOn { [await prober.echo(.target, to: address, limit: clock.left)] } }]
+            return [
+                { await goOn { [await prober.echo(.target, to: address, limit: clock.left, orReset: true)] } }
+            ]
         case .tcp(let port):
             return [{ await goOn { [await prober.connect(.target, to: address, port: port, limit: clock.left)] } }]
         case .web(let url):

@@ -107,18 +107,47 @@ extension Prober {
 
     /// Sends ICMP echoes.
     ///
-    /// - Parameter tries: when each is sent; nil for three times within a second.
+    /// - Parameters:
+    ///   - tries: when each is sent; nil for three times within a second.
+    ///   - orReset: whether a connection is tried, too, if echoes are not permitted. Hosts limit the number of their errors, and not the number
+    ///     of their resets.
     package func echo(
         _ subject: ProbeSubject,
         to address: IPAddress,
         limit: Duration,
-        tries: [Duration]? = nil
+        tries: [Duration]? = nil,
+        orReset: Bool = false
     ) async -> ProbeResult {
         let request = request(.echo, subject, address, limit: limit)
         await gate.pass()
         let echo = result(request, await engine.send(self.echo(request, tries: tries)))
         guard echo.outcome == .skipped(.notPermitted) else { return echo }
-        return await closedPort(subject, of: address, limit: limit)
+        guard orReset else { return await closedPort(subject, of: address, limit: limit) }
+        return await withTaskGroup(of: ProbeResult.self) { group in
+            group.addTask { await reset(subject, of: address, limit: limit) }
+            group.addTask { await closedPort(subject, of: address, limit: limit) }
+            var (decisive, cost) = (ProbeResult?.none, ProbeCost())
+            for await result in group {
+                cost = cost + result.cost
+                // An answer counts most, and an error more than silence.
+                if decisive == nil || decisive?.outcome == .silent && result.outcome != .cancelled
+                    || result.outcome == .answered
+                {
+                    decisive = result
+                }
+                if result.outcome == .answered { group.cancelAll() }
+            }
+            var result = decisive ?? echo
+            result.cost = cost
+            return result
+        }
+    }
+
+    /// A connection in place of an echo: a host that refuses it is there.
+    private func reset(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
+        var result = await connect(subject, to: address, port: Self.closedPort, kind: .udp, limit: limit)
+        if case .refused(.peer) = result.outcome { result.outcome = .answered }
+        return result
     }
 
     /// What the engine is asked for.

@@ -7,7 +7,14 @@ enum Families {
         let findings = concerned(evidence).compactMap { family in
             CheckJudge.judge(FamilyView(family, evidence)).map { (family, $0) }
         }
-        guard let best = findings.max(by: { $0.1.rank < $1.1.rank }) else {
+        // A family whose gateway was not probed gets no further than the link, as far as is known.
+        func isUnknown(_ finding: (AddressFamily, Finding)) -> Bool {
+            finding.1.place == .inconclusive && FamilyView(finding.0, evidence).isGatewayUnknown
+        }
+        func rank(_ finding: (AddressFamily, Finding)) -> (Int, Int) {
+            isUnknown(finding) ? (CheckPlace.link.distance, 0) : finding.1.rank
+        }
+        guard let best = findings.max(by: { rank($0) < rank($1) }) else {
             return unasked(evidence)
         }
         let worst = findings.first { $0.0 != best.0 }
@@ -20,11 +27,10 @@ enum Families {
         // Whoever intercepts over one family has ended the round: the other was not asked to its end.
         if best.1.place == .inconclusive, let worst, worst.1.place == .portal { return worst.1 }
         // What this machine refuses is known; of the other family there is nothing but silence, here or further away.
-        let isSilent = best.1.place.distance < CheckPlace.upstream.distance || best.1.reason == .silentBeyond
+        let isSilent = rank(best).0 < CheckPlace.upstream.distance || best.1.reason == .silentBeyond
         if isSilent, let worst, worst.1.reason == .firewall { return worst.1 }
         guard best.1.place == .works, let worst, worst.1.place != .works,
-            case let view = FamilyView(worst.0, evidence), worst.1.place != .inconclusive || view.isGatewayUnknown,
-            !view.isMute
+            worst.1.place != .inconclusive || isUnknown(worst), !FamilyView(worst.0, evidence).isMute
         else {
             return best.1
         }

@@ -22,6 +22,13 @@ extension ProbeResult {
         }
     }
 
+    /// The address of the host or router that has spoken; nil if none has, or none but this machine.
+    var speaker: IPAddress? {
+        if let error { return error.speaker == .thisMachine ? nil : error.sender }
+        if let speaker = evidence.speaker { return speaker }
+        return peerSpoke || outcome == .refused(.gateway) ? request.destination : nil
+    }
+
     /// An echo, or what stands in for one.
     var isEcho: Bool { kind == .echo || kind == .udp }
 

@@ -17,10 +17,25 @@ enum TargetStage {
             }
             return (result.kind == decisive || decisive == .echo && result.isEcho) && result.outcome == .answered
         }
-        guard !answers.isEmpty else { return nil }
+        if answers.isEmpty { return otherLife(evidence, captive) }
         // Who answers at an address that the name should not have is somebody else.
         if let name = target.name, let finding = NamesStage.unexpected(evidence, about: name) { return finding }
         return Finding(.works, .targetAnswers, .proven, "\(target.text) answers", answers)
+    }
+
+    /// If echoes are not permitted, a host is there that has answered anything in the round: a gateway limits the number of its errors, and may
+    /// answer as a gateway or as a DNS server all the same.
+    private static func otherLife(_ evidence: CheckEvidence, _ captive: Set<AddressFamily>) -> Finding? {
+        guard let target = evidence.target, target.decisive == .echo else { return nil }
+        let asked = evidence.valid.filter { $0.isTarget && $0.kind == .udp && $0.outcome == .silent }
+        let addresses = Set(asked.compactMap(\.request.destination))
+        let life = evidence.valid.filter { result in
+            result.ran && !captive.contains(result.request.binding.family)
+                && result.speaker.map(addresses.contains) == true
+        }
+        guard !life.isEmpty else { return nil }
+        let text = "\(target.text) answers other packets; echoes are not permitted on this machine"
+        return Finding(.works, .targetAnswers, .likely, text, asked + life)
     }
 
     /// Whether what answers may be somebody on the way who answers for everybody: a connection, a page or an echo show nothing else, and

@@ -1,5 +1,18 @@
 import LinuxPrimitives
 
+/// Whether this process may send ICMP echoes, which `net.ipv4.ping_group_range` of `icmp(7)` decides, for root's processes, too.
+package enum EchoPermission {
+    /// Whether a socket for echoes can be opened in the network namespace of the calling thread. True if it is not known.
+    package static var isGranted: Bool {
+        do throws(SocketError) {
+            _ = try NetworkSocket.open(.ping, .ipv4)
+            return true
+        } catch {
+            return error.kind != .notPermitted
+        }
+    }
+}
+
 /// One socket for all echoes of a family and settings. The kernel gives it an identifier, we give each echo a sequence number.
 final class PingSocket {
     struct Key: Hashable {
