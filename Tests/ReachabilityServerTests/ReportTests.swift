@@ -31,7 +31,7 @@ import Testing
         #expect(lines[0].hasPrefix("outage,target,start,end,durationMilliseconds,"))
         let id = try #require(try world.object("/v1/outages/latest")["id"] as? String)
         #expect(lines[1].hasPrefix("\(id),internet,2023-11-14T22:"))
-        #expect(lines[1].hasSuffix(",1500,0,us,link,noCarrier"))
+        #expect(lines[1].hasSuffix(",1500,1000,us,link,noCarrier"))
         #expect(lines[2].isEmpty)
     }
 

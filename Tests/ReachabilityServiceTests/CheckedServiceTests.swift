@@ -1,6 +1,7 @@
 import LinuxPrimitives
 import NetworkReachability
 import NetworkReachabilityTesting
+import ReachabilityChecks
 import ReachabilityLedger
 import Testing
 
@@ -174,6 +175,30 @@ import Testing
         #expect(outage.intervals[0].duration(at: world.service.snapshot.now) == .seconds(4))
         #expect(outage.intervals[1].duration(at: world.service.snapshot.now) == .seconds(3))
         #expect(outage.uncertainty == .zero)
+    }
+
+    @Test func `whoever pings without permission is told how to permit it`() throws {
+        let ping = ServiceTarget(
+            name: "gateway",
+            host: "192.0.2.1",
+            checks: CheckSettings([.init(CheckTarget("icmp://192.0.2.1", decisive: .echo))])
+        )
+        let connection = ServiceTarget(
+            name: "erp",
+            host: "192.0.2.2",
+            checks: CheckSettings([.init(CheckTarget("tcp://192.0.2.2:22", decisive: .tcp))])
+        )
+        let notices = CheckNotices.of([ping, connection]) { false }
+        #expect(notices.count == 1)
+        #expect(notices.first?.contains("net.ipv4.ping_group_range") == true)
+        #expect(CheckNotices.of([ping]) { true }.isEmpty)
+        #expect(CheckNotices.of([connection]) { false }.isEmpty)
+        let service = MonitoringService(mayEcho: { false })
+        try service.apply([ping])
+        #expect(service.snapshot.notices == notices)
+        try service.apply([])
+        #expect(service.snapshot.notices.isEmpty)
+        service.endChecks()
     }
 
     @Test func `after a sleep nothing holds that was found`() throws {

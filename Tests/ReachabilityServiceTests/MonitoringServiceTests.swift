@@ -90,13 +90,53 @@ import Testing
         #expect(outage.deciding(at: world.service.snapshot.now).state == TargetState(.us, .link))
         #expect(outage.deciding(at: world.service.snapshot.now).reason == "noCarrier")
         #expect(outage.duration(at: world.service.snapshot.now) == .milliseconds(400))
-        #expect(outage.uncertainty == .zero)
+        // The kernel may have reported the loss a second late.
+        #expect(outage.intervals.map(\.uncertainty) == [.seconds(1)])
+        #expect(outage.endUncertainty == .zero)
         #expect(
             world.told == [
                 "opened up", "closed up", "opened us.link", "outage began", "closed us.link", "opened up",
                 "outage ended by up",
             ]
         )
+    }
+
+    @Test func `the loss of a carrier may be as old as the time since it was there last`() throws {
+        let world = try World()
+        for _ in 0..<2 {
+            world.kernel.clock.advance(by: .milliseconds(300))
+            world.kernel.setCarrier("eth0", false)
+            world.flush()
+            world.kernel.clock.advance(by: .milliseconds(40))
+            world.kernel.setCarrier("eth0", true)
+            world.flush()
+        }
+        let outages = try #require(world.account?.outages)
+        #expect(outages.map(\.uncertainty) == [.milliseconds(300), .milliseconds(300)])
+        // Whoever takes a link down does so at once.
+        world.kernel.clock.advance(by: .seconds(5))
+        world.kernel.setUp("eth0", false)
+        world.flush()
+        #expect(world.account?.ledger.current.reason == "linkDown")
+        #expect(world.account?.ledger.current.uncertainty == .zero)
+    }
+
+    @Test func `a carrier that is back before its loss is reported was lost all the same`() throws {
+        let world = try World()
+        world.kernel.clock.advance(by: .seconds(60))
+        world.kernel.setCarrier("eth0", false, notifiedAfter: .milliseconds(700))
+        world.kernel.clock.advance(by: .milliseconds(300))
+        world.kernel.setCarrier("eth0", true)
+        world.flush()
+        world.kernel.clock.advance(by: .seconds(2))
+        world.flush()
+        #expect(world.account?.ledger.current.state == TargetState(.up))
+        let outage = try #require(world.account?.outages.first)
+        #expect(world.account?.outages.count == 1)
+        #expect(outage.deciding(at: world.service.snapshot.now).state == TargetState(.us, .link))
+        #expect(outage.end == world.service.snapshot.now - .seconds(2))
+        #expect(outage.duration(at: world.service.snapshot.now) + outage.uncertainty >= .milliseconds(300))
+        #expect(world.total(.up).map { $0 > .seconds(62) } == true)
     }
 
     @Test func `it begins with the first of several changes, ends with the last, and says how sure that is`() throws {
@@ -119,7 +159,7 @@ import Testing
         let outage = try #require(world.account?.outages.first)
         #expect(world.account?.outages.count == 1)
         #expect(outage.duration(at: world.service.snapshot.now) == .milliseconds(408))
-        #expect(outage.uncertainty == .milliseconds(5))
+        #expect(outage.uncertainty == .milliseconds(1005))
     }
 
     @Test func `a lost route is another cause, and both are one outage`() throws {

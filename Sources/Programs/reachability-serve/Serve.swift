@@ -22,6 +22,7 @@ struct Serve: AsyncParsableCommand {
             do { try Access(warn: Self.warn).check(configuration) } catch {
                 throw Self.refusal(configuration.placed(error), file)
             }
+            CheckNotices.of(configuration.targets).forEach(Self.warn)
             return StandardOutput.write(text: "the configuration is valid")
         }
         if arguments.reload { return try ServiceClient(socket: arguments.socket, json: false).reload() }
@@ -70,6 +71,7 @@ struct Serve: AsyncParsableCommand {
             history?.stop(at: service.snapshot.now)
             throw ExitMessage("cannot watch \(error.target.printable): \(error.error.description)", .configuration)
         }
+        service.snapshot.notices.forEach(Self.warn)
         service.setMaintenance(configuration.maintenance)
         // Whoever asks from now on finds this run begun in it.
         history?.flush()

@@ -40,6 +40,8 @@ package final class MonitoringService: Sendable {
         var unexplained: Set<String> = []
         /// The outages that lasted when the last run was killed, and continue unless their targets are up.
         var interrupted: [String: Outage] = [:]
+        /// See ``CheckNotices``.
+        var notices: [String] = []
     }
 
     package let clock: ServiceClock
@@ -54,6 +56,8 @@ package final class MonitoringService: Sendable {
     package let checkLog = CheckLog()
     /// Who makes the checks of a target.
     let makeProber: @Sendable (ServiceTarget, CheckSettings) -> any TargetProbing
+    /// Whether this process may send echoes.
+    private let mayEcho: @Sendable () -> Bool
     /// Who began outages.
     let actorFinder: ActorFinder
     /// Events are handed over here, so that they are heard in order and nobody waits for whoever hears them.
@@ -67,14 +71,17 @@ package final class MonitoringService: Sendable {
     ///   - resume: What a history knows of the time before.
     ///   - makeProber: Who makes the checks of a target; nil for those that send packets.
     ///   - findProcess: Who made a change; nil to look in `/proc`.
+    ///   - mayEcho: Whether this process may send echoes.
     package init(
         clock: ServiceClock = .system,
         resume: HistoryStore.Resume = .init(),
         logger: Logger? = nil,
         makeProber: (@Sendable (ServiceTarget, CheckSettings) -> any TargetProbing)? = nil,
-        findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil
+        findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil,
+        mayEcho: @escaping @Sendable () -> Bool = { CheckNotices.mayEcho }
     ) {
         self.clock = clock
+        self.mayEcho = mayEcho
         self.logger = logger
         actorFinder = ActorFinder(findProcess ?? ProcessSearch(clock: clock.monitor).process)
         let benches = CheckBenches()
@@ -165,7 +172,9 @@ package final class MonitoringService: Sendable {
             }
             changeChecks(of: target)
         }
+        let notices = CheckNotices.of(targets, mayEcho: mayEcho)
         state.withLock { state in
+            state.notices = notices
             state.targets = Dictionary(targets.map { ($0.name, $0) }) { _, last in last }
         }
     }
@@ -197,6 +206,8 @@ package final class MonitoringService: Sendable {
         package let findings: [String: CheckStatus]
         package let calendar: Calendar
         package let now: LedgerInstant
+        /// What a person should know of the checks: one sentence each.
+        package let notices: [String]
     }
 
     package var snapshot: Snapshot {
@@ -204,7 +215,13 @@ package final class MonitoringService: Sendable {
         return state.withLock { state in
             let calendar = Calendar(earlier: earlier, current: .init(start: eraStart, line: state.line))
             let now = state.line.instant(at: boot)
-            return Snapshot(books: state.books, findings: state.findings, calendar: calendar, now: now)
+            return Snapshot(
+                books: state.books,
+                findings: state.findings,
+                calendar: calendar,
+                now: now,
+                notices: state.notices
+            )
         }
     }
 
@@ -251,32 +268,41 @@ package final class MonitoringService: Sendable {
         let observation = Observation(path: .init(change.path))
         // A way is lost with the first of the changes it needed, and there with the last.
         let isBack = observation.path == .reachable
-        let uncertainty = isBack ? change.completed.map { $0 - (change.noticed ?? $0) } ?? .zero : .zero
+        let span = isBack ? change.completed.map { $0 - (change.noticed ?? $0) } ?? .zero : .zero
+        let uncertainty = isBack ? span : change.path.reason == .noCarrier ? Self.carrierDelay : .zero
         let events = record { state in
-            let instant = state.line.instant(at: received + uncertainty)
+            let instant = state.line.instant(at: received + span)
+            let now = state.line.instant(at: boot)
+            let losses =
+                change.missedLosses > 0
+                ? state.books.takeMissedLoss(of: target, at: instant, uncertainty: Self.carrierDelay, now: now) : []
             state.checks[target]?.take(
                 change.path,
                 at: instant,
                 uncertainty: isBack && change.noticed != nil ? uncertainty : nil
             )
             // Where there is a way, a check says what comes of it; until then it is as it was.
-            if state.checks[target] != nil, change.path.mayBeChecked { return [] }
+            if state.checks[target] != nil, change.path.mayBeChecked { return losses }
             // An outage of the last run lasts until its name has an answer.
-            if observation.path == .resolving, state.books.accounts[target]?.isResumed ?? false { return [] }
-            return state.books.take(
-                observation,
-                of: target,
-                at: instant,
-                uncertainty: uncertainty,
-                interface: change.path.interface?.name,
-                now: state.line.instant(at: boot)
-            )
+            if observation.path == .resolving, state.books.accounts[target]?.isResumed ?? false { return losses }
+            return losses
+                + state.books.take(
+                    observation,
+                    of: target,
+                    at: instant,
+                    uncertainty: uncertainty,
+                    interface: change.path.interface?.name,
+                    now: now
+                )
         }
         if let port = change.remover, let noticed = change.noticed {
             findActor(of: Removal(port: port, namespace: watched.namespace, noticed: noticed), target, events)
         }
         explain(target)
     }
+
+    /// The kernel reports the loss of a carrier up to so much later (`linkwatch_event` of net/core/link_watch.c).
+    private static let carrierDelay = Duration.seconds(1)
 
     /// Finds out why a target is as it is, soon.
     func explain(_ target: String) {

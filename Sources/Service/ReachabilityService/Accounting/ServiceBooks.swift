@@ -187,6 +187,28 @@ package struct ServiceBooks: Sendable {
         return [note(.explained(record), of: target, now: now)]
     }
 
+    /// Takes a loss of the carrier that the kernel reported when the carrier was back: an outage whose length is not known.
+    ///
+    /// - Parameters:
+    ///   - instant: When the carrier was back.
+    ///   - uncertainty: How much earlier it may have been lost.
+    package mutating func takeMissedLoss(
+        of target: String,
+        at instant: LedgerInstant,
+        uncertainty: Duration,
+        now: LedgerInstant
+    ) -> [ServiceEvent] {
+        // Intervals are known by their beginnings.
+        let start = instant - .nanoseconds(1)
+        guard let before = accounts[target]?.ledger.current, before.state.account == .up, before.start < start else {
+            return []
+        }
+        let observation = Observation(path: .notReachable(reason: "noCarrier"))
+        let events = take(observation, of: target, at: start, uncertainty: uncertainty, now: now)
+        let more = accounts[target]?.ledger.take(before.state, reason: before.reason, at: instant) ?? []
+        return events + keep(more, of: target, now: now)
+    }
+
     /// The machine slept, and nobody observed anything meanwhile.
     package mutating func suspend(from start: LedgerInstant, to end: LedgerInstant) -> [ServiceEvent] {
         var events: [ServiceEvent] = [note(.resumed(end - start), of: nil, now: end)]

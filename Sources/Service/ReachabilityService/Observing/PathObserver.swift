@@ -12,6 +12,8 @@ package final class PathObserver: Sendable {
         package let noticed: Duration?
         /// When the last event that may have led to it was known of; nil where that is the same.
         package let completed: Duration?
+        /// How often the carrier was lost since the last change and was back before the kernel reported it. The path is as it was.
+        package let missedLosses: UInt32
         /// The netlink port of whoever took something away, where nothing else can have led to it; it may be wrong.
         package let remover: UInt32?
     }
@@ -22,7 +24,11 @@ package final class PathObserver: Sendable {
     /// - Parameter changed: Called on the queue of the namespace's monitor, first with what is so, in the order of evaluation.
     package init(_ manager: NetworkReachabilityManager, _ changed: @escaping @Sendable (Change) -> Void) {
         self.manager = manager
-        subscription = Subscription(to: manager.record, interest: [.status, .reason, .egress], settle: .immediate) {
+        subscription = Subscription(
+            to: manager.record,
+            interest: [.status, .reason, .egress, .carrier],
+            settle: .immediate
+        ) {
             change,
             subscription in
             subscription.call(since: change.noticed) {
@@ -31,6 +37,7 @@ package final class PathObserver: Sendable {
                         path: change.path,
                         noticed: change.noticed,
                         completed: change.completed,
+                        missedLosses: change.previous.map { change.path.carrierLosses(since: $0) } ?? 0,
                         remover: change.remover
                     )
                 )

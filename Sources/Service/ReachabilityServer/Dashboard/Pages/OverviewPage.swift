@@ -22,8 +22,9 @@ struct OverviewPage {
         let rows = targets.map { Self.row($0, windows, times, snapshot) }
         let more: HTML? =
             outageCount > 6 ? "<p class=\"more\"><a href=\"/outages\">All \(outageCount) outages</a></p>" : nil
+        let notices = snapshot.notices.map { notice -> HTML in "<p class=\"more\">\(notice)</p>" }
         let main: HTML = """
-            \(headline.html(snapshot))
+            \(headline.html(snapshot))\(notices)
             <h2 id="targets">Targets \(window.tabs)</h2>
             <section class="card" data-part="targets" aria-labelledby="targets">\(rows)</section>\(BarWindow.legend)
             <h2 id="last">The last outages</h2>
