@@ -1,4 +1,7 @@
-"""The same outages, seen by the service and by polls of blackbox_exporter. usage: outages.py PROGRAM [OF EACH LENGTH]"""
+"""The same outages, seen by the service and by polls of blackbox_exporter. usage: outages.py PROGRAM [OF EACH LENGTH [cable]]
+
+With "cable" the peer's end is taken down, as a cable is pulled: the kernel reports that the carrier is lost up to a second later.
+"""
 
 import datetime
 import json
@@ -20,14 +23,19 @@ LENGTHS = (4, 0.4, 0.04)
 PAUSES = (1, 5, 60)
 
 
+# The kernel reports the carrier of a link at once if the link has another index than its peer. Network cards have no peer.
+INDEX = "71"
+
+
 def make_network():
     """A link to a peer in a namespace of its own, which takes connections."""
     peer = subprocess.Popen(["unshare", "--net", "sleep", "3600"])
     time.sleep(0.2)
     inside = ["nsenter", "--target", str(peer.pid), "--net"]
     ip("link", "set", "lo", "up")
-    ip("link", "add", "u0", "type", "veth", "peer", "name", "p0")
-    ip("link", "set", "p0", "netns", str(peer.pid))
+    link = ["link", "add", "u0", "index", INDEX, "type", "veth"]
+    ip(*link, "peer", "name", "p0", "index", INDEX, "netns", str(peer.pid))
+    subprocess.run(["tc", "qdisc", "replace", "dev", "u0", "root", "pfifo_fast"], check=True)
     ip("link", "set", "u0", "up")
     ip("address", "add", "192.0.2.7/24", "dev", "u0")
     ip("route", "add", "default", "via", PEER)
@@ -36,6 +44,23 @@ def make_network():
     code = "import socket\ns = socket.create_server(('', 80))\nwhile True: s.accept()[0].close()"
     server = subprocess.Popen([*inside, sys.executable, "-c", code])
     return [server, peer]
+
+
+def cut(length, peer):
+    """Makes an outage; with a peer, at the peer's end."""
+    if peer:
+        inside = ["nsenter", "--target", str(peer.pid), "--net"]
+        start = time.time()
+        subprocess.run([*inside, "ip", "link", "set", "p0", "down"], check=True)
+        time.sleep(length)
+        subprocess.run([*inside, "ip", "link", "set", "p0", "up"], check=True)
+    else:
+        start = time.time()
+        ip("link", "set", "u0", "down")
+        time.sleep(length)
+        ip("link", "set", "u0", "up")
+        ip("route", "replace", "default", "via", PEER)
+    return start, time.time()
 
 
 def probe():
@@ -66,8 +91,13 @@ class Poller(threading.Thread):
         return sum(any(start <= moment <= end + 0.005 for moment in bad) for start, end in outages)
 
 
-def main(program, count=30):
+def moment(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def main(program, count=30, kind="link"):
     children = make_network()
+    peer = children[1] if kind == "cable" else None
     service = Service(program)
     with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
         file.write("modules: {tcp_connect: {prober: tcp, timeout: 1s}}\n")
@@ -86,22 +116,31 @@ def main(program, count=30):
             chance.shuffle(lengths)
             outages = {length: [] for length in LENGTHS}
             for length in lengths:
-                time.sleep(chance.uniform(2, 4))
-                start = time.time()
-                ip("link", "set", "u0", "down")
-                time.sleep(length)
-                ip("link", "set", "u0", "up")
-                ip("route", "replace", "default", "via", PEER)
-                outages[length].append((start, time.time()))
+                # The kernel reports losses of a carrier once a second, so those that follow one another are of interest.
+                time.sleep(chance.uniform(0.2, 2) if peer else chance.uniform(2, 4))
+                outages[length].append(cut(length, peer))
             time.sleep(2)
             for poller in pollers:
                 poller.is_over = True
             found = json.loads(service.get("/v1/outages?limit=1000"))["items"]
             print("| outages of | made | the service |", " | ".join(f"a poll every {pause} s" for pause in PAUSES), "|")
             print("|---|---|---|" + "---|" * len(PAUSES))
-            begins = [datetime.datetime.fromisoformat(item["start"].replace("Z", "+00:00")).timestamp() for item in found]
+            made = sorted(outage for all in outages.values() for outage in all)
+            pairs = {}
+            for item in found:
+                start, end = moment(item["start"]), moment(item["end"])
+                doubt = item["uncertaintyMilliseconds"] / 1000
+                # One that is reported late may be reported after its end.
+                fitting = [one for one in made if one[0] <= end + 0.001 and start - doubt <= one[1]]
+                if fitting:
+                    pairs[fitting[-1]] = (end - start, doubt)
             for length in LENGTHS:
-                own = sum(any(start - 0.001 <= begin <= end for begin in begins) for start, end in outages[length])
+                known = [(one[1] - one[0], *pairs[one]) for one in outages[length] if one in pairs]
+                booked = [1000 * own for _, own, _ in known]
+                sure = sum(true - own <= doubt + 0.01 for true, own, doubt in known)
+                print(f"{1000 * length:.0f} ms: booked as {min(booked):.0f} to {max(booked):.0f} ms,", end=" ")
+                print(f"{sure} of {len(known)} within their uncertainty")
+                own = len(known)
                 cells = [f"{1000 * length:.0f} ms", count, own, *(poller.found(outages[length]) for poller in pollers)]
                 print("|", " | ".join(map(str, cells)), "|")
             causes = {(item["attribution"], item["cause"]) for item in found}
