@@ -822,6 +822,11 @@ struct SituationTests {
         Situation(target).adding(.udp, .target, .silent, to: Situation.gateway).hop().verified()
     }
 
+    private static func dead(gateway outcome: ProbeOutcome) -> Situation {
+        Situation(pinged).adding(.udp, .target, .silent, to: Situation.gateway).gateway(outcome).server(.silent)
+            .changed { $0.evidence.isOnLink = true }
+    }
+
     static let pings = [
         row(43, "silent", .host, .silent, pinging()),
         row(45, "the gateway answers as a gateway", .works, .targetAnswers, pinging().gateway(.refused(.gateway))),
@@ -840,6 +845,8 @@ struct SituationTests {
             pinging().server(Situation.error(3, 13, .gateway))
         ),
         row(43, "another host answers", .host, .silent, pinging().server()),
+        row(10, "the gateway is pinged, and is dead", .gateway, .silent, dead(gateway: .silent)),
+        row(11, "the gateway is pinged, and only forwards", .host, .silent, dead(gateway: .silent).hop().verified()),
         row(
             43,
             "an echo is not answered, which is permitted",

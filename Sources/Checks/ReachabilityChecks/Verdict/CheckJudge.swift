@@ -61,6 +61,13 @@ private enum NeighbourStage {
     static func judge(_ evidence: CheckEvidence) -> Finding? {
         guard let target = evidence.target else { return nil }
         let results = evidence.valid.filter { $0.isTarget && $0.ran }
+        // If the target is the gateway, and the gateway is dead, that is one fault for this target and for all beyond it.
+        for view in AddressFamily.allCases.map({ FamilyView($0, evidence) }) {
+            guard let gateway = view.gateway, results.contains(where: { $0.request.destination == gateway }) else {
+                continue
+            }
+            if let finding = GatewayStage.judge(view) { return finding }
+        }
         let givenUp = results.filter(\.isNeighbourGivenUp)
         if !givenUp.isEmpty, !results.contains(where: \.peerSpoke) {
             let text = "\(target.text) does not answer on the link"
