@@ -38,6 +38,7 @@ let package = Package(
         ),
         .example(
             "PinnedClient",
+            library("ReachabilityHTTP"),
             library("ReachabilityRequests"),
             library("ServerTrust"),
             library("ServerTrustAsyncHTTPClient"),

@@ -14,9 +14,7 @@ func silent(_ target: RetryTarget, _ request: HTTPClientRequest, _ url: URLReque
     _ = try OfflineRetrier()
     _ = MonitoredVerdicts()
     _ = try await withRetry(target: target) { $0 }
-    _ = try await HTTPClient.shared.execute(request, retry: .standard)
-    _ = try await HTTPClient.shared.execute(request: .init(url: ""), retry: .standard)
-    _ = try HTTPClient.shared.start(request: .init(url: ""), retry: .standard)
+    _ = try await RetryingHTTPClient.shared.execute(request, retry: .standard)
     _ = try await URLSession.shared.data(for: url, retry: .standard)
     _ = try await URLSession.shared.upload(for: url, from: Data(), retry: .standard)
     _ = try await URLSession.shared.download(for: url, retry: .standard)

@@ -204,6 +204,36 @@ import Testing
         #expect(try result.get().value.status == .ok && seen.count == 1)
     }
 
+    @Test func `a request that waited for a connection was never sent`() async throws {
+        var configuration = HTTPLab.configuration
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1
+        try await withFaultServer { server in
+            try await withClient(configuration) { client in
+                let policy = try lab.policy(attempts: 3)
+                let blocker = Task { [lab] () throws(RetryError) in
+                    let hang = lab.options([.hang], id: "blocker")
+                    return try await client.execute(HTTPClientRequest(url: server.url()), retry: policy, options: hang)
+                }
+                while server.received.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                var request = HTTPClientRequest(url: server.url())
+                (request.method, request.body) = (.POST, .bytes(ByteBuffer(string: "one")))
+                let options = lab.options([], id: "waiting", timeout: .milliseconds(50))
+                let error = try await #require(throws: RetryError.self) {
+                    try await client.execute(request, retry: policy, options: options)
+                }
+                #expect(error.ending == .attemptsExhausted && error.attempts.count == 3)
+                #expect(error.attempts.allSatisfy { $0.stage == .neverSent && $0.error is UnsentRequest })
+                #expect(server.received.count == 1)
+                blocker.cancel()
+                guard case .failure(let end as RetryError) = await blocker.result else {
+                    Issue.record("not cancelled")
+                    return
+                }
+                #expect(end.ending == .cancelled)
+            }
+        }
+    }
+
     @Test func `cancellation ends it at once`() async throws {
         try await withFaultServer { server in
             try await withClient { client in

@@ -5,10 +5,10 @@ import Testing
 
 @testable import ReachabilityHTTP
 
-/// `HTTPClient.shared` and `URLSession.shared` in a process of their own, on a cable between two network namespaces that loses its
-/// carrier, route or address. `docs/retry.md` shows the same code.
+/// The clients that every process has, `RetryingHTTPClient.shared` and `URLSession.shared`, in a process of their own: on a cable between two
+/// network namespaces that loses its path.
 @Suite(.timeLimit(.minutes(15))) struct DefaultClientTests {
-    private static let clients = ["async", "delegate", "session"]
+    private static let clients = ["http", "session"]
 
     private let lab: LossyCable
 
@@ -62,14 +62,13 @@ import Testing
         lab.close()
     }
 
-    @Test(arguments: ["async", "delegate"])
-    func `an attempt that is still connecting is cut with the cable, and begun anew when it is back`(
-        client: String
-    ) async throws {
+    @Test func `an attempt that is still connecting is cut with the cable, and begun anew when it is back`()
+        async throws
+    {
         let faults = try lab.faults()
         // The server does not answer, which the kernel does not know.
         try lab.server.ip("addr del 10.8.0.2/32 dev lo")
-        let process = try start(client, "POST")
+        let process = try start("http", "POST")
         let isConnecting = try await eventually(every: .milliseconds(5)) {
             try lab.isConnecting()
         }

@@ -19,7 +19,6 @@ import Testing
         let faults: [Fault]
         let method: HTTPMethod
         let key: String?
-        let hasDelegate: Bool
         /// Whether the network goes when the first attempt has failed, and for how long; by another path it is back.
         let outage: Duration?
         let deadline: Duration
@@ -39,7 +38,6 @@ import Testing
             faults = (0..<20).map { _ in kinds[Int.random(in: 0..<kinds.count, using: &random)] }
             method = [HTTPMethod.GET, .POST, .POST, .PUT][Int.random(in: 0..<4, using: &random)]
             key = Int.random(in: 0..<3, using: &random) == 0 ? "key-\(seed)" : nil
-            hasDelegate = Bool.random(using: &random)
             outage =
                 Int.random(in: 0..<4, using: &random) == 0 ? .milliseconds(Int.random(in: 1...30, using: &random)) : nil
             deadline = .milliseconds(Int.random(in: 1000...4000, using: &random))
@@ -82,7 +80,11 @@ import Testing
         server.stop()
     }
 
-    private static func play(_ schedule: Schedule, _ client: HTTPClient, _ server: ScriptedServer) async throws -> End {
+    private static func play(
+        _ schedule: Schedule,
+        _ client: RetryingHTTPClient,
+        _ server: ScriptedServer
+    ) async throws -> End {
         let verdicts = PlayedVerdicts()
         let lab = try HTTPLab(verdicts: verdicts, seed: schedule.seed)
         let options = lab.options(schedule.faults, id: schedule.id, timeout: .milliseconds(400))
@@ -116,23 +118,11 @@ import Testing
         _ schedule: Schedule,
         _ body: String?,
         _ headers: HTTPHeaders,
-        _ client: HTTPClient,
+        _ client: RetryingHTTPClient,
         _ url: String,
         _ policy: RetryPolicy,
         _ options: RequestRetryOptions
     ) async throws(RetryError) -> (Int, [RetryAttempt]) {
-        if schedule.hasDelegate {
-            guard
-                let request = try? HTTPClient.Request(
-                    url: url,
-                    method: schedule.method,
-                    headers: headers,
-                    body: body.map { .string($0) }
-                )
-            else { return (0, []) }
-            let outcome = try await client.execute(request: request, retry: policy, options: options)
-            return (Int(outcome.value.status.code), outcome.attempts)
-        }
         var request = HTTPClientRequest(url: url)
         request.method = schedule.method
         request.headers = headers

@@ -47,15 +47,11 @@ import Testing
                 let bare = HTTPClientRequest(url: server.url())
                 var withBody = bare
                 (withBody.method, withBody.body) = (.PUT, .bytes(ByteBuffer(string: "x")))
-                let earlier = try HTTPClient.Request(url: server.url())
                 let plain = URLRequest(url: try #require(URL(string: server.url())))
                 var stream = plain
                 (stream.httpMethod, stream.httpBodyStream) = ("PUT", InputStream(data: Data("x".utf8)))
                 await expect(invalid) { _ = try await client.execute(bare, retry: policy, options: options) }
                 await expect(invalid) { _ = try await client.execute(withBody, retry: policy, options: options) }
-                await expect(invalid) {
-                    _ = try await client.execute(request: earlier, retry: policy, options: options)
-                }
                 await expect(invalid) {
                     _ = try await URLSession.shared.data(for: plain, retry: policy, options: options)
                 }

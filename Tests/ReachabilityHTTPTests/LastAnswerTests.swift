@@ -35,24 +35,6 @@ import Testing
         }
     }
 
-    @Test func `one whose body stalls ends at the deadline with a delegate, too`() async throws {
-        try await withFaultServer { server in
-            try await withClient { client in
-                let begun = ContinuousClock.now
-                let request = try HTTPClient.Request(url: server.url())
-                let error = try await #require(throws: RetryError.self) {
-                    try await client.execute(
-                        request: request,
-                        retry: policy(),
-                        options: lab.options([.stall(status: 502)])
-                    )
-                }
-                #expect(error.ending == .deadlineExpired && error.attempts.count == 1)
-                #expect(.now - begun < .seconds(30))
-            }
-        }
-    }
-
     @Test func `cancelled while the last answer is read, it is cancelled`() async throws {
         try await withFaultServer { server in
             try await withClient { client in

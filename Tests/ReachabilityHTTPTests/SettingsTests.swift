@@ -36,15 +36,12 @@ import Testing
                 var settings = try settings([.answer(503)], id: "1")
                 settings.policy = try RetryPolicy(attempts: 2, backoff: Backoff(base: .zero, cap: .zero))
                 settings.options.observer = { event in if case .ended = event { observed.withLock { $0 += 1 } } }
-                let retrying = client.retrying(settings)
+                let retrying = client.overriding { $0 = settings }
                 let request = HTTPClientRequest(url: server.url())
                 #expect(try await retrying.execute(request).attempts.count == 2)
                 let read = try await retrying.execute(request) { response in try await response.body.collect(upTo: 99) }
                 #expect(String(buffer: read.value) == "status 503" && read.attempts.count == 2)
-                let earlier = try HTTPClient.Request(url: server.url())
-                #expect(try await retrying.execute(request: earlier).attempts.count == 2)
-                #expect(try await retrying.start(request: earlier).futureResult.get().attempts.count == 2)
-                #expect(server.received.count == 8 && observed.withLock { $0 } == 4)
+                #expect(server.received.count == 4 && observed.withLock { $0 } == 2)
             }
         }
     }
@@ -52,7 +49,7 @@ import Testing
     @Test func `one request overrides them, and the others keep theirs`() async throws {
         try await withFaultServer { server in
             try await withClient { client in
-                let retrying = client.retrying(try settings([.answer(503)], id: "1"))
+                let retrying = try client.overriding { $0 = try settings([.answer(503)], id: "1") }
                 let once = try RetryPolicy(deadline: nil, attempts: 1)
                 let request = HTTPClientRequest(url: server.url())
                 #expect(try await retrying.overriding { $0.policy = once }.execute(request).attempts.count == 1)
@@ -77,7 +74,7 @@ import Testing
             try await withClient { client in
                 var settings = try settings([.closeAfterBody, .answer(201)], id: "a")
                 settings.options.idempotency = .made(in: header)
-                let outcome = try await client.retrying(settings).execute(Self.post(server.url()))
+                let outcome = try await client.overriding { $0 = settings }.execute(Self.post(server.url()))
                 #expect(outcome.value.status == .created && outcome.attempts.count == 2)
                 settings.options.adapter = FaultAdapter([.closeAfterBody, .answer(201)], id: "b")
                 var plain = URLRequest(url: try #require(URL(string: server.url())))
@@ -97,9 +94,9 @@ import Testing
                 settings.options.idempotency = .made(in: "Request-Id")
                 var post = Self.post(server.url())
                 post.headers.add(name: "request-id", value: "mine")
-                #expect(try await client.retrying(settings).execute(post).attempts.count == 2)
+                #expect(try await client.overriding { $0 = settings }.execute(post).attempts.count == 2)
                 settings.options.adapter = FaultAdapter([.answer(200)], id: "b")
-                _ = try await client.retrying(settings).execute(HTTPClientRequest(url: server.url()))
+                _ = try await client.overriding { $0 = settings }.execute(HTTPClientRequest(url: server.url()))
                 #expect(server.received.map { $0.fields["request-id"] } == ["mine", "mine", nil])
             }
         }
@@ -113,7 +110,7 @@ import Testing
                 var post = Self.post(server.url())
                 post.headers.add(name: "Idempotency-Key", value: "mine")
                 do throws(RetryError) {
-                    _ = try await client.retrying(settings).execute(post)
+                    _ = try await client.overriding { $0 = settings }.execute(post)
                     Issue.record("it was sent again")
                 } catch {
                     #expect(error.ending == .unsafeToRepeat && server.received.count == 1)

@@ -8,17 +8,17 @@ import Testing
 @testable import ReachabilityHTTP
 @testable import ReachabilityRetry
 
-/// Redirects between places of one Unix domain socket, whose URLs only the client knows: they stay the client's.
+/// Redirects of a server at a Unix domain socket.
 @Suite(.timeLimit(.minutes(15))) struct UnixRedirectTests {
     @Test(arguments: [true, false])
-    func `the client follows them, if it follows any`(follows: Bool) async throws {
+    func `they are followed on the same socket, unless the client follows none`(follows: Bool) async throws {
         let path = "/tmp/redirect-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         let server = try ScriptedServer(at: [path]) { request in
             request.target == "/" ? .redirect(302, to: "/there") : .status(200, body: Array("there".utf8))
         }
         var configuration = HTTPClient.Configuration()
         if !follows { configuration.redirectConfiguration = .disallow }
-        let client = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+        let client = RetryingHTTPClient(configuration: configuration)
         let url = try #require(URL(httpURLWithSocketPath: path, uri: "/")).absoluteString
         let lab = try HTTPLab()
         let request = HTTPClientRequest(url: url)

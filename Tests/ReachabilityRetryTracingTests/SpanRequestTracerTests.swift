@@ -54,11 +54,11 @@ import Tracing
         var configuration = HTTPClient.Configuration()
         configuration.httpVersion = .http1Only
         configuration.tracing.tracer = traces ? tracer : nil
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let client = RetryingHTTPClient(configuration: configuration)
         var request = HTTPClientRequest(url: server.url("/a?token=secret"))
         var settings = try settings
         change(&request, &settings)
-        _ = try? await client.retrying(settings).execute(request)
+        _ = try? await client.overriding { $0 = settings }.execute(request)
         try await client.shutdown()
         server.stop()
         #expect(tracer.activeSpans.isEmpty)

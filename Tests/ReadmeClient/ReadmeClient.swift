@@ -7,7 +7,7 @@ import ReachabilityURLSession
 
 /// Sends one request with a client that is shared by the whole process, as `docs/retry.md` shows.
 ///
-/// usage: ReadmeClient async|delegate|session METHOD URL
+/// usage: ReadmeClient http|session METHOD URL
 ///
 /// Writes `waits` when the request waits for the network for the first time; at the end a line for each attempt (stage and error),
 /// and the status of the answer or why there is none.
@@ -40,14 +40,10 @@ struct ReadmeClient {
         _ url: URL
     ) async throws(RetryError) -> (Int, [RetryAttempt]) {
         switch client {
-        case "async":
+        case "http":
             var request = HTTPClientRequest(url: url.absoluteString)
             request.method = .init(rawValue: method)
-            let outcome = try await HTTPClient.shared.execute(request, retry: .standard)
-            return (Int(outcome.value.status.code), outcome.attempts)
-        case "delegate":
-            guard let request = try? HTTPClient.Request(url: url, method: .init(rawValue: method)) else { exit(2) }
-            let outcome = try await HTTPClient.shared.execute(request: request, retry: .standard)
+            let outcome = try await RetryingHTTPClient.shared.execute(request)
             return (Int(outcome.value.status.code), outcome.attempts)
         default:
             var request = URLRequest(url: url)

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ReachabilityHTTP
 import ReachabilityRequests
 import ServerTrust
 import ServerTrustAsyncHTTPClient
@@ -16,7 +17,7 @@ import ServerTrustAsyncHTTPClient
         let manager = ServerTrustManager(evaluators: [:]) { _ in PinSetTrustEvaluator(pins: pins) }
         var enforcement = ServerTrustEnforcement()
         enforcement.allowsPlainHTTP = false
-        let client = HTTPClient(configuration: HTTPClient.Configuration().enforcing(manager, enforcement))
+        let client = RetryingHTTPClient(configuration: HTTPClient.Configuration().enforcing(manager, enforcement))
         let request = Session(client: client).request(CommandLine.arguments[1]).validate()
         let response = await request.response(using: DataResponseSerializer())
         print(response)

@@ -2,6 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import CommandLineSupport
 import LinuxPrimitives
+import ReachabilityHTTP
 import ReachabilityRequests
 import ReachabilityRetry
 
@@ -13,14 +14,14 @@ struct Download: AsyncParsableCommand {
 
     func run() async throws {
         let plan = try DownloadPlan(arguments)
-        let client = HTTPClient(configuration: try .forDownload(of: plan.url))
+        let client = RetryingHTTPClient(configuration: try .forDownload(of: plan.url))
         let result: Result<Void, any Error>
         do { result = .success(try await fetch(plan, with: client)) } catch { result = .failure(error) }
         try? await client.shutdown()
         try result.get()
     }
 
-    private func fetch(_ plan: DownloadPlan, with client: HTTPClient) async throws {
+    private func fetch(_ plan: DownloadPlan, with client: RetryingHTTPClient) async throws {
         // Not begun before it knows what the file must be.
         let session = Session(
             client: client,

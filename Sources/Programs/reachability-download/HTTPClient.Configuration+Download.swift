@@ -25,8 +25,6 @@ extension HTTPClient.Configuration {
             tlsConfiguration: tls,
             timeout: Timeout(connect: .seconds(10), read: .seconds(30))
         )
-        // The engine knows when a connection can be made, and which failure is for good; the client would try by the clock.
-        configuration.connectionPool.retryConnectionEstablishment = false
         switch ProxyEnvironment().way(to: url.text) {
         case .direct: break
         case .proxy(let proxy): configuration.proxy = proxy

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NetworkReachability
+import ReachabilityHTTP
 import ReachabilityRetry
 import TestSupport
 
@@ -46,7 +47,6 @@ struct HTTPLab: Sendable {
             redirectConfiguration: .follow(max: 5, allowCycles: false),
             timeout: .init(connect: .seconds(60), read: .seconds(60))
         )
-        configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .http1Only
         return configuration
     }
@@ -55,11 +55,10 @@ struct HTTPLab: Sendable {
 /// Runs `body` with a client, and closes it.
 func withClient<Value>(
     _ configuration: HTTPClient.Configuration = HTTPLab.configuration,
-    group: (any EventLoopGroup)? = nil,
-    _ body: (HTTPClient) async throws -> Value
+    group: any EventLoopGroup = HTTPClient.defaultEventLoopGroup,
+    _ body: (RetryingHTTPClient) async throws -> Value
 ) async throws -> Value {
-    let provider = group.map { HTTPClient.EventLoopGroupProvider.shared($0) } ?? .singleton
-    let client = HTTPClient(eventLoopGroupProvider: provider, configuration: configuration)
+    let client = RetryingHTTPClient(configuration: configuration, eventLoopGroup: group)
     do {
         let value = try await body(client)
         try await client.shutdown()

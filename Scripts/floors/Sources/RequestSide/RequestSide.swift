@@ -19,7 +19,7 @@ import ReachabilityURLSession
         print("attempt", outcome.value)
 
         do throws(RetryError) {
-            _ = try await HTTPClient.shared.execute(HTTPClientRequest(url: url), retry: policy, options: options)
+            _ = try await RetryingHTTPClient.shared.execute(HTTPClientRequest(url: url), retry: policy, options: options)
         } catch {
             print("async-http-client:", error.ending)
         }

@@ -12,7 +12,7 @@ final class ClientSender: OutboxSender {
     private let proxies = ProxyEnvironment()
     private let limit: Duration
     private let proof: DeliveryProof?
-    private let clients: Locked<[HTTPClient.Configuration.Proxy?: HTTPClient]> = Locked([:])
+    private let clients: Locked<[HTTPClient.Configuration.Proxy?: RetryingHTTPClient]> = Locked([:])
 
     /// - Parameters:
     ///   - limit: How long one request may take.
@@ -36,10 +36,10 @@ final class ClientSender: OutboxSender {
         for client in clients.withLock({ Array($0.values) }) { try? await client.shutdown() }
     }
 
-    private func client(for proxy: HTTPClient.Configuration.Proxy?) -> HTTPClient {
+    private func client(for proxy: HTTPClient.Configuration.Proxy?) -> RetryingHTTPClient {
         clients.withLock { clients in
             if let client = clients[proxy] { return client }
-            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: Self.configuration(for: proxy))
+            let client = RetryingHTTPClient(configuration: Self.configuration(for: proxy))
             clients[proxy] = client
             return client
         }
@@ -47,8 +47,6 @@ final class ClientSender: OutboxSender {
 
     private static func configuration(for proxy: HTTPClient.Configuration.Proxy?) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow, proxy: proxy)
-        // Another attempt is the outbox's business.
-        configuration.connectionPool.retryConnectionEstablishment = false
         if let file = EnvironmentVariable.value(of: "SSL_CERT_FILE"), !file.isEmpty {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.trustRoots = .file(file)

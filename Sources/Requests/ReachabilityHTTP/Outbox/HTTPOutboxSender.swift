@@ -1,5 +1,5 @@
 #if Outbox
-public import AsyncHTTPClient
+import AsyncHTTPClient
 import NIOCore
 import LinuxPrimitives
 import NIOHTTP1
@@ -33,8 +33,7 @@ public import ReachabilityRetry
 /// | the client cannot send such a request at all | rejected |
 /// | anything else, for example no connection or no answer in time | tried again |
 public struct HTTPOutboxSender: OutboxSender {
-    private let client: HTTPClient
-    private let settings: ClientSettings
+    private let client: RetryingHTTPClient
     private let options: RequestRetryOptions
     private let policy: RetryPolicy
     private let proof: DeliveryProof?
@@ -57,7 +56,7 @@ public struct HTTPOutboxSender: OutboxSender {
     ///   - proof: What a success must have to be the server's own, whatever the scheme.
     ///   - coordinator: What is shared with other requests.
     public init(
-        client: HTTPClient,
+        client: RetryingHTTPClient,
         adapter: (any RequestAdapter)? = nil,
         limit: Duration = .seconds(60),
         proof: DeliveryProof? = nil,
@@ -65,7 +64,6 @@ public struct HTTPOutboxSender: OutboxSender {
     ) {
         self.client = client
         self.proof = proof
-        settings = ClientSettings(client)
         options = RequestRetryOptions(adapter: adapter, redirects: RedirectRule.none, coordinator: coordinator)
         policy = Self.once(within: max(limit, .milliseconds(1)))
     }
@@ -114,18 +112,7 @@ public struct HTTPOutboxSender: OutboxSender {
         _ options: RequestRetryOptions,
         isProbe: Bool
     ) async throws(RetryError) -> HTTPClientResponse {
-        let parsed = try HTTPClient.Request.checked(request, options)
-        return try await client.retried(
-            request,
-            parsed,
-            settings,
-            policy,
-            options,
-            nil,
-            nil,
-            letGo: { await $0.discard() },
-            read: { $0 }
-        ).once(isProbe: isProbe)
+        try await client.once(request, RetrySettings(policy: policy, options: options), isProbe: isProbe)
     }
 
     /// The result of a success without a proof. Over `http`, a URL that does not exist is requested from the same host.
@@ -224,7 +211,7 @@ extension HTTPClientRequest {
 extension HTTPOutboxSender {
     /// As ``init(client:adapter:limit:proof:coordinator:)`` with `RetryCoordinator.shared`, which waits for the kernel's word.
     public init(
-        client: HTTPClient,
+        client: RetryingHTTPClient,
         adapter: (any RequestAdapter)? = nil,
         limit: Duration = .seconds(60),
         proof: DeliveryProof? = nil

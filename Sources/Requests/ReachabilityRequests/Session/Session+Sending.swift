@@ -77,9 +77,7 @@ extension Session {
             let outcome = try await client.execute(
                 request.clientRequest,
                 parsed,
-                clientSettings,
-                retry: policy,
-                options: options,
+                RetrySettings(policy: policy, options: options),
                 body: request.body?.maker(reader.upload)
             ) { try await reader.read($0) }
             return Answer(outcome.value, outcome.attempts, error: outcome.value.refusal)

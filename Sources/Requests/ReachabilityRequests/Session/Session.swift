@@ -1,7 +1,7 @@
-public import AsyncHTTPClient
+import AsyncHTTPClient
 public import Dispatch
 import NIOCore
-import ReachabilityHTTP
+public import ReachabilityHTTP
 public import ReachabilityRetry
 
 /// Makes requests that share a client, rules for retrying, and what is put into each of them.
@@ -10,12 +10,10 @@ public import ReachabilityRetry
 /// let user = try await session.request("https://example.org/users/1").validate().decodable(User.self)
 /// ```
 ///
-/// It can be used from any thread. A client that is given stays the caller's: its proxies, certificates, timeouts and its own shutdown.
+/// It can be used from any thread. A client that is passed stays the caller's, who shuts it down.
 public final class Session: Sendable {
-    /// What sends the requests.
-    public let client: HTTPClient
-    /// When and how they are sent again. Its `validate` is asked before the checks of a request.
-    public let settings: RetrySettings
+    /// Sends the requests. Its settings are those of the session. The `validate` of its options runs before the checks of a request.
+    public let client: RetryingHTTPClient
     /// Asked before every attempt, and about failures that the policy does not retry, or no more; nil for nobody.
     public let interceptor: (any RequestInterceptor)?
     /// Fields that each request has, unless it has its own of that name.
@@ -26,21 +24,19 @@ public final class Session: Sendable {
     public let startRequestsImmediately: Bool
 
     let monitors: MonitorList
-    /// Of the client.
-    let clientSettings: ClientSettings
 
     /// A session.
     ///
     /// - Parameters:
-    ///   - client: What sends the requests.
-    ///   - settings: When and how they are sent again.
+    ///   - client: Sends the requests. Its own settings are not used.
+    ///   - settings: When and how requests are sent again.
     ///   - interceptor: Asked before every attempt, and about failures that the policy does not retry.
     ///   - headers: Fields that each request has, unless it has its own of that name.
     ///   - limits: How much of an answer is kept in memory.
     ///   - eventMonitors: Told what happens.
     ///   - startRequestsImmediately: Whether a request is sent when it is made.
     public init(
-        client: HTTPClient = Session.defaultClient,
+        client: RetryingHTTPClient = .shared,
         settings: RetrySettings,
         interceptor: (any RequestInterceptor)? = nil,
         headers: HTTPHeaders = .default,
@@ -48,45 +44,35 @@ public final class Session: Sendable {
         eventMonitors: [any EventMonitor] = [],
         startRequestsImmediately: Bool = true
     ) {
-        self.client = client
-        self.settings = settings
+        self.client = client.overriding { $0 = settings }
         self.interceptor = interceptor
         self.headers = headers
         self.limits = limits
         self.startRequestsImmediately = startRequestsImmediately
         monitors = MonitorList(eventMonitors)
-        clientSettings = ClientSettings(client)
     }
 
     private init(_ other: Session, _ settings: RetrySettings) {
-        client = other.client
-        self.settings = settings
+        client = other.client.overriding { $0 = settings }
         interceptor = other.interceptor
         headers = other.headers
         limits = other.limits
         startRequestsImmediately = other.startRequestsImmediately
         monitors = other.monitors
-        clientSettings = other.clientSettings
     }
 }
 
 extension Session {
-    /// The client of sessions that are made without one. It reports a failed connection at once, where `HTTPClient.shared` tries again for 90
-    /// seconds. It waits 10 seconds for a connection and 60 for the next bytes of an answer. Everything else is as with `HTTPClient.shared`.
-    public static let defaultClient: HTTPClient = {
-        var configuration = HTTPClient.Configuration.singletonConfiguration
-        configuration.timeout = HTTPClient.Configuration.Timeout(connect: .seconds(10), read: .seconds(60))
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
-
     /// The serial queue on which handlers are called that name no other. All sessions share it, so handlers never run at the same time.
     public static let handlerQueue = DispatchQueue(label: "reachability.handlers")
+
+    /// When and how requests are sent again.
+    public var settings: RetrySettings { client.settings }
 
     /// When requests are sent again.
     public var policy: RetryPolicy { settings.policy }
 
-    /// The retrier's other settings.
+    /// The other settings of retries.
     public var options: RequestRetryOptions { settings.options }
 
     /// The same session, client and monitors, with other settings: for one request, or for many.
@@ -203,7 +189,7 @@ extension Session {
     /// A session that follows the kernel's verdicts. Without a policy a request waits at most 30 seconds while this machine has no path,
     /// and is sent once.
     public convenience init(
-        client: HTTPClient = Session.defaultClient,
+        client: RetryingHTTPClient = .shared,
         retry policy: RetryPolicy = .singleAttempt,
         interceptor: (any RequestInterceptor)? = nil,
         headers: HTTPHeaders = .default,

@@ -1,8 +1,8 @@
 import LinuxPrimitives
 
-/// How far the attempt under way has got, as its client tells. One object serves all attempts of a request.
+/// The progress of the attempt under way, as its client reports it. One object serves all attempts of a request.
 ///
-/// A client that cannot tell when its request is sent says so with `isSent()` as it begins: then no attempt is cut.
+/// A client that cannot report when its request is sent calls ``send()`` when it begins. No attempt is cut then.
 package final class AttemptProgress: Sendable {
     private struct State {
         var isSent = false

@@ -99,7 +99,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
                 work.tell(.redirected(target, to: next.request.url), options.coordinator)
                 hop = next
                 do throws(RetryError) {
-                    target = try self.target(of: next, at: RequestURL(next.request.url)?.host ?? "")
+                    target = try self.target(of: next, at: RequestURL(next.request.url)?.host ?? host ?? "")
                 } catch {
                     throw RetryError(ending: error.ending, target: target, attempts: attempts + error.attempts)
                 }

@@ -97,8 +97,9 @@ package struct RedirectHop: Hashable, Sendable {
         idempotency: IdempotencyKeys = .given(),
         by rule: RedirectRule
     ) -> RedirectStep {
-        guard rule.limit > 0, [301, 302, 303, 307, 308].contains(status), let location, let from = RequestURL(sent),
-            let next = RequestURL(location: location, from: from), from.scheme == "http" || next.scheme == "https"
+        guard rule.limit > 0, [301, 302, 303, 307, 308].contains(status), let location,
+            let from = RequestURL(sent, allowsSockets: true), let next = RequestURL(location: location, from: from),
+            next.scheme == from.scheme || (from.scheme, next.scheme) == ("http", "https")
         else { return .keep }
         var hop = self
         let method = request.method

@@ -2,7 +2,7 @@ import LinuxPrimitives
 
 /// The parts of an absolute URL of HTTP (RFC 3986, RFC 9110 section 4.2), as far as requests and redirects need them.
 package struct RequestURL: Hashable, Sendable {
-    /// `http` or `https`.
+    /// `http` or `https`; with ``init(_:allowsSockets:)`` also `http+unix` or `https+unix`.
     package let scheme: String
     /// In lower case, without the brackets of an IPv6 address.
     package let host: String
@@ -15,18 +15,23 @@ package struct RequestURL: Hashable, Sendable {
     /// User and password, before the host; nil without.
     package let userInfo: String?
 
-    /// Reads an absolute URL; nil for what is none, or has another scheme.
-    package init?(_ text: String) {
-        self.init(reference: text, base: nil)
+    /// Reads an absolute URL; nil if the text is none, or has another scheme.
+    ///
+    /// - Parameter allowsSockets: Whether it may be a URL of a Unix domain socket, whose path stands in the place of the host.
+    package init?(_ text: String, allowsSockets: Bool = false) {
+        self.init(reference: text, base: nil, allowsSockets: allowsSockets)
     }
 
     /// Where a field Location leads (RFC 9110, 10.2.2), by RFC 3986 section 5.2.2. Blanks and letters beyond ASCII are encoded, as
     /// browsers do; user and password are not taken from it.
     package init?(location: String, from base: RequestURL) {
-        self.init(reference: location, base: base)
+        self.init(reference: location, base: base, allowsSockets: base.isSocket)
     }
 
-    private init?(reference: String, base: RequestURL?) {
+    /// Whether it names a Unix domain socket.
+    private var isSocket: Bool { scheme.hasSuffix("+unix") }
+
+    private init?(reference: String, base: RequestURL?, allowsSockets: Bool) {
         guard let text = Self.encoded(reference) else { return nil }
         // What is behind it never leaves this machine.
         var rest = text.prefix { $0 != "#" }
@@ -39,7 +44,10 @@ package struct RequestURL: Hashable, Sendable {
             rest = rest[rest.unicodeScalars.index(after: colon)...]
             guard rest.hasPrefix("//") else { return nil }
         }
-        guard let scheme, ["http", "https"].contains(scheme) else { return nil }
+        guard let scheme, ["http", "https"].contains(scheme) || allowsSockets && Self.socketSchemes.contains(scheme)
+        else {
+            return nil
+        }
         self.scheme = scheme
         let hasAuthority = rest.hasPrefix("//")
         if hasAuthority {
@@ -54,7 +62,7 @@ package struct RequestURL: Hashable, Sendable {
             else {
                 return nil
             }
-            host = place.host
+            host = Self.socketSchemes.contains(scheme) ? place.host : place.host.lowercased()
             port = place.port ?? (scheme == "https" ? 443 : 80)
         } else {
             guard let base else { return nil }
@@ -72,6 +80,8 @@ package struct RequestURL: Hashable, Sendable {
         }
     }
 
+    private static let socketSchemes: Set = ["http+unix", "https+unix"]
+
     /// Host and port of an authority without user.
     private static func place(_ text: Substring) -> (host: String, port: Int?)? {
         var (host, port) = (text, Substring())
@@ -85,10 +95,10 @@ package struct RequestURL: Hashable, Sendable {
         }
         guard !host.isEmpty else { return nil }
         port = port.dropFirst()
-        if port.isEmpty { return (host.lowercased(), nil) }
+        if port.isEmpty { return (String(host), nil) }
         guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(port), (1...65535).contains(number)
         else { return nil }
-        return (host.lowercased(), number)
+        return (String(host), number)
     }
 
     /// RFC 3986, section 5.2.4.

@@ -1,0 +1,201 @@
+public import AsyncHTTPClient
+import Glibc
+public import NIOCore
+public import NIOHTTP1
+public import NIOHTTP2
+public import NIOPosix
+public import NIOSSL
+public import ReachabilityRetry
+
+/// The stage of a request that failed with an error of async-http-client.
+///
+/// | Error | Stage |
+/// |---|---|
+/// | connectTimeout, getConnectionFromPoolTimeout, tlsHandshakeTimeout, socksHandshakeTimeout, httpProxyHandshakeTimeout, invalidProxyResponse | never sent |
+/// | readTimeout, writeTimeout, deadlineExceeded, remoteConnectionClosed, uncleanShutdown, requestStreamCancelled | may have been processed |
+/// | cancelled, alreadyShutdown, errors of the URL, the header, the body or the configuration, too many redirects, all others | not retried |
+///
+/// If nothing of the request was written, `deadlineExceeded` and the like become an ``UnsentRequest``.
+extension HTTPClientError: RetryableError {
+    /// See the table; nil for "not retried".
+    public var failureStage: FailureStage? {
+        switch self {
+        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .socksHandshakeTimeout,
+            .httpProxyHandshakeTimeout, .invalidProxyResponse:
+            .neverSent
+        case .readTimeout, .writeTimeout, .deadlineExceeded, .remoteConnectionClosed, .uncleanShutdown,
+            .requestStreamCancelled:
+            .mayHaveBeenProcessed
+        default:
+            nil
+        }
+    }
+
+    /// remoteConnectionClosed, uncleanShutdown
+    public var isConnectionLost: Bool { self == .remoteConnectionClosed || self == .uncleanShutdown }
+}
+
+/// An attempt that failed before a byte of it was sent, although its error alone does not say so.
+public struct UnsentRequest: RetryableError, CustomStringConvertible {
+    /// The error of the attempt.
+    public let cause: any Error
+
+    /// Never sent.
+    public var failureStage: FailureStage? { .neverSent }
+
+    /// The reason of the cause.
+    public var connectionFailure: ConnectionFailure? { (cause as? any RetryableError)?.connectionFailure }
+
+    /// One sentence.
+    public var description: String { "failed before it was sent: \(cause)" }
+}
+
+/// The stage of a request that failed with an error of its channel.
+///
+/// | Error | Stage |
+/// |---|---|
+/// | connectTimeout, connectPending | never sent |
+/// | ioOnClosedChannel, alreadyClosed, outputClosed, inputClosed, eof | may have been processed: the connection ended, before or after the request was sent |
+/// | all others | not retried |
+extension ChannelError: RetryableError {
+    /// See the table; nil for "not retried".
+    public var failureStage: FailureStage? {
+        switch self {
+        case .connectTimeout, .connectPending: .neverSent
+        case .ioOnClosedChannel, .alreadyClosed, .outputClosed, .inputClosed, .eof: .mayHaveBeenProcessed
+        default: nil
+        }
+    }
+
+    /// Whether the connection ended: the errors after which the request may have been processed.
+    public var isConnectionLost: Bool { failureStage == .mayHaveBeenProcessed }
+}
+
+/// The stage of a request that failed with a system call, see `FailureStage.init(errorNumber:during:)`.
+///
+/// For an address, swift-nio throws the error of `connect(2)` itself. Only its text distinguishes it from the error of a connection in use.
+/// An unknown text counts as a connection in use. swift-nio sometimes reports a refusal as a reset connection: TCP has this error number
+/// only before the connection is established (`tcp_reset` of the kernel).
+extension IOError: RetryableError {
+    /// By its error number; nil for "not retried".
+    public var failureStage: FailureStage? { failure.failureStage }
+
+    /// By its error number, see `SocketFailure`.
+    public var isConnectionLost: Bool { failure.isConnectionLost }
+
+    /// ECONNREFUSED of `connect(2)`.
+    public var connectionFailure: ConnectionFailure? { failure.connectionFailure }
+
+    private var failure: SocketFailure {
+        SocketFailure(errorNumber: errnoCode, during: isOfConnect ? .connecting : .exchanging)
+    }
+
+    private var isOfConnect: Bool {
+        let text = description
+        if errnoCode == ECONNREFUSED, text.hasPrefix("connection reset (error set)") { return true }
+        return text.hasPrefix("connect(") || text.hasPrefix("finishing a non-blocking connect failed")
+    }
+}
+
+/// No address of a name could be connected to, or the name could not be resolved.
+extension NIOConnectionError: RetryableError {
+    /// Never sent.
+    public var failureStage: FailureStage? { .neverSent }
+
+    /// Refused if one address refused and no other failed in another way; not resolved if there is no address.
+    public var connectionFailure: ConnectionFailure? {
+        guard !connectionErrors.isEmpty else { return .nameNotResolved }
+        let isRefused = connectionErrors.allSatisfy { failure in
+            (failure.error as? any RetryableError)?.connectionFailure == .refused
+        }
+        return isRefused ? .refused : nil
+    }
+}
+
+/// The name could not be resolved. The error is the same for a name that does not exist and for a name service that cannot be reached, so
+/// both are retried.
+extension SocketAddressError.UnknownHost: RetryableError {
+    /// Never sent.
+    public var failureStage: FailureStage? { .neverSent }
+
+    /// Not resolved.
+    public var connectionFailure: ConnectionFailure? { .nameNotResolved }
+}
+
+/// The server sent no response of HTTP/1, or only a part of it.
+extension HTTPParserError: RetryableError {
+    /// May have been processed: the server has sent something.
+    public var failureStage: FailureStage? { .mayHaveBeenProcessed }
+}
+
+/// A stream of HTTP/2 was reset, or its connection closed (RFC 9113, sections 5.4.2 and 6.8).
+///
+/// A server has not processed a stream beyond the last one of a GOAWAY, but swift-nio closes it with CANCEL, which a server may also send.
+/// It counts as one that may have been processed.
+///
+/// | Error code | Stage |
+/// |---|---|
+/// | REFUSED_STREAM (RFC 9113, section 8.7) | never sent: the server has not processed it |
+/// | HTTP_1_1_REQUIRED, INADEQUATE_SECURITY | not retried |
+/// | all others | may have been processed |
+extension NIOHTTP2Errors.StreamClosed: RetryableError {
+    /// See the table; nil for "not retried".
+    public var failureStage: FailureStage? {
+        switch errorCode {
+        case .refusedStream: .neverSent
+        case .http11Required, .inadequateSecurity: nil
+        default: .mayHaveBeenProcessed
+        }
+    }
+}
+
+/// The server was ending the connection (GOAWAY) when the stream was to begin.
+extension NIOHTTP2Errors.CreatedStreamAfterGoaway: RetryableError {
+    /// Never sent.
+    public var failureStage: FailureStage? { .neverSent }
+}
+
+/// All stream numbers of the connection are used.
+extension NIOHTTP2Errors.NoStreamIDAvailable: RetryableError {
+    /// Never sent.
+    public var failureStage: FailureStage? { .neverSent }
+}
+
+/// The connection was closed.
+extension NIOHTTP2Errors.IOOnClosedConnection: RetryableError {
+    /// May have been processed.
+    public var failureStage: FailureStage? { .mayHaveBeenProcessed }
+    /// True.
+    public var isConnectionLost: Bool { true }
+}
+
+/// The stage of a request that failed with an error of TLS.
+///
+/// | Error | Stage |
+/// |---|---|
+/// | a handshake that was cut off: end of file, reset | never sent |
+/// | a handshake that was refused: a certificate that does not verify, no common version | not retried |
+/// | uncleanShutdown, and errors of a connection that is being closed | may have been processed |
+/// | all others | not retried |
+extension NIOSSLError: RetryableError {
+    /// See the table; nil for "not retried".
+    public var failureStage: FailureStage? {
+        switch self {
+        case .handshakeFailed(let cause): cause.isCutOff ? .neverSent : nil
+        case .uncleanShutdown, .writeDuringTLSShutdown, .shutdownFailed, .readInInvalidTLSState: .mayHaveBeenProcessed
+        default: nil
+        }
+    }
+}
+
+extension BoringSSLError {
+    /// Whether the peer or the network ended the handshake without a TLS alert.
+    fileprivate var isCutOff: Bool {
+        switch self {
+        case .zeroReturn, .syscallError: true
+        case .sslError(let stack):
+            stack.contains(.eofDuringHandshake) || stack.contains(.eofDuringAdditionalCertficiateChainValidation)
+        default: false
+        }
+    }
+}
