@@ -222,7 +222,11 @@ import Testing
                     try await client.execute(request, retry: policy, options: options)
                 }
                 #expect(error.ending == .attemptsExhausted && error.attempts.count == 3)
-                #expect(error.attempts.allSatisfy { $0.stage == .neverSent && $0.error is UnsentRequest })
+                #expect(
+                    error.attempts.allSatisfy {
+                        $0.stage == .neverSent && ($0.error as? AttemptError)?.code == "unsent"
+                    }
+                )
                 #expect(server.received.count == 1)
                 blocker.cancel()
                 guard case .failure(let end as RetryError) = await blocker.result else {
@@ -285,7 +289,7 @@ import Testing
                     )
                 }
                 #expect(error.ending == .notRetryable && error.attempts.count == 1)
-                #expect((error.lastError as? AdapterFailure)?.cause is Refusal)
+                #expect((error.lastError as? AttemptError)?.cause is Refusal)
                 #expect(server.received.isEmpty)
             }
         }

@@ -150,7 +150,7 @@ import Testing
         // An attempt under way is cancelled at the deadline; how long that takes is the machine's.
         #expect(end.attempts.allSatisfy { $0.began <= schedule.deadline }, comment)
         // One that waited for a path was not made.
-        let made = end.attempts.filter { !($0.error is UnsentAttempt) }
+        let made = end.attempts.filter { ($0.error as? AttemptError)?.isCut != true }
         for (attempt, fault) in zip(made, schedule.faults) where attempt.error != nil {
             #expect(Self.fits(attempt, fault), "\(comment): \(fault) was \(String(describing: attempt.error))")
         }
@@ -172,7 +172,7 @@ import Testing
     private static func fits(_ attempt: RetryAttempt, _ fault: Fault) -> Bool {
         // Cut off by the deadline, or by the timeout of the attempt on a machine that is busy.
         if attempt.error is CancellationError { return attempt.stage == nil }
-        if attempt.error is UnsentRequest { return attempt.stage == .neverSent }
+        if case .unsent? = attempt.error as? AttemptError { return attempt.stage == .neverSent }
         if let error = attempt.error as? HTTPClientError {
             if error == .deadlineExceeded { return attempt.stage == .mayHaveBeenProcessed }
             if [.connectTimeout, .getConnectionFromPoolTimeout].contains(error) { return attempt.stage == .neverSent }

@@ -70,7 +70,7 @@ import Testing
         } catch {
             let error = error as? RetryError
             #expect(error?.ending == .notRetryable && error?.attempts.count == 1)
-            #expect((error?.lastError as? AdapterFailure)?.cause as? InvalidRequest == invalid)
+            #expect((error?.lastError as? AttemptError)?.cause as? InvalidRequest == invalid)
         }
     }
 

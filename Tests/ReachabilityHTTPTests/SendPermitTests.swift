@@ -66,7 +66,7 @@ import Testing
                     return response.status.code
                 }
                 if isRevoked {
-                    #expect(throws: UnsentRequest.self) { try result.get() }
+                    #expect(throws: AttemptError.self) { try result.get() }
                 } else {
                     #expect(try result.get() == 200)
                 }

@@ -64,7 +64,10 @@ import Testing
             Issue.record("accepted")
             return
         }
-        #expect(refused.ending == .notRetryable && (refused.lastError as? ValidationFailure)?.status == 401)
+        #expect(
+            refused.ending == .notRetryable
+                && (refused.lastError as? AttemptError)?.failureStage == .answered(status: 401)
+        )
 
         let asked = RecordingListener<FailedRequest>()
         options.retrier = Retrier { request, error, completion in
@@ -191,7 +194,7 @@ import Testing
             }
         }
         #expect(times.values.allSatisfy { $0 >= .seconds(30) && $0 < .seconds(31) } && times.count == 2)
-        let held = outcomes.filter { $0[0].error is UnsentAttempt }
+        let held = outcomes.filter { ($0[0].error as? AttemptError)?.isCut == true }
         #expect(held.count == 2 && held.allSatisfy { $0[0].reason == .retryAfter && $0.count == 2 })
         #expect(coordinator.statistics.attempts == 4)
     }
@@ -238,7 +241,7 @@ import Testing
             return outcome
         }.get()
         #expect(outcome.attempts.count == 2 && outcome.attempts[1].began >= .seconds(9))
-        #expect(outcome.attempts[0].error is UnsentAttempt && coordinator.statistics.attempts == 1)
+        #expect((outcome.attempts[0].error as? AttemptError)?.isCut == true && coordinator.statistics.attempts == 1)
     }
 
     @Test func `to ask a retrier is no attempt`() throws {
@@ -273,7 +276,7 @@ import Testing
             Issue.record("sent without a path")
             return
         }
-        guard case .noPath? = error.lastError as? UnsentAttempt else {
+        guard case .noPath? = error.lastError as? AttemptError else {
             Issue.record("\(error)")
             return
         }
@@ -354,7 +357,10 @@ import Testing
             return
         }
         let attempts = try result.get().attempts
-        #expect(attempts[0].error as? SourceAddressLost == SourceAddressLost(address: "192.0.2.7"))
+        guard case .sourceAddressLost("192.0.2.7")? = attempts[0].error as? AttemptError else {
+            Issue.record("\(attempts)")
+            return
+        }
         #expect(attempts[0].ended == .seconds(4) && attempts[0].reason == .newPath && attempts.count == 2)
     }
 

@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: [1, 3, 10, 30])
     func `what is missing is asked for as soon as the path is back`(seconds: Int) throws {
         let attempts = try outcome(of: .seconds(seconds), resumes: true).attempts
-        #expect(attempts.count == 2 && attempts[0].error is PathInterruption)
+        #expect(attempts.count == 2 && (attempts[0].error as? AttemptError)?.code == "pathInterrupted")
         #expect(attempts[0].stage == .mayHaveBeenProcessed)
         #expect(attempts[0].ended == .seconds(2 + seconds))
     }

@@ -145,7 +145,7 @@ import Testing
         let (result, began) = run(.singleAttempt) { _ in nil }
         let end = try #require(failure(result))
         #expect(began.isEmpty && end.ending == .deadlineExpired)
-        guard case .noPath? = end.lastError as? UnsentAttempt else {
+        guard case .noPath? = end.lastError as? AttemptError else {
             Issue.record("\(end)")
             return
         }

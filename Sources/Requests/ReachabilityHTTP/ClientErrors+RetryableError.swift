@@ -15,7 +15,7 @@ public import ReachabilityRetry
 /// | readTimeout, writeTimeout, deadlineExceeded, remoteConnectionClosed, uncleanShutdown, requestStreamCancelled | may have been processed |
 /// | cancelled, alreadyShutdown, errors of the URL, the header, the body or the configuration, too many redirects, all others | not retried |
 ///
-/// If nothing of the request was written, `deadlineExceeded` and the like become an ``UnsentRequest``.
+/// If nothing of the request was written, `deadlineExceeded` and the like become `AttemptError.unsent`.
 extension HTTPClientError: RetryableError {
     /// See the table; nil for "not retried".
     public var failureStage: FailureStage? {
@@ -33,21 +33,6 @@ extension HTTPClientError: RetryableError {
 
     /// remoteConnectionClosed, uncleanShutdown
     public var isConnectionLost: Bool { self == .remoteConnectionClosed || self == .uncleanShutdown }
-}
-
-/// An attempt that failed before a byte of it was sent, although its error alone does not say so.
-public struct UnsentRequest: RetryableError, CustomStringConvertible {
-    /// The error of the attempt.
-    public let cause: any Error
-
-    /// Never sent.
-    public var failureStage: FailureStage? { .neverSent }
-
-    /// The reason of the cause.
-    public var connectionFailure: ConnectionFailure? { (cause as? any RetryableError)?.connectionFailure }
-
-    /// One sentence.
-    public var description: String { "failed before it was sent: \(cause)" }
 }
 
 /// The stage of a request that failed with an error of its channel.

@@ -53,7 +53,7 @@ final class HTTPAttempts: Sendable {
         adapted.method = HTTPMethod(rawValue: hop.request.method.rawValue)
         adapted.headers = HTTPHeaders(hop.request.fields.map { ($0.name, $0.value) })
         if !hop.hasBody { adapted.body = nil }
-        if hop.hasBody, let makeBody { adapted.body = try AdapterFailure.wrapping(makeBody) }
+        if hop.hasBody, let makeBody { adapted.body = try AttemptError.preparing(makeBody) }
         let visited = adapted
         adapted.body = adapted.body?.paced(for: transport.client)
         let permit = SendPermit(progress)

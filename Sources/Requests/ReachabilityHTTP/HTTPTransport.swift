@@ -84,9 +84,9 @@ final class HTTPTransport: Sendable {
     private static func unsent(_ error: any Error) -> any Error {
         switch error {
         // The connection that was to carry the request was being closed.
-        case let error as HTTPClientError where error == .cancelled: UnsentRequest(cause: error)
+        case let error as HTTPClientError where error == .cancelled: AttemptError.unsent(error)
         case let error as any RetryableError where error.failureStage == .mayHaveBeenProcessed:
-            UnsentRequest(cause: error)
+            AttemptError.unsent(error)
         default: error
         }
     }
@@ -97,7 +97,7 @@ final class HTTPTransport: Sendable {
         case is NIOHTTP2Errors.StreamClosed, is NIOHTTP2Errors.CreatedStreamAfterGoaway,
             is NIOHTTP2Errors.NoStreamIDAvailable:
             error
-        case let error as any RetryableError where error.failureStage == .neverSent: SentRequest(cause: error)
+        case let error as any RetryableError where error.failureStage == .neverSent: AttemptError.sent(error)
         default: error
         }
     }

@@ -228,7 +228,7 @@ extension HTTPClientResponse {
         do {
             return try await read(self)
         } catch let error as any RetryableError where error.failureStage == .neverSent {
-            throw SentRequest(cause: error)
+            throw AttemptError.sent(error)
         }
     }
 }

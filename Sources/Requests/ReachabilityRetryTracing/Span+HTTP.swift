@@ -20,7 +20,7 @@ extension Span {
         if let status, status >= 400 {
             fail("\(status)")
         } else if let error {
-            fail("\(type(of: error))")
+            fail((error as? AttemptError)?.code ?? "\(type(of: error))")
         }
         end()
     }

@@ -30,11 +30,13 @@ extension URLSession {
             policy: policy,
             options: options,
             body: hasBody ? isOnce ? .once : .replayable : .none,
-            isBodyLost: { isOnce && !($0 is AdapterFailure) },
+            isBodyLost: { error in
+                if case .adapterFailed? = error as? AttemptError { false } else { isOnce }
+            },
             letGo: { await letGo($0.0) },
             send: { [timeout = options.attemptTimeout, idempotency = options.idempotency] hop, progress in
                 progress.send()
-                let adapted = try AdapterFailure.wrapping { try request.adapted(to: hop, timeout: timeout) }
+                let adapted = try AttemptError.preparing { try request.adapted(to: hop, timeout: timeout) }
                 let isRepeatable = hop.request.method.isIdempotent || idempotency.hasKey(hop.request)
                 let session = isRepeatable && !hop.hasBody ? self : self.unpooled()
                 defer { if session !== self { session.finishTasksAndInvalidate() } }

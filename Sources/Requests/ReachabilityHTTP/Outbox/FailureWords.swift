@@ -14,8 +14,7 @@ package enum FailureWords {
 
     private static func words(_ error: any Error) -> String {
         switch error {
-        case let error as UnsentRequest: words(error.cause)
-        case let error as SentRequest: words(error.cause)
+        case AttemptError.unsent(let cause), AttemptError.sent(let cause): words(cause)
         case let error as NIOConnectionError: words(error)
         case let error as SocketAddressError.UnknownHost: "the name \(error.host) cannot be looked up"
         case let error as IOError where error.failureStage == .neverSent: "cannot connect: \(name(of: error))"

@@ -164,9 +164,11 @@ public struct HTTPOutboxSender: OutboxSender {
                         // A proxy that forwards reports that it cannot connect.
                         return [502, 503, 504].contains(answer.status.code) ? .absent : .answer(host)
                     } catch {
+                        switch error.lastError {
                         // A name that does not exist has no path.
-                        let isWait = !names.contains(host) && (error.lastError as? UnsentAttempt)?.isWait == true
-                        return isWait || [.cancelled, .shutDown].contains(error.ending) ? nil : .absent
+                        case AttemptError.noPath, AttemptError.heldBack: return names.contains(host) ? .absent : nil
+                        default: return [.cancelled, .shutDown].contains(error.ending) ? nil : .absent
+                        }
                     }
                 }
             }

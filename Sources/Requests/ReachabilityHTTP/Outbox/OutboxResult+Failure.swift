@@ -14,10 +14,10 @@ extension OutboxResult {
         self =
             switch cause {
             // The engine has not asked the client: there is no path, or the host has asked to be left alone.
-            case let failure as UnsentAttempt where failure.isWait: .held(cause: FailureWords.text(failure))
+            case AttemptError.noPath, AttemptError.heldBack: .held(cause: FailureWords.text(cause))
             // The stored request was checked before.
             case is InvalidRequest: .held(cause: "the adapter has made a request that cannot be sent")
-            case let failure as AdapterFailure: .held(cause: "the adapter failed: \(type(of: failure.cause))")
+            case AttemptError.adapterFailed(let cause): .held(cause: "the adapter failed: \(type(of: cause))")
             case let failure as HTTPClientError where failure.isProxyRefusal: .held(cause: FailureWords.text(failure))
             case let failure as HTTPClientError where failure.isOfRequest: .rejected(reason: FailureWords.text(failure))
             // It was not the server, so nothing was sent. A portal that answers for all names looks like that.
@@ -27,16 +27,6 @@ extension OutboxResult {
             case _ where error.ending == .deadlineExpired: .retry(after: nil, cause: "no answer in time")
             default: .retry(after: nil, cause: FailureWords.text(cause))
             }
-    }
-}
-
-extension UnsentAttempt {
-    /// Whether the client was not asked: there is no path, or the host has asked to be left alone.
-    var isWait: Bool {
-        switch self {
-        case .noPath, .heldBack: true
-        case .notConnected: false
-        }
     }
 }
 

@@ -150,7 +150,7 @@ struct OriginFeed: Sendable {
         case .gone?:
             moved.withLock { [passedOver] in $0 = passedOver }
             return true
-        case .notBefore(let time)?: throw UnsentAttempt.heldBack(.milliseconds(time) - .milliseconds(store.now))
+        case .notBefore(let time)?: throw AttemptError.heldBack(.milliseconds(time) - .milliseconds(store.now))
         case .postponed(let entry, let result)?:
             latest.withLock { $0 = entry.id }
             throw Postponed(failureStage: stage(of: result))

@@ -46,22 +46,7 @@ extension StatusFailure: LocalizedError {
     public var errorDescription: String? { description }
 }
 
-extension ValidationFailure: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
-
-extension AdapterFailure: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
-
-extension BodyNotReplayable: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
-
-extension UnsentAttempt: LocalizedError {
+extension AttemptError: LocalizedError {
     /// The description.
     public var errorDescription: String? { description }
 }

@@ -17,7 +17,7 @@ extension RequestError {
             switch error {
             case let failure as StatusFailure:
                 .responseValidationFailed(reason: .unacceptableStatusCode(code: failure.status))
-            case let failure as UnsentRequest: .sessionTaskFailed(error: failure.cause)
+            case AttemptError.unsent(let cause): .sessionTaskFailed(error: cause)
             default: RequestError(ownFailure: error) ?? .sessionTaskFailed(error: error)
             }
     }
@@ -26,16 +26,16 @@ extension RequestError {
     private init?(ownFailure failure: any Error) {
         switch failure {
         case let failure as InvalidRequest: self.init(failure)
-        case let failure as AdapterFailure:
+        case AttemptError.adapterFailed(let cause):
             self =
-                switch failure.cause {
+                switch cause {
                 case let cause as InvalidRequest: RequestError(cause)
                 case let cause as RequestError: cause
-                default: .requestAdaptationFailed(error: failure.cause)
+                default: .requestAdaptationFailed(error: cause)
                 }
-        case let failure as ValidationFailure:
-            let reason = ResponseValidationFailureReason.customValidationFailed(error: failure.cause)
-            self = failure.cause as? RequestError ?? .responseValidationFailed(reason: reason)
+        case AttemptError.refused(_, let cause):
+            let reason = ResponseValidationFailureReason.customValidationFailed(error: cause)
+            self = cause as? RequestError ?? .responseValidationFailed(reason: reason)
         case let failure as RequestError: self = failure
         default: return nil
         }

@@ -27,17 +27,3 @@ package struct ClientAnswer<Value: Sendable>: Sendable {
         self.head = head
     }
 }
-
-/// An answer that ``RequestRetryOptions/validate`` has refused.
-public struct ValidationFailure: RetryableError, CustomStringConvertible {
-    /// The status of the answer.
-    public let status: Int
-    /// What is wrong with it.
-    public let cause: any Error
-
-    /// Answered, with this status.
-    public var failureStage: FailureStage? { .answered(status: status) }
-
-    /// One sentence.
-    public var description: String { "the answer with status \(status) is not accepted: \(cause)" }
-}

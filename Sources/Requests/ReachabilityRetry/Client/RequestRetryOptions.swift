@@ -22,7 +22,7 @@ public struct RequestRetryOptions: Sendable {
 
     /// Changes the request before each attempt at the origin it names, and at no other. It is always given the request as the caller made
     /// it. An error of its own ends the
-    /// request (``AdapterFailure``). Whether the request may be repeated is told by the request as the caller made it: an
+    /// request (``AttemptError/adapterFailed(_:)``). Whether the request may be repeated is told by the request as the caller made it: an
     /// idempotency key belongs there, for it has to be the same in each attempt (``idempotency``).
     public var adapter: (any RequestAdapter)?
 

@@ -146,14 +146,19 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         }
         if let retrier = options.retrier, hop.isFirstOrigin {
             work.ask = { [idempotency = options.idempotency] retries, stage, error in
-                guard !(error is AdapterFailure), !(error is BodyNotReplayable) else { return .doNotRetry }
+                var error = error
+                switch error as? AttemptError {
+                case .adapterFailed, .bodyNotReplayable: return .doNotRetry
+                case .refused(_, let cause): error = cause
+                default: break
+                }
                 let failed = FailedRequest(
                     request: latest.request ?? hop.request,
                     retryCount: retries,
                     stage: stage,
                     idempotency: idempotency
                 )
-                return await retrier.retry(failed, dueTo: (error as? ValidationFailure)?.cause ?? error)
+                return await retrier.retry(failed, dueTo: error)
             }
         }
         return work
@@ -188,18 +193,18 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         do {
             var adapted = hop
             if hop.isFirstOrigin, let adapter = options.adapter {
-                adapted.request = try await AdapterFailure.wrapping { try await adapter.adapt(hop.request) }
+                adapted.request = try await AttemptError.preparing { try await adapter.adapt(hop.request) }
             }
-            try AdapterFailure.wrapping { [adapted] in try adapted.traced.check() }
+            try AttemptError.preparing { [adapted] in try adapted.traced.check() }
             latest.request = adapted.request
             return try await judge(try await send(adapted, progress), hop, latest)
         } catch let error as CancellationError {
             return .failed(error)
         } catch  where hop.hasBody && isBodyLost(error) {
-            return .failed(BodyNotReplayable(cause: error))
+            return .failed(AttemptError.bodyNotReplayable(error))
         } catch  where progress.isRedirected {
             // The client has followed a redirect by itself: what a later hop answers says nothing of what the first has done.
-            return .failed(SentRequest(cause: error))
+            return .failed(AttemptError.sent(error))
         } catch {
             return .failed(error)
         }
@@ -218,11 +223,11 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         } catch {
             await letGo(answer.value)
             if error is CancellationError { throw error }
-            return .failed(isRetried ? StatusFailure(head) : ValidationFailure(status: head.status, cause: error))
+            return .failed(isRetried ? StatusFailure(head) : AttemptError.refused(status: head.status, error))
         }
         guard isRetried else { return .kept(answer, isGood: (200..<300).contains(head.status)) }
         let failure: any RetryableError = StatusFailure(head)
-        if hop.hasBody, isBodyLost(failure) { return .held(answer, BodyNotReplayable(cause: failure)) }
+        if hop.hasBody, isBodyLost(failure) { return .held(answer, AttemptError.bodyNotReplayable(failure)) }
         return .held(answer, failure)
     }
 

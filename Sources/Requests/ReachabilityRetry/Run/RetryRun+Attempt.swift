@@ -79,7 +79,7 @@ extension RetryRun {
         guard case .failed(is CancellationError) = result, !Task.isCancelled else { return }
         // It may have been sent in the very moment it was cancelled.
         guard work.progress?.hasSent == false else {
-            result = .failed(failure.failureStage == .neverSent ? SentRequest(cause: failure) : failure)
+            result = .failed(failure.failureStage == .neverSent ? AttemptError.sent(failure) : failure)
             return
         }
         work.progress?.cut()

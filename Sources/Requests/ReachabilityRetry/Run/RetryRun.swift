@@ -127,14 +127,14 @@ final class RetryRun<Value: Sendable> {
         guard work.waitsFirst, attempts.isEmpty else { return true }
         let hold = coordinator.hold(of: target.host)
         if hold > .zero, deadline.map({ hold < $0 - began }) ?? true {
-            result = .failed(UnsentAttempt.heldBack(hold))
+            result = .failed(AttemptError.heldBack(hold))
             return false
         }
         guard coordinator.askOnce(target.host).status == .notReachable else { return true }
         // From now on it is followed, which may know better: the name may be that of a host nearby.
         entry.enter()
         if coordinator.isOpen(target.host) { return true }
-        result = .failed(UnsentAttempt.noPath(coordinator.ask(target.host)))
+        result = .failed(AttemptError.noPath(coordinator.ask(target.host)))
         return false
     }
 
@@ -160,7 +160,7 @@ final class RetryRun<Value: Sendable> {
         if let cut { return .end(cut) }
         if stage?.wasSent == true { counts.sent += 1 }
         var before = generation ?? work.progress?.generation
-        switch failure as? UnsentAttempt {
+        switch failure as? AttemptError {
         case .noPath(let verdict):
             counts.unmade += 1
             before = before ?? verdict.generation
@@ -199,7 +199,8 @@ final class RetryRun<Value: Sendable> {
 
     /// What was found out here needs no classifier.
     private func classify(_ failure: any Error, _ verdict: RetryVerdict) -> FailureStage? {
-        (failure as? UnsentAttempt)?.failureStage ?? policy.classify(failure, verdict)
+        if let failure = failure as? AttemptError, failure.isCut { return failure.failureStage }
+        return policy.classify(failure, verdict)
     }
 
     /// Asks the caller's retrier about a failure that the policy does not retry, or no more. The retrier is asked only if the request was

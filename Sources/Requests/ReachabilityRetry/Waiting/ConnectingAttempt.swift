@@ -43,16 +43,16 @@ struct ConnectingAttempt: Sendable {
         let verdict = coordinator.ask(host)
         let isNew = progress.hasNewPath(by: verdict)
         if progress.hasSent {
-            if progress.isInterrupted(by: verdict, now: now) { return .end(PathInterruption()) }
+            if progress.isInterrupted(by: verdict, now: now) { return .end(AttemptError.pathInterrupted) }
             guard let source = progress.source, source != verdict.source, !coordinator.source.isLocal(source) else {
                 return .sleep(until: nil)
             }
-            return .end(SourceAddressLost(address: source))
+            return .end(AttemptError.sourceAddressLost(source))
         }
         // What was begun while there was no path may hang long after there is one.
         let isVain = isProbe ? verdict.status == .reachable : (!isOpen && verdict.isOffline) || isNew
-        if isVain, !progress.hasSent { return .end(UnsentAttempt.noPath(verdict)) }
+        if isVain, !progress.hasSent { return .end(AttemptError.noPath(verdict)) }
         guard let limit else { return .sleep(until: nil) }
-        return now >= began + limit ? .end(UnsentAttempt.notConnected(limit)) : .sleep(until: began + limit)
+        return now >= began + limit ? .end(AttemptError.notConnected(limit)) : .sleep(until: began + limit)
     }
 }
