@@ -88,6 +88,28 @@ import Testing
         #expect(verdicts.unassignedAddresses() == ["203.0.113.1", "3fff::1"])
     }
 
+    @Test func `while nothing changes the kernel is not queried again`() async throws {
+        plugIn()
+        let verdicts = MonitoredVerdicts { [kernel] host in
+            host.flatMap(IPAddress.init).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
+        }
+        for round in 0..<3 {
+            // From the second question on the monitor follows the address; its own evaluations come to an end.
+            var count = -1
+            while kernel.questionCount != count {
+                count = kernel.questionCount
+                _ = verdicts.ask("198.51.100.1")
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            for _ in 0..<100 { #expect(verdicts.ask("198.51.100.1").status == .reachable) }
+            #expect(kernel.questionCount == count, "\(round)")
+            kernel.setCarrier("eth0", false)
+            #expect(verdicts.ask("198.51.100.1").status == .notReachable)
+            kernel.setCarrier("eth0", true)
+            #expect(verdicts.ask("198.51.100.1").status == .reachable)
+        }
+    }
+
     @Test func `without a manager the clock decides`() async throws {
         let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts { _ in nil })
         let quick = try Backoff(base: .milliseconds(1))

@@ -37,10 +37,18 @@ package protocol KernelConnection: KernelAnswering, AnyObject, Sendable {
     /// Whether more was announced than the listener has been told of: what was answered last may come from that.
     var hasEvents: Bool { get }
 
+    /// Whether the listener may be about to receive events that were read already.
+    var isDelivering: Bool { get }
+
     /// Says which routes are to be heard of, from now on until it is said again or the connection is let go; nil for all.
     /// Every other message is heard of in any case.
     func setFilter(_ filter: RouteFilter?) throws(NetlinkError)
 
     /// Listens no more. `heard` may still run once if it is just starting.
     func stopListening()
+}
+
+extension KernelConnection {
+    /// No events are read before the listener receives them.
+    package var isDelivering: Bool { false }
 }

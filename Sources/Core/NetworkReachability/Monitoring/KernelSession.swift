@@ -70,6 +70,13 @@ struct KernelSession {
     /// Whether the last answers may come from changes that nobody has been told of yet.
     var hasEvents: Bool { isListening && (connection?.hasEvents ?? false) }
 
+    /// Whether the listener has received all events, and will hear of the next change.
+    var isQuiet: Bool {
+        // In this order: events that were pending before may be on their way now.
+        guard isListening, let connection, connection.isCurrent else { return false }
+        return !connection.hasEvents && !connection.isDelivering
+    }
+
     /// How many routes were looked up since this was asked last.
     mutating func takeLookups() -> UInt64 {
         defer { lookups = 0 }

@@ -89,6 +89,8 @@ struct Monitor {
     private var line: [TargetRecord.ID] = []
     private var lineStart = 0
     private var inLine: Set<TargetRecord.ID> = []
+    /// Whether targets were taken out of the line, and their paths are not known yet.
+    private var isEvaluating = false
     /// Whether the queue has been asked for the turn in which the rest of the line is evaluated.
     private var isContinued = false
     private var origin = Origin()
@@ -387,6 +389,7 @@ extension Monitor {
         inLine.subtract(part)
         // Who has ended meanwhile is not evaluated any more.
         let records = part.compactMap { watched.contains($0) ? states[$0]?.record : nil }
+        isEvaluating = !records.isEmpty
         let continues = !line.isEmpty && !isContinued
         if continues { isContinued = true }
         return (records, started, continues)
@@ -396,6 +399,14 @@ extension Monitor {
 // MARK: - Results
 
 extension Monitor {
+    /// The path of a watched target, unless it is to be evaluated again.
+    func settledPath(of id: TargetRecord.ID) -> NetworkPath? {
+        guard watched.contains(id), !inLine.contains(id), !isEvaluating, !isTrailingScheduled,
+            let state = states[id], state.subscribers.contains(where: \.hasBegun)
+        else { return nil }
+        return state.path
+    }
+
     /// Targets were evaluated; says who is to be notified.
     ///
     /// - Parameter origin: What led to it.
@@ -404,6 +415,7 @@ extension Monitor {
         _ origin: Origin,
         at now: Duration
     ) -> [Action] {
+        isEvaluating = false
         statistics.evaluations += 1
         statistics.evaluatedTargets += UInt64(results.count)
         var actions: [Action] = []

@@ -186,6 +186,14 @@ extension PathMonitor {
         return evaluations.results.first?.path ?? NetworkPath()
     }
 
+    /// The path to a watched target as it was evaluated last, if the kernel has announced nothing since that may change it. Nil if that is not
+    /// certain. Asks the kernel nothing.
+    package func knownPath(to record: TargetRecord) -> NetworkPath? {
+        session.withLock { session in
+            session.isQuiet ? state.withLock { $0.settledPath(of: record.id) } : nil
+        }
+    }
+
     /// Runs a pure function of answers, for those who ask about more than the path to a target.
     package func answering<Value: Sendable>(
         _ body: (inout Judge) throws(MissingAnswers) -> Value

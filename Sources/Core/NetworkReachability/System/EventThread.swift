@@ -11,6 +11,7 @@ final class EventThread: Sendable {
     /// Its own, so that the end of one thread never wakes the next, which waits for the same socket.
     private let wakeup: Wakeup
     private let hasEnded = Locked(false)
+    private let delivering = Locked(false)
 
     init(_ events: EventSocket) throws(NetlinkError) {
         self.events = events
@@ -20,6 +21,9 @@ final class EventThread: Sendable {
             throw NetlinkError("make a descriptor to wake the thread that listens", error)
         }
     }
+
+    /// Whether events are being read, or the listener has not returned yet.
+    var isDelivering: Bool { delivering.withLock { $0 } }
 
     /// Runs `heard` on `queue` for each burst, until `end()`.
     func start(on queue: DispatchQueue, _ heard: @escaping @Sendable (EventBurst) -> Void) throws(NetlinkError) {
@@ -32,6 +36,8 @@ final class EventThread: Sendable {
                     let noticed = SystemClock.monotonic
                     queue.sync { [self, failure] in
                         if hasEnded.withLock({ $0 }) { return }
+                        delivering.withLock { $0 = true }
+                        defer { delivering.withLock { $0 = false } }
                         var burst = events.drain()
                         burst.failure = burst.failure ?? failure
                         if burst.isEmpty { return }

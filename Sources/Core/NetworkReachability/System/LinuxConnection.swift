@@ -30,6 +30,8 @@ final class LinuxConnection: KernelConnection {
 
     var hasEvents: Bool { sockets.events.wait(atMost: .zero) }
 
+    var isDelivering: Bool { listener.withLock { $0 }?.isDelivering ?? false }
+
     func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] { try sockets.ask(questions) }
 
     func listen(

@@ -29,6 +29,11 @@ final class FakeConnection: KernelConnection {
         return kernel.state.withLock { $0.connections[id]?.pending.isEmpty == false }
     }
 
+    var isDelivering: Bool {
+        let id = id
+        return kernel.state.withLock { $0.connections[id]?.isDelivering ?? false }
+    }
+
     func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
         let (id, now) = (id, kernel.clock.monotonic)
         let outcome: Result<[KernelAnswer], NetlinkError> = kernel.state.withLock { state in

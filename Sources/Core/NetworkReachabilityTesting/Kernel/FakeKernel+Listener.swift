@@ -9,6 +9,8 @@ extension FakeKernel {
         /// Whether the namespace of the connection is still the one that goes by its name.
         var isCurrent = true
         var pending: [Hint] = []
+        /// Whether a hint was taken, and `heard` has not returned.
+        var isDelivering = false
         /// What the network was when the last hint was sent; nil for what it is.
         var stateThen: FakeNetwork?
         /// What the network was before; lookups see it until a barrier or their first answer.
@@ -18,6 +20,7 @@ extension FakeKernel {
         mutating func take() -> EventBurst? {
             guard !pending.isEmpty else { return nil }
             let hint = pending.removeFirst()
+            isDelivering = true
             stateThen = hint.stateThen
             staleState = hint.staleState
             return hint.burst

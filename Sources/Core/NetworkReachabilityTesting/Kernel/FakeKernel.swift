@@ -74,6 +74,7 @@ public final class FakeKernel: Sendable {
             call.queue.async { [weak self] in
                 guard let heard = self?.state.withLock({ $0.take(for: call.connection) }) else { return }
                 heard()
+                self?.state.withLock { $0.connections[call.connection]?.isDelivering = false }
             }
         }
     }

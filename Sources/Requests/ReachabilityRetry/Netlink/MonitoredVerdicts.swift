@@ -5,12 +5,17 @@ public import NetworkReachability
 /// The verdicts of `NetworkReachabilityManager`: one manager and one listener for each host that retries wait for.
 public struct MonitoredVerdicts: VerdictSource {
     private let makeManager: @Sendable (String?) -> NetworkReachabilityManager?
-    /// Of the network at large and of addresses, made when first asked: to make one takes longer than to ask. The first keeps the monitor
-    /// that all share.
-    private let kept = Locked<[String?: NetworkReachabilityManager]>([:])
+    /// The managers of the network at large and of addresses. The first keeps the monitor that all share.
+    private let kept = Locked<[String?: Kept]>([:])
 
-    /// Of more addresses managers are made anew.
+    /// The maximum number of managers that are kept.
     private static let keptPlaces = 256
+
+    private struct Kept {
+        let manager: NetworkReachabilityManager
+        /// Has the monitor follow the place, from the second question on.
+        var token: NetworkReachabilityToken?
+    }
 
     /// Asks the kernel.
     ///
@@ -40,11 +45,14 @@ public struct MonitoredVerdicts: VerdictSource {
         ManagerWatch(makeManager(host), listener)
     }
 
-    /// Asks the kernel, and no name service: of a name it says what is so of the network at large where that is not reachable, else
-    /// unknown.
+    /// Returns the verdict on an address or on the network at large. Asks no name service: for a name it returns the verdict on the network at
+    /// large if that is not reachable, else unknown.
+    ///
+    /// The kernel is queried the first time. From the second time on the monitor follows the place, and the kernel is queried only after it
+    /// has announced a change.
     public func ask(_ host: String?) -> RetryVerdict {
-        if let host, IPAddress(host) != nil { return manager(of: host).map { RetryVerdict($0.path) } ?? .unknown }
-        guard let path = manager(of: nil)?.path, host == nil || path.status == .notReachable else { return .unknown }
+        if let host, IPAddress(host) != nil { return path(of: host).map { RetryVerdict($0) } ?? .unknown }
+        guard let path = path(of: nil), host == nil || path.status == .notReachable else { return .unknown }
         return RetryVerdict(path)
     }
 
@@ -61,10 +69,22 @@ public struct MonitoredVerdicts: VerdictSource {
     }
 
     private func manager(of place: String?) -> NetworkReachabilityManager? {
-        if let manager = kept.withLock({ $0[place] }) { return manager }
-        guard let manager = makeManager(place) else { return nil }
-        kept.withLock { kept in if place == nil || kept.count < Self.keptPlaces { kept[place] = manager } }
-        return manager
+        kept.withLock { $0[place]?.manager } ?? makeManager(place)
+    }
+
+    private func path(of place: String?) -> NetworkPath? {
+        guard let known = kept.withLock({ $0[place] }) else {
+            guard let manager = makeManager(place) else { return nil }
+            kept.withLock { kept in
+                if place == nil || kept.count < Self.keptPlaces { kept[place] = Kept(manager: manager) }
+            }
+            return manager.path
+        }
+        if known.token == nil {
+            let token = known.manager.addPathListener(for: .egress, onQueue: nil) { _ in }
+            kept.withLock { $0[place]?.token = token }
+        }
+        return known.manager.knownPath ?? known.manager.path
     }
 }
 

@@ -22,6 +22,7 @@ final class RecordingConnection: KernelConnection {
 
     /// No answer depends on it, so it is not written down.
     var hasEvents: Bool { connection.hasEvents }
+    var isDelivering: Bool { connection.isDelivering }
 
     func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer] {
         let answers = try connection.ask(questions)

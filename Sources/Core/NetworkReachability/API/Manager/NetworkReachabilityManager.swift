@@ -80,6 +80,9 @@ extension NetworkReachabilityManager {
         return path
     }
 
+    /// The path of the last evaluation while a listener follows the target and the kernel has announced no change since; else nil.
+    package var knownPath: NetworkPath? { record.monitor.knownPath(to: record) }
+
     /// Logs why the kernel cannot be asked: once for each failure, not with each question.
     private func logFailure(of path: NetworkPath, _ logger: Logger) {
         let failure = path.reason == .netlinkUnavailable ? record.monitor.failure : nil
