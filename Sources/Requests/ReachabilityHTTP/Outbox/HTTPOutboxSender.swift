@@ -164,9 +164,9 @@ public struct HTTPOutboxSender: OutboxSender {
                         // A proxy that forwards reports that it cannot connect.
                         return [502, 503, 504].contains(answer.status.code) ? .absent : .answer(host)
                     } catch {
-                        switch error.lastError {
+                        switch error.lastError as? AttemptError {
                         // A name that does not exist has no path.
-                        case AttemptError.noPath, AttemptError.heldBack: return names.contains(host) ? .absent : nil
+                        case .noPath, .heldBack: return names.contains(host) ? .absent : nil
                         default: return [.cancelled, .shutDown].contains(error.ending) ? nil : .absent
                         }
                     }
