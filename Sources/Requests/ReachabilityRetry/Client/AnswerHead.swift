@@ -1,4 +1,4 @@
-/// The head of an answer, whichever client has read it.
+/// The head of a response, from any client.
 public struct AnswerHead: Sendable {
     /// The status, 100 to 599.
     public let status: Int
@@ -17,7 +17,7 @@ public struct AnswerHead: Sendable {
     public subscript(name: String) -> String? { field(name) }
 }
 
-/// What a client was answered, and what decides whether that is the end of it.
+/// The value of an attempt, and the head of the response, which decides what follows.
 package struct ClientAnswer<Value: Sendable>: Sendable {
     package let value: Value
     package let head: AnswerHead

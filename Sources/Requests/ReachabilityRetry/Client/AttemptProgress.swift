@@ -6,66 +6,54 @@ import LinuxPrimitives
 package final class AttemptProgress: Sendable {
     private struct State {
         var isSent = false
-        var isRedirected = false
-        /// How many attempts were ended before they had sent anything.
+        /// The number of attempts that were ended before they had sent anything.
         var cuts = 0
-        /// The path that was first seen to be there during the attempt.
+        /// The first path that existed during the attempt.
         var path: RetryVerdict?
-        /// Since when the path is away, on the run's clock; nil where it is there.
+        /// The time when the path went away, on the clock of the run; nil if there is a path.
         var awaySince: Duration?
     }
 
-    /// TCP's next try comes after about as long again as the path was away: below this it is not waited for in vain.
+    /// The longest loss after which the connection is left to TCP, whose next retransmission comes after about as long again.
     private static let shortLoss = Duration.milliseconds(500)
 
     private let state = Locked(State())
     private let resumes: @Sendable () -> Bool
 
-    /// - Parameter resumes: Whether the rest of an answer that breaks off can be asked for.
+    /// - Parameter resumes: Whether the rest of a response that breaks off can be requested.
     package init(resumes: @escaping @Sendable () -> Bool = { false }) {
         self.resumes = resumes
     }
 
-    /// Something of the request has left, or may have.
+    /// Whether something of the request has left, or may have left.
     package var hasSent: Bool { state.withLock { $0.isSent } }
 
-    /// A hop has answered with a redirect: whatever fails from now on, the request has reached a server.
-    package var isRedirected: Bool { state.withLock { $0.isRedirected } }
-
-    /// How many attempts were ended before they had sent anything: each may have left a connection behind that is still being made.
+    /// The number of attempts that were ended before they had sent anything. The connection of each may still be in progress.
     package var cuts: Int { state.withLock { $0.cuts } }
 
-    /// Something of the request leaves now.
+    /// Reports that something of the request leaves now.
     package func send() {
         state.withLock { $0.isSent = true }
     }
 
-    /// A hop has answered with a redirect.
-    package func redirect() {
-        state.withLock { state in
-            state.isSent = true
-            state.isRedirected = true
-        }
-    }
-
-    /// Another attempt begins.
+    /// Begins another attempt.
     func begin() {
         state.withLock { $0 = State(cuts: $0.cuts) }
     }
 
-    /// The attempt was ended before it had sent anything.
+    /// Counts an attempt that was ended before it had sent anything.
     func cut() {
         state.withLock { $0.cuts += 1 }
     }
 
-    /// The generation of the path when it was first seen during the attempt; nil where nobody has looked yet.
+    /// The generation of the path when it was first queried during the attempt; nil before that.
     var generation: UInt64? { state.withLock { $0.path?.generation } }
 
-    /// The address that packets had then; nil where nobody has looked yet, or where it is not told.
+    /// The source address of packets then; nil if it is not known.
     var source: String? { state.withLock { $0.path?.source } }
 
-    /// Takes what the monitor says while an answer is awaited or read. Returns whether the path is back after it was away for long, and
-    /// what is missing can be asked for.
+    /// Receives a verdict while a response is awaited or read. Returns whether the path is back after a long loss, and the rest of the response
+    /// can be requested.
     func isInterrupted(by verdict: RetryVerdict, now: Duration) -> Bool {
         let wasAwayForLong = state.withLock { state in
             if verdict.isOffline { state.awaySince = state.awaySince ?? now }
@@ -76,7 +64,7 @@ package final class AttemptProgress: Sendable {
         return wasAwayForLong && resumes()
     }
 
-    /// Takes what the monitor says while nothing was sent. Returns whether the path is another than the one first seen.
+    /// Receives a verdict while nothing was sent. Returns whether the path has changed since the first one.
     func hasNewPath(by verdict: RetryVerdict) -> Bool {
         guard verdict.status == .reachable else { return false }
         return state.withLock { state in

@@ -1,5 +1,5 @@
-/// How a server is let know that a request is the same as one before: by a header field with a key that is the same in each attempt
-/// (draft-ietf-httpapi-idempotency-key-header). A request that has one may be repeated, whatever its method.
+/// The header field by which a server recognises a repetition. Its value, the key, is the same in each attempt
+/// (draft-ietf-httpapi-idempotency-key-header). A request with a key may be repeated, whatever its method.
 ///
 /// | | Which requests have a key |
 /// |---|---|
@@ -9,7 +9,7 @@ public struct IdempotencyKeys: Hashable, Sendable {
     /// The name of the header field.
     public let header: String
 
-    /// Whether a request gets one that has none.
+    /// Whether a request without a key gets one.
     public let areMade: Bool
 
     /// The field that servers agree on.
@@ -30,7 +30,7 @@ public struct IdempotencyKeys: Hashable, Sendable {
         IdempotencyKeys(header: header, areMade: true)
     }
 
-    /// Whether a request has a key; an empty one is none.
+    /// Whether a request has a key that is not empty.
     package func hasKey(_ request: PlainRequest) -> Bool { request[header].map { !$0.isEmpty } ?? false }
 
     /// The request with a key, where it is to have one.

@@ -1,29 +1,27 @@
-/// How the requests of an HTTP client are retried, beside the policy. Every setting has a default, but the coordinator only
-/// with the trait `Netlink`: without it, it has to be given.
+/// The settings of retries beside the policy.
 ///
 /// | Setting | Default | Meaning |
 /// |---|---|---|
 /// | ``adapter`` | none | changes the request before each attempt |
-/// | ``retrier`` | none | is asked about failures that the policy does not retry, or no more |
-/// | ``validate`` | none | says which answers are failures |
-/// | ``redirects`` | 20, unless the client is told not to follow any | which redirects are followed |
-/// | ``attemptTimeout`` | none | how long one attempt may take; the client's own timeouts hold besides |
-/// | ``connectTimeout`` | 10 s | how long one attempt may take until something of it is sent |
-/// | ``host`` | that of the URL | whose reachability is waited for, and whose limits hold: that of a proxy, for example |
-/// | ``priority`` | normal | who goes first among those that wait for the same host |
-/// | ``coordinator`` | ``RetryCoordinator/shared`` | what is shared with other requests |
-/// | ``idempotency`` | the caller's keys, in `Idempotency-Key` | by what a server knows a repetition |
-/// | ``observer`` | none | is told what happens |
+/// | ``retrier`` | none | decides about failures that the policy does not retry, or no more |
+/// | ``validate`` | none | decides which responses are failures |
+/// | ``redirects`` | 20, or none if the client disallows redirects | which redirects are followed |
+/// | ``attemptTimeout`` | none | the maximum time of an attempt; the timeouts of the client apply, too |
+/// | ``connectTimeout`` | 10 s | the maximum time of an attempt until something of it is sent |
+/// | ``host`` | that of the URL | the host whose reachability and limits count, for example a proxy |
+/// | ``priority`` | normal | the order of the requests that wait for the same host |
+/// | ``coordinator`` | ``RetryCoordinator/shared`` | the limits and verdicts that all requests share |
+/// | ``idempotency`` | the caller's keys, in `Idempotency-Key` | the header field by which a server recognises a repetition |
+/// | ``observer`` | none | receives events |
 /// | ``tracer`` | none | follows each request and its attempts |
-/// | ``clock`` | `ContinuousClock` | what measures the deadline and the history |
+/// | ``clock`` | `ContinuousClock` | measures the deadline and the history |
 public struct RequestRetryOptions: Sendable {
-    /// Throws what is wrong with an answer. It is asked when the policy does not retry the status, and redirects were followed.
+    /// Throws an error if a response is a failure. Called if the policy does not retry the status, after redirects.
     public typealias Validation = @Sendable (AnswerHead) async throws -> Void
 
-    /// Changes the request before each attempt at the origin it names, and at no other. It is always given the request as the caller made
-    /// it. An error of its own ends the
-    /// request (``AttemptError/adapterFailed(_:)``). Whether the request may be repeated is told by the request as the caller made it: an
-    /// idempotency key belongs there, for it has to be the same in each attempt (``idempotency``).
+    /// Changes the request before each attempt at the origin that the request names, and at no other. It always receives the request as the
+    /// caller made it. An error that it throws ends the request (``AttemptError/adapterFailed(_:)``). The caller's request decides whether it
+    /// may be repeated. An idempotency key belongs there, because it must be the same in each attempt (``idempotency``).
     public var adapter: (any RequestAdapter)?
 
     /// The retrier of failures that the policy does not retry, or no more: a 401 that ``validate`` refuses, for example. It is asked if
@@ -31,43 +29,43 @@ public struct RequestRetryOptions: Sendable {
     /// not the deadline.
     public var retrier: (any RequestRetrier)?
 
-    /// Says which answers are failures: what it throws ends the request, unless the retrier wants it sent again. Without it every answer
-    /// is returned that is not retried.
+    /// Decides which responses are failures. An error that it throws ends the request, unless the retrier has it sent again. If nil, every
+    /// response is returned that is not retried.
     public var validate: Validation?
 
-    /// Which redirects are followed. Nil for 20, or none where the client itself is told to follow none.
+    /// The redirects that are followed. If nil, 20, or none if the configuration of the client disallows them.
     public var redirects: RedirectRule?
 
-    /// How long one attempt may take until the answer begins; nil leaves it to the client's own timeouts. Unless it is known that
-    /// nothing was sent, an attempt that ends so may have been processed.
+    /// The maximum time of an attempt until the response begins; nil for the timeouts of the client. An attempt that ends so may have been
+    /// processed, unless it is known that nothing was sent.
     public var attemptTimeout: Duration?
 
-    /// How long one attempt may take until something of it is sent: the name, the connection and TLS together, and all tries a client
-    /// makes by itself. Nil leaves it to the client. Clients that cannot tell when a request is sent are not held to it.
+    /// The maximum time of an attempt until something of it is sent: name, connection and TLS together. Nil for the timeouts of the client.
+    /// URLSession does not report when a request is sent, so the limit does not apply to it.
     public var connectTimeout: Duration?
 
-    /// Whose reachability is waited for, and whose limits hold; nil for the host of the URL.
+    /// The host whose reachability and limits count; nil for the host of the URL.
     public var host: String?
 
-    /// Who goes first among those that wait for the same host.
+    /// The order of the requests that wait for the same host.
     public var priority: RetryPriority
 
-    /// What is shared with other requests.
+    /// The limits and verdicts that all requests share.
     public var coordinator: RetryCoordinator
 
-    /// By what a server knows that a request is the same as one before.
+    /// The header field by which a server recognises a repetition.
     public var idempotency: IdempotencyKeys
 
-    /// Told what happens.
+    /// Receives events.
     public var observer: RetryObserver?
 
     /// Follows each request and its attempts.
     public var tracer: (any RequestTracer)?
 
-    /// What measures the deadline and the history.
+    /// Measures the deadline and the history.
     public var clock: any Clock<Duration>
 
-    /// Whether what is missing of an answer can be asked for, so that it need not be waited for when the path was away.
+    /// Whether the rest of a response can be requested, so that a connection need not be waited for after a loss of the path.
     package var resumes: @Sendable () -> Bool = { false }
 
     /// Settings, each but the coordinator with its default.

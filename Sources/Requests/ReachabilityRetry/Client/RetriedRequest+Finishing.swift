@@ -1,14 +1,14 @@
 import LinuxPrimitives
 
 extension RetriedRequest {
-    /// Sends it until there is an answer to keep, and takes that to its end, all within the policy's deadline.
+    /// Sends the request until there is a response to keep, and reads that to its end, all within the deadline of the policy.
     ///
     /// - Parameters:
-    ///   - finished: What the caller wants, where the attempt has made it of the answer; else nil.
-    ///   - finish: Makes it of the last answer, which was left unread while it was open whether it would be retried; it has to end when it
-    ///     is cancelled.
+    ///   - finished: The result, if the attempt has read the response; else nil.
+    ///   - finish: Reads the last response, if the attempt has left it unread because it might have been retried. It must end when it is
+    ///     cancelled.
     /// - Returns: What `finish` returned, and every attempt.
-    /// - Throws: ``RetryError``: also where the last answer could not be read, or not in time.
+    /// - Throws: ``RetryError``, also if the last response could not be read, or not in time.
     package func run<Content: Sendable>(
         finished: (Value) -> Content?,
         finishing finish: @escaping @Sendable (Value) async throws -> Content
@@ -23,7 +23,7 @@ extension RetriedRequest {
             return RetryOutcome(value: content, attempts: outcome.attempts, ending: outcome.ending)
         case .failure(let error):
             var attempts = outcome.attempts
-            // That it cannot be read changes nothing: what was to be retried, and is not any more, stays the failure.
+            // A response that was to be retried, and is not any more, stays the failure.
             if outcome.ending == nil { attempts[attempts.count - 1].error = error }
             var ending = outcome.ending ?? .notRetryable
             if let deadline = policy.deadline, clock.now >= deadline { ending = .deadlineExpired }
@@ -33,7 +33,7 @@ extension RetriedRequest {
         }
     }
 
-    /// Finishes an answer, and cancels that at the deadline.
+    /// Finishes a response, and cancels that at the deadline.
     private func result<Content: Sendable>(
         of finish: @escaping @Sendable (Value) async throws -> Content,
         with answer: Value,
@@ -58,11 +58,11 @@ extension RetriedRequest {
         }
     }
 
-    /// Sends it once, to its first place, on behalf of a run that has decided that it is sent now, and judges what comes of it: it neither
-    /// waits nor counts. It is cut at the policy's deadline, and where it cannot be connected.
+    /// Sends the request once, to its first host, on behalf of a run that has decided to send it now and judges the result. It neither waits nor
+    /// counts. The attempt is cut at the deadline of the policy, and if it cannot be connected.
     ///
-    /// - Parameter isProbe: Whether it is to show whether the monitor is right: then the want of a path does not cut it.
-    /// - Returns: The answer, whatever its status.
+    /// - Parameter isProbe: Whether the attempt tests the monitor. A missing path does not cut it then.
+    /// - Returns: The response, whatever its status.
     /// - Throws: ``RetryError``, with the attempt.
     package func once(isProbe: Bool) async throws(RetryError) -> Value {
         let (hop, target) = try first()

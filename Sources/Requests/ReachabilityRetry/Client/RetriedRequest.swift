@@ -1,6 +1,6 @@
 import LinuxPrimitives
 
-/// A request of an HTTP client that is retried, and follows redirects: what async-http-client and URLSession have in common.
+/// A request that is retried and follows redirects, with any HTTP client.
 package struct RetriedRequest<Value: Sendable>: Sendable {
     /// The request as the caller made it, with its idempotency key.
     package let request: PlainRequest
@@ -8,17 +8,17 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     package let host: String?
     package let policy: RetryPolicy
     package let options: RequestRetryOptions
-    /// Whether it has a body, and whether that can be sent again.
+    /// Whether the request has a body, and whether that can be sent again.
     package let body: RequestBodyKind
     /// Whether the body has been used up by an attempt that failed with this error.
     package let isBodyLost: @Sendable (any Error) -> Bool
-    /// Lets go of an answer that is not kept, whose body nobody will read.
+    /// Ends a response that is not kept, and whose body is not read.
     package let letGo: @Sendable (Value) async -> Void
-    /// Makes one attempt with a hop's adapted request, and returns when the answer has begun.
+    /// Makes one attempt with the adapted request of a hop, and returns when the response has begun.
     package let send: @Sendable (RedirectHop, AttemptProgress) async throws -> ClientAnswer<Value>
-    /// Whether it needs a path to its host: not where the network has no part in it.
+    /// Whether the request needs a path to its host. A Unix domain socket does not.
     package let needsPath: Bool
-    /// Whether the client tells the status of an answer.
+    /// Whether the client reports the status of a response.
     private let tellsStatus: Bool
 
     package init(
@@ -45,9 +45,9 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         self.send = send
     }
 
-    /// Sends it until there is an answer to keep: one that is not to be retried, or the last one where no retry is allowed any more.
+    /// Sends the request until there is a response to keep: one that is not retried, or the last one if no further retry is allowed.
     ///
-    /// - Throws: ``RetryError`` where the last attempt had no answer, or one that is refused, or that was let go of for a retry that was not
+    /// - Throws: ``RetryError`` if the last attempt had no response, or one that is refused, or one that was discarded for a retry that was not
     ///   made.
     package func run() async throws(RetryError) -> RetryOutcome<Value> {
         try await run(on: Timeline(options.clock))
@@ -202,9 +202,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
             return .failed(error)
         } catch  where hop.hasBody && isBodyLost(error) {
             return .failed(AttemptError.bodyNotReplayable(error))
-        } catch  where progress.isRedirected {
-            // The client has followed a redirect by itself: what a later hop answers says nothing of what the first has done.
-            return .failed(AttemptError.sent(error))
+
         } catch {
             return .failed(error)
         }
@@ -231,7 +229,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         return .held(answer, failure)
     }
 
-    /// The first hop, and where it goes.
+    /// The first hop and its target.
     func first() throws(RetryError) -> (hop: RedirectHop, target: RetryTarget) {
         do throws(InvalidRequest) {
             try request.check()
@@ -241,7 +239,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         return (RedirectHop(request: request, hasBody: body != .none), try target())
     }
 
-    /// Where it goes first.
+    /// The target of the first hop.
     func target() throws(RetryError) -> RetryTarget {
         try target(of: RedirectHop(request: request, hasBody: body != .none), at: host ?? "")
     }
@@ -261,23 +259,23 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     }
 }
 
-/// What a request has for a body.
+/// The body of a request, as far as repetitions depend on it.
 package enum RequestBodyKind: Sendable {
     case none
-    /// It can be sent any number of times.
+    /// A body that can be sent any number of times.
     case replayable
-    /// It is read once.
+    /// A body that is read once.
     case once
 
     var isReplayable: Bool { self != .once }
 }
 
 extension RetryError.Ending {
-    /// Whether the answer of the last attempt is what the caller gets.
+    /// Whether the caller receives the response of the last attempt.
     fileprivate var leavesAnswer: Bool { self != .cancelled && self != .shutDown }
 }
 
-/// The request as it was adapted for the latest attempt.
+/// The adapted request of the latest attempt.
 final class LatestRequest: Sendable {
     private let state = Locked<PlainRequest?>(nil)
 

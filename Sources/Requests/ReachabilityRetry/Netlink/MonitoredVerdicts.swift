@@ -2,7 +2,7 @@
 import LinuxPrimitives
 public import NetworkReachability
 
-/// The verdicts of `NetworkReachabilityManager`: one manager and one listener for each host that retries wait for.
+/// The verdicts of `NetworkReachabilityManager`, with one manager and one listener for each host that retries wait for.
 public struct MonitoredVerdicts: VerdictSource {
     private let makeManager: @Sendable (String?) -> NetworkReachabilityManager?
     /// The managers of the network at large and of addresses. The first keeps the monitor that all share.
@@ -17,9 +17,9 @@ public struct MonitoredVerdicts: VerdictSource {
         var token: NetworkReachabilityToken?
     }
 
-    /// Asks the kernel.
+    /// The verdicts of the kernel.
     ///
-    /// - Parameter options: How to watch. Its `nameResolutionWait` does not matter: nothing here waits for the name service.
+    /// - Parameter options: The options of the managers, except `nameResolutionWait`: no verdict waits for the name service.
     public init(options: NetworkReachabilityOptions = NetworkReachabilityOptions()) {
         var options = options
         options.nameResolutionWait = .zero
@@ -29,10 +29,10 @@ public struct MonitoredVerdicts: VerdictSource {
         }
     }
 
-    /// Asks managers that are made elsewhere: those of a fake kernel, for example.
+    /// The verdicts of other managers, for example those of a fake kernel.
     ///
-    /// - Parameter makeManager: Makes a manager for a host, for the network at large where that is nil. Where it makes none
-    ///   the verdict is unknown, so retries wait by the clock.
+    /// - Parameter makeManager: Makes a manager for a host, or for the network at large if the host is nil. If it returns nil, the verdict is
+    ///   unknown, and retries wait by the clock.
     public init(makeManager: @escaping @Sendable (_ host: String?) -> NetworkReachabilityManager?) {
         self.makeManager = makeManager
     }
@@ -56,7 +56,7 @@ public struct MonitoredVerdicts: VerdictSource {
         return RetryVerdict(path)
     }
 
-    /// Asks the kernel whether packets to the address would stay on this machine.
+    /// Whether packets to the address stay on this machine, by the kernel's route lookup.
     public func isLocal(_ address: String) -> Bool {
         guard IPAddress(address) != nil, let flags = makeManager(address)?.path.flags else { return true }
         return flags.contains(.isLocalAddress)
@@ -92,9 +92,9 @@ public struct MonitoredVerdicts: VerdictSource {
 private final class ManagerWatch: VerdictWatch {
     private struct State {
         var token: NetworkReachabilityToken?
-        /// What the latest subscription delivered last; nil while it has delivered nothing.
+        /// The status that the latest subscription delivered last; nil before the first.
         var notified: NetworkReachabilityStatus?
-        /// Which of the subscriptions is the latest: what others tell comes too late.
+        /// The number of the latest subscription. Deliveries of earlier ones are ignored.
         var number = 0
     }
 
@@ -108,8 +108,8 @@ private final class ManagerWatch: VerdictWatch {
         subscribe()
     }
 
-    /// A listener hears only of what is news to it. Where a loss was seen by asking, and may be over before the listener
-    /// would have heard of it, its end would be no news: a new listener gets what is so in any case.
+    /// A listener receives changes only. If a query has seen a loss that is over before the listener receives it, the listener would receive
+    /// nothing. A new listener receives the current path in any case.
     func ask() -> RetryVerdict {
         guard let manager else { return .unknown }
         let path = manager.path

@@ -1,19 +1,19 @@
-/// What is done about a redirect. A client's own following is not used: each hop is a request of its own, with the limits of its host.
+/// The redirects that are followed. Each hop is a request of its own, with the limits of its host.
 ///
 /// | Rule (RFC 9110, 15.4) | |
 /// |---|---|
 /// | 301, 302 after POST, 303 after anything but GET and HEAD | becomes GET, without a body |
-/// | 301, 302 otherwise, 307, 308 | the same method, with the body; where that cannot be sent again the redirect is the answer |
-/// | to another origin | without Authorization, Cookie, Proxy-Authorization, Host and Origin, and no adapter is asked |
-/// | from https to http, or to another scheme; without Location | is the answer |
-/// | to a place where it has been before, or beyond the limit | ``RedirectFailure`` |
+/// | 301, 302 otherwise, 307, 308 | the same method, with the body; if that cannot be sent again, the redirect is the response |
+/// | to another origin | without Authorization, Cookie, Proxy-Authorization, Host and Origin, and without the adapter |
+/// | from https to http, or to another scheme; without Location | the redirect is the response |
+/// | to a URL that was visited before, or beyond the limit | ``RedirectFailure`` |
 ///
-/// What was answered is done: whatever fails later is retried from the hop that failed, and never from the beginning.
+/// A later failure is retried from the hop that failed, and never from the beginning.
 public struct RedirectRule: Hashable, Sendable {
-    /// How many are followed, at most; 0 for none: then a redirect is the answer.
+    /// The maximum number of redirects. With 0 a redirect is the response.
     public let limit: Int
 
-    /// Whether a place may be visited twice, as it may with cookies.
+    /// Whether a URL may be visited twice, which makes sense with cookies.
     public let allowsCycles: Bool
 
     /// Follows redirects.
@@ -21,15 +21,15 @@ public struct RedirectRule: Hashable, Sendable {
         RedirectRule(limit: max(0, limit), allowsCycles: allowsCycles)
     }
 
-    /// Follows none: a redirect is the answer.
+    /// Follows no redirects.
     public static let none = RedirectRule(limit: 0, allowsCycles: false)
 }
 
-/// Redirects without end: the request ends with this.
+/// The error of a request that was redirected without end.
 public enum RedirectFailure: RetryableError, Hashable {
-    /// There were more than so many.
+    /// There were more redirects than the limit.
     case tooMany(limit: Int)
-    /// It has been at that place before.
+    /// The URL was visited before.
     case cycle
 
     /// Not retried.
@@ -46,49 +46,49 @@ extension RedirectFailure: CustomStringConvertible {
     }
 }
 
-/// What a redirect leads to.
+/// The step after a response.
 enum RedirectStep: Equatable {
-    /// The redirect is the answer.
+    /// The response is kept.
     case keep
     case follow(RedirectHop)
     case fail(RedirectFailure)
 }
 
-/// A request to one place.
+/// A request to one URL.
 package struct RedirectHop: Hashable, Sendable {
-    /// The request as it was made, without what must not go to this place.
+    /// The caller's request, without the fields that must not go to this origin.
     package var request: PlainRequest
-    /// Whether it has the body.
+    /// Whether the request is sent with its body.
     package var hasBody: Bool
-    /// What tells the server which trace the attempt is a part of; sent in the place of the request's own of these names.
+    /// The fields that name the span of the attempt. They replace the request's own fields of these names.
     package var traceFields: [PlainRequest.Field] = []
-    /// Whether it goes to the origin that the caller has named.
+    /// Whether the request goes to the origin that the caller named.
     package var isFirstOrigin = true
-    /// Method and URL of the hops before.
+    /// Method and URL of the previous hops.
     var visited: [String] = []
 
-    /// The request as it is to be sent.
+    /// The request as it is sent.
     package var traced: PlainRequest {
         var request = request
         for field in traceFields { request[field.name] = field.value }
         return request
     }
 
-    /// How many redirects have led to it.
+    /// The number of redirects before this hop.
     package var count: Int { visited.count }
 
-    /// What a request without a body does not have.
+    /// The fields that a request without a body does not have.
     private static let ofBody = ["Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding"]
 
-    /// What is kept from another origin.
+    /// The fields that are not sent to another origin.
     private static let confined = ["Authorization", "Cookie", "Proxy-Authorization", "Host", "Origin"]
 
-    /// What an answer leads to.
+    /// The step after a response.
     ///
     /// - Parameters:
-    ///   - sent: The URL it was sent to, which an adapter may have changed.
+    ///   - sent: The URL of the request, which an adapter may have changed.
     ///   - isReplayable: Whether the body can be sent again.
-    ///   - idempotency: Which field has the key of the request, which another request must not have.
+    ///   - idempotency: The field of the idempotency key, which another request must not have.
     func step(
         after status: Int,
         location: String?,

@@ -15,7 +15,7 @@ package struct RequestURL: Hashable, Sendable {
     /// User and password, before the host; nil without.
     package let userInfo: String?
 
-    /// Reads an absolute URL; nil if the text is none, or has another scheme.
+    /// Reads an absolute URL; nil for another text or another scheme.
     ///
     /// - Parameter allowsSockets: Whether it may be a URL of a Unix domain socket, whose path stands in the place of the host.
     package init?(_ text: String, allowsSockets: Bool = false) {
@@ -33,7 +33,7 @@ package struct RequestURL: Hashable, Sendable {
 
     private init?(reference: String, base: RequestURL?, allowsSockets: Bool) {
         guard let text = Self.encoded(reference) else { return nil }
-        // What is behind it never leaves this machine.
+        // The fragment is not sent.
         var rest = text.prefix { $0 != "#" }
         var scheme = base?.scheme
         if let colon = rest.unicodeScalars.firstIndex(of: ":"),

@@ -1,9 +1,8 @@
-/// A request that cannot be sent as it is, for it would be read as another, or as two (RFC 9110, sections 5.1, 5.5 and 9.1). Nothing of it
-/// is sent.
+/// The error of a request that a server would read as another one, or as two (RFC 9110, sections 5.1, 5.5 and 9.1). Nothing of it is sent.
 public enum InvalidRequest: RetryableError, Hashable {
-    /// The method is no token.
+    /// The method is not a token.
     case method(String)
-    /// The field of this name cannot be sent: its name is no token, or its value has a line break or a NUL. The value is not told.
+    /// The name of the field is not a token, or the value has a line break or a NUL.
     case header(name: String)
 
     /// Not retried.
@@ -24,8 +23,8 @@ extension InvalidRequest: CustomStringConvertible {
 }
 
 extension PlainRequest {
-    /// Clients differ in what they do with such a request: swift-nio ends the process where a name is not ASCII, and others send the lines
-    /// that a line break makes. So none is given one.
+    /// Throws if the request cannot be sent as it is. Clients handle such a request differently: swift-nio ends the process if a name is not ASCII,
+    /// and others send the lines that a line break makes.
     package func check() throws(InvalidRequest) {
         guard method.rawValue.isToken else { throw .method(method.rawValue) }
         for field in fields {

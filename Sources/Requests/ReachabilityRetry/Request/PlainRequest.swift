@@ -1,8 +1,8 @@
-/// A request as adapters see it, whichever client sends it: method, URL and header fields. The body stays with the client.
+/// The method, URL and header fields of a request, for adapters and any client. The body stays with the client.
 public struct PlainRequest: Hashable, Sendable {
     /// A header field.
     public struct Field: Hashable, Sendable {
-        /// The name as it was given; names are the same whatever their case.
+        /// The name. Names that differ only in case are equal.
         public var name: String
         /// The value.
         public var value: String
@@ -40,12 +40,11 @@ public struct PlainRequest: Hashable, Sendable {
         }
     }
 
-    /// What lets a server know a repetition: the field Idempotency-Key; nil where it is missing or empty. Where
-    /// ``RequestRetryOptions/idempotency`` names another field, that one counts.
+    /// The field Idempotency-Key; nil if it is missing or empty. ``RequestRetryOptions/idempotency`` may name another field for the key.
     public var idempotencyKey: String? { self[IdempotencyKeys.standardHeader].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// The value is kept out of descriptions: it may be a secret.
+/// Descriptions do not contain the value, which may be a secret.
 extension PlainRequest.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The name alone.
     public var description: String { "\(name): (redacted)" }

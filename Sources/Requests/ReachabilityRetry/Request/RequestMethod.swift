@@ -1,4 +1,4 @@
-/// The method of a request (RFC 9110, section 9). Methods are told apart by case, and any name is possible.
+/// The method of a request (RFC 9110, section 9). Methods are case-sensitive, and any name is possible.
 public struct RequestMethod: RawRepresentable, Hashable, Sendable {
     /// The name as it is sent.
     public let rawValue: String
@@ -27,8 +27,7 @@ public struct RequestMethod: RawRepresentable, Hashable, Sendable {
     /// TRACE
     public static let trace = RequestMethod(rawValue: "TRACE")
 
-    /// Whether doing it twice means the same as once (RFC 9110, section 9.2.2): PUT, DELETE and the safe methods. A method
-    /// that is not known here is not.
+    /// Whether the method is idempotent (RFC 9110, section 9.2.2): PUT, DELETE and the safe methods. An unknown method is not.
     public var isIdempotent: Bool { Self.idempotent.contains(self) }
 
     private static let idempotent: Set<RequestMethod> = [.get, .head, .options, .trace, .put, .delete]

@@ -1,22 +1,21 @@
-/// What is to be retried, as far as retrying depends on it: where it goes, and whether doing it twice does harm. A plain
-/// value, which any client's request can be described with.
+/// The properties of work on which its retries depend: the host, and whether a repetition does harm.
 public struct RetryTarget: Hashable, Sendable {
     /// The host, by name or address, in lower case; nil for the network at large. Budgets and the limits of release are per host.
     public let host: String?
 
-    /// Whether doing it twice means the same as once.
+    /// Whether the work may be done twice.
     public let isRepeatable: Bool
 
-    /// Who goes first among those that wait for the same host.
+    /// The order of the work that waits for the same host.
     public let priority: RetryPriority
 
     /// An HTTP request.
     ///
     /// - Parameters:
     ///   - host: A name or an address, without scheme, port or brackets.
-    ///   - method: How it is sent; idempotent ones may be repeated.
-    ///   - idempotencyKey: What lets the server know a repetition: with it any method may be repeated. An empty one is none.
-    ///   - priority: Who goes first.
+    ///   - method: The method. Idempotent methods may be repeated.
+    ///   - idempotencyKey: The key by which the server recognises a repetition. With a key that is not empty any method may be repeated.
+    ///   - priority: The order of the work that waits for the same host.
     /// - Throws: ``RetryTargetError`` when `host` is neither a name nor an address.
     public init(
         host: String,
@@ -32,8 +31,8 @@ public struct RetryTarget: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - host: A name or an address, without scheme, port or brackets.
-    ///   - isRepeatable: Whether doing it twice means the same as once. If not, it is retried only where it was never done.
-    ///   - priority: Who goes first.
+    ///   - isRepeatable: Whether the work may be done twice. If not, it is retried only if it was never done.
+    ///   - priority: The order of the work that waits for the same host.
     /// - Throws: ``RetryTargetError`` when `host` is neither a name nor an address.
     public init(
         host: String,
@@ -61,12 +60,12 @@ extension RetryTarget: CustomStringConvertible {
     public var description: String { host ?? "the network at large" }
 }
 
-/// Who goes first when several retries wait for the same host. Among equals, who failed first is retried first.
+/// The order of retries that wait for the same host. With equal priority the first that failed is retried first.
 public struct RetryPriority: RawRepresentable, Comparable, Hashable, Sendable, ExpressibleByIntegerLiteral {
-    /// The higher, the sooner.
+    /// Higher values are retried sooner.
     public let rawValue: Int
 
-    /// Any number; use few, for each has a line of its own.
+    /// Any number. Use few different ones, because each has a queue of its own.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
@@ -76,13 +75,13 @@ public struct RetryPriority: RawRepresentable, Comparable, Hashable, Sendable, E
         self.init(rawValue: value)
     }
 
-    /// Goes when nobody else waits: -1.
+    /// After all others: -1.
     public static let low: RetryPriority = -1
-    /// What most work is: 0.
+    /// The default: 0.
     public static let normal: RetryPriority = 0
-    /// Goes before all others: 1.
+    /// Before all others: 1.
     public static let high: RetryPriority = 1
 
-    /// Whether one goes after the other.
+    /// Whether one is retried after the other.
     public static func < (one: RetryPriority, other: RetryPriority) -> Bool { one.rawValue < other.rawValue }
 }

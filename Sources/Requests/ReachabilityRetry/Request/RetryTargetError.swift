@@ -1,12 +1,12 @@
 import LinuxPrimitives
 
-/// Why nothing can be sent to a host: what it is given by is none.
+/// The error of a target whose host is invalid.
 public enum RetryTargetError: Error, Hashable, Sendable {
-    /// The text is neither a host name nor an address literal: a URL, a port, a blank or nothing at all, or a name of another script
-    /// that cannot be encoded for the name service (IDNA, RFC 5891).
+    /// The text is neither a host name nor an address, for example a URL or an empty text, or it cannot be encoded for the name service (IDNA,
+    /// RFC 5891).
     case invalidHost(String)
 
-    /// A link-local IPv6 address says nothing without the interface it is meant on.
+    /// A link-local IPv6 address needs an interface.
     case zoneRequired(String)
 
     static func check(_ host: String) throws(RetryTargetError) {

@@ -1,6 +1,6 @@
-/// What a monitor says of a target at one moment.
+/// The reachability of a target at one moment.
 public struct RetryVerdict: Hashable, Sendable {
-    /// Whether a target can be reached, as far as retries care.
+    /// Whether a target can be reached.
     public enum Status: String, Hashable, Sendable, CaseIterable {
         /// Nothing is known.
         case unknown
@@ -13,20 +13,20 @@ public struct RetryVerdict: Hashable, Sendable {
     /// Whether packets would get through.
     public var status: Status
 
-    /// Why not, or why nothing is known.
+    /// The reason why not, or why nothing is known.
     public var reason: Reason?
 
-    /// Grows with each change of the path; 0 while nothing was said.
+    /// The number of the path, which grows with each change; 0 if nothing is known.
     public var generation: UInt64
 
-    /// The source address packets would have; nil where it is not known.
+    /// The source address of packets; nil if it is not known.
     public var source: String?
 
     /// Nothing is known yet.
     public static let unknown = RetryVerdict(status: .unknown)
 
-    /// Whether an attempt would be in vain until the network changes. A name that is not resolved is not enough for that: it may not
-    /// exist at all, and then no network would end the wait.
+    /// Whether no attempt can succeed until the network changes. That does not follow from a name that is not resolved: it may not exist, and
+    /// then no network would end the wait.
     var isOffline: Bool { status == .notReachable && !lacksAddress }
 
     /// Whether the name is not resolved.
@@ -52,29 +52,29 @@ extension RetryVerdict.Status: CustomStringConvertible {
 }
 
 extension RetryVerdict {
-    /// Why a target is not reachable, or why nothing is known of it. Two with the same name are equal, whatever their words.
+    /// Why a target is not reachable, or why nothing is known of it. Reasons with the same name are equal.
     public struct Reason: RawRepresentable, Sendable {
         /// The name, as JSON output has it: `noCarrier`, for example.
         public let rawValue: String
 
         private let words: String
 
-        /// A reason of any name, for which its name stands.
+        /// A reason whose text is its name.
         public init(rawValue: String) {
             self.init(rawValue: rawValue, words: rawValue)
         }
 
-        /// A reason of any name.
+        /// A reason with a text.
         ///
         /// - Parameters:
         ///   - rawValue: The name.
-        ///   - words: What is said of it to people, for example `no carrier`.
+        ///   - words: The text for people, for example `no carrier`.
         public init(rawValue: String, words: String) {
             self.rawValue = rawValue
             self.words = words
         }
 
-        /// The name service does not know the name, or could not be asked. It is the one reason that retries heed.
+        /// The name service does not know the name, or could not be queried. It is the only reason that changes how retries wait.
         public static let nameNotResolved = Reason(rawValue: "nameNotResolved", words: "name not resolved")
 
         /// The name service has not answered yet.

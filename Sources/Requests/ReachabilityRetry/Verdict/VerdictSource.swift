@@ -1,18 +1,18 @@
-/// Where verdicts come from: ``MonitoredVerdicts``, or what a test plays.
+/// The source of verdicts: ``MonitoredVerdicts``, or one of a test.
 public protocol VerdictSource: Sendable {
-    /// Begins to follow a host; of each host that retries wait for this is called once.
+    /// Begins to follow a host. Called once for each host that retries wait for.
     ///
     /// - Parameters:
     ///   - host: A name or an address in lower case; nil for the network at large.
-    ///   - listener: To be called with what is so now, soon, and with each change, in order, on any thread, until the watch
-    ///     is let go. It never blocks.
+    ///   - listener: Receives the current verdict soon, then each change, in order, on any thread, until the watch is released. It never
+    ///     blocks.
     func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch
 
-    /// Asks what is so at this moment, without following the host: before the first attempt of a request. It must not block, and asks
-    /// no name service: unknown where it would have to. Unless implemented, it is what a watch says that is let go of at once.
+    /// Returns the verdict at this moment, without following the host: before the first attempt of a request. It must not block, and must not
+    /// query a name service; it returns unknown instead. By default it is the verdict of a watch that is released at once.
     func ask(_ host: String?) -> RetryVerdict
 
-    /// Whether this machine has an address now. It must not block. Unless implemented, it has.
+    /// Whether this machine has an address now. It must not block. True by default.
     func isLocal(_ address: String) -> Bool
 
     /// Addresses that no host has, one for each family in which the network at large has a path: a host that answers there intercepts. It
@@ -21,28 +21,28 @@ public protocol VerdictSource: Sendable {
 }
 
 extension VerdictSource {
-    /// Not known to be gone.
+    /// True.
     public func isLocal(_ address: String) -> Bool { true }
 
     /// None.
     public func unassignedAddresses() -> [String] { [] }
 
-    /// What a watch says that is let go of at once.
+    /// The verdict of a watch that is released at once.
     public func ask(_ host: String?) -> RetryVerdict { watch(host) { _ in }.ask() }
 }
 
-/// One host that is followed, until it is let go. Thread-safe.
+/// A host that is followed until the watch is released. Thread-safe.
 public protocol VerdictWatch: AnyObject, Sendable {
-    /// Asks what is so at this moment. If that is not what the listener was told last, the listener will be told.
+    /// Returns the verdict at this moment. If it differs from the last one that the listener received, the listener receives it.
     func ask() -> RetryVerdict
 }
 
-/// Nobody says what is reachable: every verdict is unknown, so that only an attempt tells.
+/// A source without a monitor: every verdict is unknown, and only an attempt shows whether a host is reachable.
 public struct NoVerdicts: VerdictSource {
-    /// Knows of no network.
+    /// A source without a monitor.
     public init() {}
 
-    /// Says once that nothing is known.
+    /// Reports unknown once.
     public func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
         listener(.unknown)
         return Watch()

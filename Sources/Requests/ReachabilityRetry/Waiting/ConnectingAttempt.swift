@@ -1,34 +1,36 @@
-/// An attempt that is ended where it cannot succeed: where it has sent nothing and there is no path, and where it was sent from an
-/// address that this machine has no more, so that no answer can come; and where asking for the rest of an answer is sooner than waiting.
+/// Ends an attempt that cannot succeed, or that is slower than another one:
 ///
-/// Most attempts are connected within milliseconds, so nothing is watched for them: only who is not after a while has the
-/// coordinator watch the host.
+/// - nothing was sent, and there is no path or another path;
+/// - it was sent from an address that this machine has no more, so that no response can arrive;
+/// - the path was away for long while the response was read, and the rest can be requested.
+///
+/// Most attempts are connected within milliseconds. The host is watched only for an attempt that takes longer.
 struct ConnectingAttempt: Sendable {
-    /// How long an attempt may take to connect before the host is watched for it.
+    /// The time without a connection after which the host is watched.
     private static let patience = Duration.milliseconds(250)
 
     let progress: AttemptProgress
     let entry: LaneEntry
-    /// How long it may take; nil for as long as its client lets it.
+    /// The maximum time until something is sent; nil for the limits of the client.
     let limit: Duration?
     let began: Duration
-    /// Whether it is to show whether the monitor is right, so that the want of a path does not end it, but the return of one does.
+    /// Whether the attempt tests the monitor. A missing path does not end it then, and the return of a path does.
     let isProbe: Bool
-    /// Whether it may be done twice: only then is anything won by ending it after it was sent.
+    /// Whether the request may be repeated. Otherwise the attempt is not ended after it was sent.
     let isRepeatable: Bool
 
-    /// What is to be done at this time.
+    /// The next step.
     enum Step {
         case end(any RetryableError)
-        /// Looks again at this time, or when the path changes; nil for no time.
+        /// Checks again at this time, or when the path changes; nil for no time.
         case sleep(until: Duration?)
     }
 
     /// - Parameters:
-    ///   - host: Whose path it needs.
-    ///   - coordinator: Where the path is watched.
+    ///   - host: The host of the request.
+    ///   - coordinator: Watches the path.
     ///   - now: The time of the run.
-    ///   - listen: Begins to listen for changes of the path. Called at each look, before the coordinator is asked.
+    ///   - listen: Begins to listen for changes of the path. Called before each query.
     func step(
         of host: String?,
         at coordinator: RetryCoordinator,
@@ -49,7 +51,7 @@ struct ConnectingAttempt: Sendable {
             }
             return .end(AttemptError.sourceAddressLost(source))
         }
-        // What was begun while there was no path may hang long after there is one.
+        // An attempt that was begun without a path may hang long after there is one.
         let isVain = isProbe ? verdict.status == .reachable : (!isOpen && verdict.isOffline) || isNew
         if isVain, !progress.hasSent { return .end(AttemptError.noPath(verdict)) }
         guard let limit else { return .sleep(until: nil) }
