@@ -35,7 +35,11 @@ import Testing
         let directory = try RecordingDirectory()
         try directory.write(Array("PNG".utf8), to: "a")
         let refusal = try await Command.run(["replay", directory.file("a")])
-        refusal.expectRefusal("cannot replay \(directory.file("a")): it is no recording", status: 65)
+        refusal.expectRefusal("cannot replay \(directory.file("a")): it is not a recording", status: 65)
+        try directory.write([0x89] + Array("NLREC\r\n".utf8) + [1, 1, 0, 0, 0, 0, 0], to: "old")
+        let old = try await Command.run(["replay", directory.file("old")])
+        let reason = "an older version of this command made it; record again"
+        old.expectRefusal("cannot read \(directory.file("old")): \(reason)", status: 65)
         let missing = try await Command.run(["replay", directory.file("b")])
         missing.expectRefusal("cannot read \(directory.file("b")): No such file or directory", status: 66)
         #expect(try await Command.run(["replay"]).status == 64)

@@ -2,15 +2,15 @@ import CLinux
 package import LinuxPrimitives
 import Netlink
 
-/// Takes out of netlink messages what tells whose network it is: addresses are replaced, and whatever is not known to be
-/// harmless becomes zeros. Lengths stay, so that a message still decodes.
+/// Replaces the data in netlink messages that identifies a network. Addresses are replaced, and attributes that are not known to be
+/// harmless are filled with zeros. Lengths are kept, so a message can still be decoded.
 package struct MessageRedaction: Sendable {
-    /// What becomes of an attribute.
+    /// The treatment of an attribute.
     indirect enum Rule {
         case keep
         case zero
         case address
-        /// An address of which only so many bits count; the others stay zero.
+        /// An address with this prefix length. The other bits stay zero.
         case prefix(Int)
         /// A hardware address; a tunnel's is an IP address.
         case hardware
@@ -27,8 +27,8 @@ package struct MessageRedaction: Sendable {
     private let hardware: @Sendable ([UInt8]) -> [UInt8]
 
     /// - Parameters:
-    ///   - address: what stands in for an address.
-    ///   - hardware: what stands in for a hardware address, as many bytes.
+    ///   - address: Returns the replacement of an address.
+    ///   - hardware: Returns the replacement of a hardware address, which has the same length.
     package init(
         address: @escaping @Sendable (WireAddress) -> WireAddress,
         hardware: @escaping @Sendable ([UInt8]) -> [UInt8]
@@ -37,7 +37,7 @@ package struct MessageRedaction: Sendable {
         self.hardware = hardware
     }
 
-    /// The same messages without what tells too much.
+    /// Returns the messages with the data replaced.
     package func redacted(_ messages: [UInt8]) -> [UInt8] {
         var bytes = messages
         var start = 0
@@ -46,7 +46,7 @@ package struct MessageRedaction: Sendable {
             redact(&bytes, header.kind, (start + MessageHeader.size)..<end)
             start = min(bytes.count, start + header.length.alignedToAttribute)
         }
-        // What is cut off cannot be made out.
+        // A message that is cut off is not decoded.
         let rest = min(bytes.count, start + MessageHeader.size)
         zero(&bytes, rest..<bytes.count)
         return bytes
@@ -68,7 +68,8 @@ package struct MessageRedaction: Sendable {
             (head, rule) = (MemoryLayout<fib_rule_hdr>.size, { Rule.policy($0, destination, source) })
         case .newNextHop, .deleteNextHop, .getNextHop:
             (head, rule) = (MemoryLayout<nhmsg>.size, Rule.nextHop)
-        case .newNeighbour, .deleteNeighbour:
+        case .newNeighbour, .deleteNeighbour, .getNeighbour:
+            // The head of a question about AF_BRIDGE is longer, and its index of the interface is in the same place.
             (head, rule) = (MemoryLayout<ndmsg>.size, Rule.neighbour)
         case .newNetworkConfiguration, .deleteNetworkConfiguration:
             (head, rule) = (MemoryLayout<netconfmsg>.size.alignedToAttribute, { _ in .keep })
@@ -156,6 +157,112 @@ extension [UInt8] {
         self[range].withUnsafeBytes { nest in
             for (type, value) in Attributes(nest) where type == IFLA_INFO_KIND { return value.text }
             return ""
+        }
+    }
+}
+
+// MARK: - Rules
+
+/// The attributes that are kept or replaced. All others are filled with zeros.
+extension MessageRedaction.Rule {
+    static func link(_ type: Int) -> MessageRedaction.Rule {
+        switch type {
+        case IFLA_ADDRESS, IFLA_BROADCAST, IFLA_PERM_ADDRESS: .hardware
+        case IFLA_LINKINFO: .linkInformation
+        case IFLA_IFNAME, IFLA_MTU, IFLA_OPERSTATE, IFLA_LINK, IFLA_MASTER, IFLA_LINK_NETNSID,
+            IFLA_PARENT_DEV_BUS_NAME, IFLA_TXQLEN, IFLA_LINKMODE, IFLA_CARRIER, IFLA_GROUP, IFLA_EXT_MASK,
+            IFLA_CARRIER_CHANGES, IFLA_PROTO_DOWN, IFLA_EVENT:
+            .keep
+        default: .zero
+        }
+    }
+
+    static func linkInformation(_ type: Int, _ kind: String) -> MessageRedaction.Rule {
+        switch type {
+        case IFLA_INFO_KIND, IFLA_INFO_SLAVE_KIND: .keep
+        case IFLA_INFO_DATA: .nest { linkData($0, kind) }
+        default: .zero
+        }
+    }
+
+    private static func linkData(_ type: Int, _ kind: String) -> MessageRedaction.Rule {
+        switch kind {
+        case "bond" where type == IFLA_BOND_ACTIVE_SLAVE, "vlan" where type == IFLA_VLAN_ID: .keep
+        case "vxlan":
+            switch type {
+            case IFLA_VXLAN_LINK: .keep
+            case IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6, IFLA_VXLAN_LOCAL, IFLA_VXLAN_LOCAL6: .address
+            default: .zero
+            }
+        case "geneve" where type == IFLA_GENEVE_REMOTE || type == IFLA_GENEVE_REMOTE6: .address
+        case "ipip", "sit", "ip6tnl":
+            tunnel(type, [IFLA_IPTUN_REMOTE, IFLA_IPTUN_LOCAL], [IFLA_IPTUN_LINK, IFLA_IPTUN_FWMARK])
+        case "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan":
+            tunnel(type, [IFLA_GRE_REMOTE, IFLA_GRE_LOCAL], [IFLA_GRE_LINK, IFLA_GRE_FWMARK])
+        case "vti", "vti6": tunnel(type, [IFLA_VTI_REMOTE, IFLA_VTI_LOCAL], [IFLA_VTI_LINK, IFLA_VTI_FWMARK])
+        default: .zero
+        }
+    }
+
+    private static func tunnel(_ type: Int, _ addresses: [Int], _ kept: [Int]) -> MessageRedaction.Rule {
+        addresses.contains(type) ? .address : kept.contains(type) ? .keep : .zero
+    }
+
+    static func address(_ type: Int) -> MessageRedaction.Rule {
+        switch type {
+        case Int(IFA_ADDRESS), Int(IFA_LOCAL), Int(IFA_BROADCAST), Int(IFA_ANYCAST), Int(IFA_MULTICAST): .address
+        case Int(IFA_LABEL), Int(IFA_CACHEINFO), Int(IFA_FLAGS), Int(IFA_RT_PRIORITY): .keep
+        default: .zero
+        }
+    }
+
+    static func route(_ type: Int, _ destination: Int, _ source: Int) -> MessageRedaction.Rule {
+        switch rtattr_type_t(UInt32(type)) {
+        case RTA_DST: .prefix(destination)
+        case RTA_SRC: .prefix(source)
+        case RTA_GATEWAY, RTA_PREFSRC: .address
+        case RTA_VIA: .via
+        case RTA_MULTIPATH: .nextHops
+        case RTA_IIF, RTA_OIF, RTA_PRIORITY, RTA_METRICS, RTA_CACHEINFO, RTA_TABLE, RTA_MARK, RTA_PREF,
+            RTA_EXPIRES, RTA_NH_ID, RTA_IP_PROTO:
+            .keep
+        default: .zero
+        }
+    }
+
+    static func nextHopOfRoute(_ type: Int) -> MessageRedaction.Rule {
+        switch rtattr_type_t(UInt32(type)) {
+        case RTA_GATEWAY: .address
+        case RTA_VIA: .via
+        default: .zero
+        }
+    }
+
+    static func policy(_ type: Int, _ destination: Int, _ source: Int) -> MessageRedaction.Rule {
+        switch type {
+        case Int(FRA_DST): .prefix(destination)
+        case Int(FRA_SRC): .prefix(source)
+        case Int(FRA_IIFNAME), Int(FRA_OIFNAME), Int(FRA_GOTO), Int(FRA_PRIORITY), Int(FRA_FWMARK), Int(FRA_FWMASK),
+            Int(FRA_TABLE), Int(FRA_SUPPRESS_IFGROUP), Int(FRA_SUPPRESS_PREFIXLEN), Int(FRA_L3MDEV),
+            Int(FRA_PROTOCOL), Int(FRA_IP_PROTO):
+            .keep
+        default: .zero
+        }
+    }
+
+    static func nextHop(_ type: Int) -> MessageRedaction.Rule {
+        switch type {
+        case NHA_GATEWAY: .address
+        case NHA_ID, NHA_GROUP, NHA_GROUP_TYPE, NHA_BLACKHOLE, NHA_OIF: .keep
+        default: .zero
+        }
+    }
+    static func neighbour(_ type: Int) -> MessageRedaction.Rule {
+        switch type {
+        case Int(NDA_DST): .address
+        case Int(NDA_LLADDR): .hardware
+        case Int(NDA_CACHEINFO), Int(NDA_PROBES): .keep
+        default: .zero
         }
     }
 }

@@ -1,10 +1,10 @@
 import CLinux
 package import LinuxPrimitives
-import Netlink
+package import Netlink
 
-/// What a request to the kernel is about, for people, and for finding the nearest of several.
+/// The subject of a request to the kernel, for messages and to find similar requests.
 package struct NetlinkRequest: Hashable, Sendable {
-    /// What is asked for, without whatever else narrows the question.
+    /// The requested object, without other conditions of the request.
     package enum Subject: Hashable, Sendable {
         case route(WireAddress, wantsEntry: Bool)
         case link(UInt32)
@@ -15,7 +15,7 @@ package struct NetlinkRequest: Hashable, Sendable {
 
     package let subject: Subject
 
-    /// - Parameter request: head and body; what cannot be made out is `.other`.
+    /// - Parameter request: Header and body. The subject of a request that cannot be decoded is `.other`.
     package init(_ request: [UInt8]) {
         subject = request.withUnsafeBytes { bytes in
             guard let header = MessageHeader(bytes) else { return .other }
@@ -30,7 +30,7 @@ package struct NetlinkRequest: Hashable, Sendable {
         }
     }
 
-    /// What the kernel says when there is no such thing.
+    /// The kernel's error if the object does not exist.
     package var absence: SystemError {
         switch subject {
         case .route: .networkUnreachable
@@ -61,6 +61,35 @@ extension NetlinkRequest: CustomStringConvertible {
         case .allLinks: "all links"
         case .nextHop: "a next hop"
         case .other: "something else"
+        }
+    }
+}
+
+/// A transport whose replies come from a recording. Requests are encoded and replies decoded as usual.
+package struct PlayedTransport: NetlinkTransport {
+    private let reply: @Sendable ([UInt8]) throws(NetlinkError) -> [UInt8]
+
+    /// - Parameter reply: Returns the messages that answer a request, with their headers. The sequence number of the request is
+    ///   zero, so that equal requests are equal bytes. Called on any thread.
+    package init(_ reply: @escaping @Sendable ([UInt8]) throws(NetlinkError) -> [UInt8]) {
+        self.reply = reply
+    }
+
+    package func exchange(
+        _ requests: [UInt8],
+        first: UInt32,
+        count: Int,
+        _ take: (Int, UnsafeRawBufferPointer) -> Void
+    ) throws(NetlinkError) {
+        for (index, request) in NetlinkMessages(requests).enumerated() {
+            let answer = try reply(NetlinkMessages.withoutSequence(request))
+            answer.withUnsafeBytes { bytes in
+                var rest = bytes
+                while let header = MessageHeader(rest) {
+                    take(index, rest.bytes(from: 0, length: header.length))
+                    rest = rest.bytes(from: header.length.alignedToAttribute)
+                }
+            }
         }
     }
 }

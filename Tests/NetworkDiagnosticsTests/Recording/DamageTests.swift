@@ -31,7 +31,7 @@ import Testing
             var recording = try Recording(whole)
             recording.records = recording.records.flatMap { record -> [Record] in
                 // Without its end it is a recording that was cut off.
-                if case .end = record.content { return [record] }
+                if record.note?.kind == .end { return [record] }
                 return switch Int.random(in: 0..<40, using: &generator) {
                 case 0: []
                 case 1: [record, record]
@@ -62,18 +62,14 @@ import Testing
     private static func changed(_ record: Record, _ generator: inout SeededGenerator) -> Record {
         var record = record
         switch record.content {
-        case .message(var bytes, let port):
+        case .messages(let path, var bytes):
             damage(&bytes, &generator)
-            record.content = .message(bytes, port: port)
-        case .asked(var question, var answer):
-            if Bool.random(using: &generator) {
-                damage(&answer, &generator)
-            } else {
-                damage(&question.detail, &generator)
-            }
-            record.content = .asked(question, answer: answer)
-        case .turn(.fired(let number)): record.content = .turn(.fired(number &+ 1))
-        case .lost, .turn, .end: break
+            record.content = .messages(path, bytes)
+        case .note(var note):
+            var text = Array((Bool.random(using: &generator) ? note.value : note.subject).utf8)
+            damage(&text, &generator)
+            note = Note(note.kind, note.subject, String(decoding: text, as: UTF8.self))
+            record.content = .note(note)
         }
         return record
     }

@@ -25,12 +25,12 @@ import Testing
         var poorer = recording
         var dropped: Set<[UInt8]> = []
         poorer.records.removeAll { record in
-            guard case .asked(let question, _) = record.content, question.subject == .netlink else { return false }
+            guard case .messages(.request, let request) = record.content else { return false }
             // Source and interface narrow a question; without them it is asked in these files as well.
-            guard case .route = NetlinkRequest(question.detail).subject, question.detail.count > 36 else {
+            guard case .route = NetlinkRequest(request).subject, request.count > 36 else {
                 return false
             }
-            dropped.insert(question.detail)
+            dropped.insert(request)
             return true
         }
         #expect(!dropped.isEmpty)
@@ -43,37 +43,57 @@ import Testing
     }
 
     @Test func `answers are taken in the order of the turns, then the nearest`() throws {
-        let question = RecordedQuestion(.netlink, [1])
-        func asked(_ answer: UInt8, _ second: Int) -> Record {
-            Record(.asked(question, answer: [0, answer]), at: .seconds(second))
+        let question = RecordedTurns.Question.request(
+            SampleRecording.request.enumerated().map { 8..<12 ~= $0 ? 0 : $1 }
+        )
+        func asked(_ answer: UInt8, _ second: Int) -> [Record] {
+            [
+                Record(.messages(.request, SampleRecording.request), at: .seconds(second)),
+                Record(.messages(.reply, [answer]), at: .seconds(second)),
+            ]
         }
-        let records = [
-            Record(.turn(.start), at: .seconds(20)), asked(1, 21), asked(2, 22),
-            Record(.turn(.woke), at: .seconds(30)),
-            Record(.turn(.woke), at: .seconds(40)), asked(3, 41),
-        ]
+        let records =
+            [Record(.start, at: .seconds(20))] + asked(1, 21) + asked(2, 22) + [
+                Record(.wake, at: .seconds(30)), Record(.wake, at: .seconds(40)),
+            ] + asked(3, 41)
         var state = Player.State(try Recording(SampleRecording.bytes(of: records)))
-        func answer() -> UInt8? { state.take(question)?.answer.last }
+        func answer() throws -> UInt8? { try state.take(question)?.reply.get().last }
         // Before everything the first there will be is the nearest.
-        #expect(answer() == 1)
+        #expect(try answer() == 1)
         _ = state.nextTurn()
-        #expect([answer(), answer(), answer()] == [1, 2, 2])
+        #expect(try [answer(), answer(), answer()] == [1, 2, 2])
         _ = state.nextTurn()
-        #expect([answer(), answer()] == [2, 2])
+        #expect(try [answer(), answer()] == [2, 2])
         _ = state.nextTurn()
-        #expect([answer(), answer()] == [3, 3])
+        #expect(try [answer(), answer()] == [3, 3])
         #expect(state.now == .seconds(41))
-        #expect(state.take(RecordedQuestion(.netlink, [2])) == nil)
+        #expect(state.take(.request([2])) == nil)
+    }
+
+    @Test func `a clock that is set changes the time of the lines from then on`() throws {
+        var state = Player.State(try SampleRecording.everything)
+        var moments: [RecordedMoment] = []
+        while let turn = state.nextTurn() {
+            state.enter(turn)
+            if turn.note.kind == .namespaceChanged || turn.note.kind == .namesChanged { moments.append(state.moment) }
+        }
+        #expect(
+            moments == [
+                RecordedMoment(real: .seconds(1_700_000_006), monotonic: .seconds(16), boot: .seconds(18)),
+                RecordedMoment(real: .seconds(1_700_000_101), monotonic: .seconds(18), boot: .seconds(100)),
+            ]
+        )
     }
 
     @Test func `what the recording does not know of comes when it is due`() throws {
-        let records = [Record(.turn(.start), at: .seconds(20)), Record(.turn(.woke), at: .seconds(30))]
+        let records = [Record(.start, at: .seconds(20)), Record(.wake, at: .seconds(30))]
         var state = Player.State(try Recording(SampleRecording.bytes(of: records)))
-        state.enter(.seconds(20))
+        let turn = state.nextTurn()
+        state.enter(try #require(turn))
         let (late, soon, over) = (OneShot {}, OneShot {}, OneShot {})
-        state.wait(late, .schedule, .seconds(5))
-        state.wait(soon, .soon, .zero)
-        state.wait(over, .schedule, .seconds(1))
+        state.wait(late, .seconds(5))
+        state.wait(soon, .zero)
+        state.wait(over, .seconds(1))
         over.cancel()
         #expect(state.takeUnrecorded(until: .seconds(20)) === soon)
         #expect(state.takeUnrecorded(until: .seconds(24)) == nil)

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import LinuxPrimitives
 import Netlink
@@ -51,7 +52,8 @@ import Testing
     @Test func `a recorder never goes beyond its limit, and its end fits`() throws {
         let bytes = Locked<[UInt8]>([])
         let reached = Locked(0)
-        let recorder = Recorder(SampleRecording.header, limit: 2000) {
+        let limit = Recorder.leastLimit(SampleRecording.header, redactor: nil) + 2000
+        let recorder = Recorder(SampleRecording.header, limit: limit) {
             reached.withLock { $0 += 1 }
         } write: { more in
             bytes.withLock { $0 += more }
@@ -60,9 +62,36 @@ import Testing
         recorder.finish()
         let all = bytes.withLock { $0 }
         #expect(reached.withLock { $0 } == 1)
-        #expect((1800...2000).contains(all.count))
+        #expect((limit - 300...limit).contains(all.count))
         let recording = try Recording(all)
         #expect(recording.damage == nil)
-        #expect(recording.records.last?.content == .end(.limit))
+        #expect(recording.records.last?.note == Note(.end, "", "at its limit"))
+    }
+
+    @Test func `a clock that is set is recorded before the next turn, and no other difference`() throws {
+        let bytes = Locked<[UInt8]>([])
+        let now = Locked(SampleRecording.header.start)
+        let recorder = Recorder(SampleRecording.header, limit: 1 << 20, clock: { now.withLock { $0 } }) {
+            Issue.record("there is space")
+        } write: { more in
+            bytes.withLock { $0 += more }
+        }
+        let queue = DispatchQueue(label: "test")
+        func turn(real: Duration, monotonic: Duration) {
+            now.withLock { now in
+                now.real += real
+                now.monotonic += monotonic
+                now.boot += monotonic
+            }
+            recorder.begin(on: queue) {}
+        }
+        turn(real: .seconds(5), monotonic: .seconds(5))
+        turn(real: .microseconds(900), monotonic: .zero)
+        turn(real: .seconds(-60), monotonic: .seconds(1))
+        turn(real: .seconds(1), monotonic: .seconds(1))
+        recorder.finish()
+        let notes = try Recording(bytes.withLock { $0 }).records.compactMap(\.note)
+        #expect(notes.map(\.kind) == [.start, .start, .clock, .start, .start, .end])
+        #expect(recorder.moment() == now.withLock { $0 })
     }
 }

@@ -6,7 +6,7 @@ import Netlink
 import NetworkDiagnostics
 import NetworkReachability
 
-/// `reachability record`: watches, and writes down everything that an answer depends on.
+/// `reachability record`: watches, and records everything that a status depends on.
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
@@ -22,7 +22,7 @@ struct Record: ParsableCommand {
             """
     )
 
-    @Argument(help: "A new file: NAME.nlrec, or a path with a slash.")
+    @Argument(help: "A new file: NAME.nlrec or .pcapng, or a path with a slash.")
     var file: String
 
     @OptionGroup(visibility: .hidden) var options: TargetOptions
@@ -50,7 +50,7 @@ struct Record: ParsableCommand {
         let limit = try self.limit.bytes
         let output = WatchOutput(json: options.json, flags: flags, paths: paths)
         var signals = WatchSignals(reloads: true)
-        // What cannot be watched is found before there is a file.
+        // Targets are checked before the file is created.
         _ = try options.makeTargets()
         let session = try RecordSession(file, options, limit: limit, redacts: redact, replaces: force)
         let printer = quiet ? nil : RecordPrinter(output, namespace: options.netns)
@@ -67,9 +67,9 @@ struct Record: ParsableCommand {
         try printer?.finish()
     }
 
-    /// The file comes first, but every other subcommand begins with hosts: what looks like one is none.
+    /// Refuses a host as the first argument, because hosts are the first arguments of all other subcommands.
     private func checkFile() throws(ExitMessage) {
-        if file.hasSuffix(".nlrec") || file.contains("/") { return }
+        if file.hasSuffix(".nlrec") || file.hasSuffix(".pcapng") || file.contains("/") { return }
         let hosts = ([file] + options.hosts).map { " \($0.printable)" }.joined()
         throw ExitMessage(
             "\"\(file.printable)\" stands where the file to record into does: did you mean: reachability record trouble.nlrec"

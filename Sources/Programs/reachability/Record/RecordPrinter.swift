@@ -4,7 +4,7 @@ import LinuxPrimitives
 import NetworkDiagnostics
 import NetworkReachability
 
-/// Prints what is recorded, as long as it can: nothing that happens to standard output ends a recording.
+/// Prints the lines of a recording. A failure of standard output does not end the recording.
 final class RecordPrinter: Sendable {
     private struct State {
         var hasEnded = false
@@ -33,7 +33,7 @@ final class RecordPrinter: Sendable {
         }
     }
 
-    /// Throws what went wrong; a reader that went away is nothing wrong.
+    /// Throws the first error of standard output, except that of a reader that has closed the pipe.
     func finish() throws(ExitMessage) {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }

@@ -7,7 +7,7 @@ import Netlink
 import NetworkDiagnostics
 import NetworkReachability
 
-/// A recording under way: its file, its recorder, and the targets.
+/// The file, the recorder and the targets of a recording in progress.
 struct RecordSession {
     private let path: String
     private let file: RecordingFile
@@ -15,13 +15,13 @@ struct RecordSession {
     private let targets: RecordedTargets
     private let limit: SizeLimit
 
-    /// Whether the limit was reached.
+    /// The maximum size of the file, and whether it was reached.
     private struct SizeLimit {
         let bytes: Int
         let wasReached: Locked<Bool> = Locked(false)
     }
 
-    /// Makes the file, and opens the sockets.
+    /// Creates the file and opens the sockets.
     init(
         _ path: String,
         _ options: TargetOptions,
@@ -68,7 +68,7 @@ struct RecordSession {
         }
     }
 
-    /// Begins to listen to all targets; `listener` runs on the monitor's queue.
+    /// Adds a listener to all targets. `listener` runs on the monitor's queue.
     func begin(
         _ interest: NetworkReachabilityInterest,
         _ listener: @escaping @Sendable (String?, NetworkPath, RecordedMoment) -> Void
@@ -82,7 +82,7 @@ struct RecordSession {
         return tokens
     }
 
-    /// Ends the wait for a signal, which is all that the command does meanwhile.
+    /// Ends the wait for a signal in the main thread.
     static func end() {
         kill(getpid(), SIGTERM)
     }
@@ -92,10 +92,10 @@ struct RecordSession {
         StandardError.write("reachability: \(targets.monitor.statistics)")
     }
 
-    /// Ends to listen, and completes the file.
+    /// Removes the listeners and completes the file.
     ///
-    /// - Parameter tokens: what ``begin(_:_:)`` returned.
-    /// - Throws: ``ExitMessage`` when something of it could not be written.
+    /// - Parameter tokens: The result of ``begin(_:_:)``.
+    /// - Throws: ``ExitMessage`` if a part of the file could not be written.
     func finish(_ tokens: [NetworkReachabilityToken]) throws(ExitMessage) {
         // Between two turns of the queue, so that what was printed is what was recorded.
         targets.monitor.queue.sync {

@@ -6,7 +6,7 @@ import Netlink
 import NetworkDiagnostics
 import NetworkReachability
 
-/// `reachability replay`: what `watch` would have printed when a recording was made.
+/// `reachability replay`: prints the lines of `watch` for a recording.
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
@@ -22,7 +22,7 @@ struct Replay: ParsableCommand {
             """
     )
 
-    @Argument(help: "A file that `record` made.", completion: .file(extensions: ["nlrec"]))
+    @Argument(help: "A file that `record` made.", completion: .file(extensions: ["nlrec", "pcapng"]))
     var file: String
 
     @Flag(help: "Print one JSON object per line (schema 1).")
@@ -68,7 +68,8 @@ struct Replay: ParsableCommand {
         do throws(Recording.Failure) {
             return try Recording(bytes)
         } catch {
-            throw ExitMessage("cannot replay \(file): \(error)", .dataError)
+            let action = error == .oldFormat ? "read" : "replay"
+            throw ExitMessage("cannot \(action) \(file): \(error)", .dataError)
         }
     }
 
@@ -102,7 +103,7 @@ struct Replay: ParsableCommand {
             tokens = targets.listen(for: output.interest) { host, path in
                 let time = Timestamp(player.moment())
                 let line = PathLine(target: host, namespace: header.namespace, path: path)
-                // Nobody reads the rest.
+                // The reader has closed the pipe.
                 if !StandardOutput.write(output.text(line, at: time)) { Glibc.exit(0) }
             }
         }

@@ -2,8 +2,7 @@ import Dispatch
 package import LinuxPrimitives
 import Netlink
 
-/// The file of a recording. What is written is on its way to the disk at once, but whoever writes does not wait for the disk
-/// unless it has fallen far behind.
+/// The file of a recording. Data is written at once by a queue. The caller waits for the disk only if 4 MiB are not written yet.
 package final class RecordingFile: Sendable {
     private struct State {
         var waiting: [UInt8] = []
@@ -14,15 +13,15 @@ package final class RecordingFile: Sendable {
 
     private let file: OutputFile
     private let state: Locked<State> = Locked(State())
-    /// A thread of its own while it writes, for a disk may be slow.
+    /// Separate from the monitor's queue, because a disk may be slow.
     private let queue = DispatchQueue(label: "reachability.recording")
     private let failed: @Sendable () -> Void
-    /// More than that is not kept in memory.
+    /// The maximum number of bytes in memory.
     private static let waitingLimit = 4 << 20
 
     /// - Parameters:
-    ///   - replacing: Whether a file that is there is emptied first.
-    ///   - failed: called once when something cannot be written; nothing is written after that.
+    ///   - replacing: Whether an existing file is emptied first.
+    ///   - failed: Called once if data cannot be written. No data is written after that.
     package init(
         _ path: String,
         replacing: Bool,
@@ -32,7 +31,7 @@ package final class RecordingFile: Sendable {
         self.failed = failed
     }
 
-    /// Writes soon, after everything that was to be written before.
+    /// Writes bytes after all bytes of earlier calls.
     package func write(_ bytes: [UInt8]) {
         let (plans, isBehind) = state.withLock { state in
             if state.failure != nil { return (false, false) }
@@ -44,16 +43,16 @@ package final class RecordingFile: Sendable {
         if isBehind { queue.sync { flush() } }
     }
 
-    /// Waits until all of it is on the disk.
+    /// Waits until all bytes are on the disk.
     ///
-    /// - Throws: What the system said when something could not be written.
+    /// - Throws: The error of the first write that failed.
     package func finish() throws(SystemError) {
         queue.sync { flush() }
         if let failure = state.withLock({ $0.failure }) { throw failure }
         try file.sync()
     }
 
-    /// How many bytes were written so far.
+    /// The number of bytes written so far.
     package var size: Int { state.withLock { $0.written } }
 
     private func flush() {
