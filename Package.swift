@@ -475,6 +475,10 @@ let package = Package(
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
         .support("NetworkLab", uses: ["CNetworkLab", "Netlink", "Sockets", "LinuxPrimitives"]),
         .support("TestSupport", uses: ["LinuxPrimitives"]),
+        .support(
+            "KernelLab",
+            uses: ["NetworkReachabilityTesting", "NetworkReachability", "Netlink", "RouteFilter", "LinuxPrimitives"]
+        ),
         .support("TrustForge", uses: ["ServerTrust", "TestSupport"], certificates),
         .support(
             "WebLab",
@@ -535,34 +539,38 @@ let package = Package(
         .tests(
             "NetworkReachabilityTests",
             uses: [
-                "NetworkReachability", "NetworkDiagnostics", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
+                "NetworkReachability", "NetworkDiagnostics", "KernelLab", "NetworkReachabilityTesting", "Netlink",
+                "LinuxPrimitives",
                 "CNetlink", "CLinux", "NetworkLab", "TestSupport",
             ]
         ),
         .tests(
             "NetworkReachabilityMetricsTests",
             uses: [
-                "NetworkReachability", "NetworkReachabilityMetrics", "NetworkReachabilityTesting", "Netlink",
+                "NetworkReachability", "NetworkReachabilityMetrics", "KernelLab", "NetworkReachabilityTesting",
+                "Netlink",
                 "LinuxPrimitives",
             ],
             metrics
         ),
         .tests(
             "NetworkReachabilityLifecycleTests",
-            uses: ["NetworkReachability", "NetworkReachabilityLifecycle", "NetworkReachabilityTesting"],
+            uses: ["NetworkReachability", "NetworkReachabilityLifecycle", "KernelLab", "NetworkReachabilityTesting"],
             logging + lifecycle
         ),
         .tests(
             "NetworkDiagnosticsTests",
             uses: [
-                "NetworkDiagnostics", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
+                "NetworkDiagnostics", "NetworkReachability", "KernelLab", "NetworkReachabilityTesting", "Netlink",
+                "LinuxPrimitives",
                 "NetworkLab", "TestSupport",
             ]
         ),
         .tests(
             "ConformanceTests",
             uses: [
-                "NetworkReachability", "NetworkDiagnostics", "NetworkReachabilityTesting", "Netlink", "RouteFilter",
+                "NetworkReachability", "NetworkDiagnostics", "KernelLab", "NetworkReachabilityTesting", "Netlink",
+                "RouteFilter",
                 "LinuxPrimitives", "NetworkLab",
             ],
             logging
@@ -609,7 +617,8 @@ let package = Package(
         .tests(
             "ReachabilityChecksTests",
             uses: [
-                "ReachabilityChecks", "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting",
+                "ReachabilityChecks", "ReachabilityRetry", "NetworkReachability", "KernelLab",
+                "NetworkReachabilityTesting",
                 "Sockets",
                 "LinuxPrimitives", "NetworkLab", "TestSupport",
             ]
@@ -625,7 +634,8 @@ let package = Package(
         .tests(
             "ReachabilityRetryTests",
             uses: [
-                "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
+                "ReachabilityRetry", "NetworkReachability", "KernelLab", "NetworkReachabilityTesting", "Netlink",
+                "LinuxPrimitives",
                 "NetworkLab", "TestSupport",
             ]
         ),
@@ -701,7 +711,7 @@ let package = Package(
             "ReachabilityServiceTests",
             uses: [
                 "ReachabilityService", "ReachabilityChecks", "ReachabilityLedger", "NetworkReachability",
-                "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives", "TestSupport",
+                "KernelLab", "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives", "TestSupport",
             ],
             history
         ),
@@ -709,7 +719,8 @@ let package = Package(
             "ReachabilityNotifyingTests",
             uses: [
                 "ReachabilityNotifying", "ReachabilityService", "ReachabilityLedger", "ReachabilityRetry",
-                "NetworkReachability", "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives", "NetworkLab",
+                "NetworkReachability", "KernelLab", "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives",
+                "NetworkLab",
                 "TestSupport", "TrustForge", "WebLab",
             ],
             certificates + history
@@ -718,7 +729,8 @@ let package = Package(
             "ReachabilityServerTests",
             uses: [
                 "ReachabilityServer", "ReachabilityService", "ReachabilityLedger", "NetworkReachability",
-                "NetworkDiagnostics", "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab", "TestSupport",
+                "NetworkDiagnostics", "KernelLab", "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab",
+                "TestSupport",
                 "TrustForge", "ServerTrust",
             ],
             server + serverTLS + history
@@ -726,7 +738,8 @@ let package = Package(
         .tests(
             "ProgramTests",
             uses: [
-                "CommandLineSupport", "NetworkDiagnostics", "NetworkReachability", "NetworkReachabilityTesting",
+                "CommandLineSupport", "NetworkDiagnostics", "NetworkReachability", "KernelLab",
+                "NetworkReachabilityTesting",
                 "LinuxPrimitives", "NetworkLab", "TestSupport", "TrustForge", "ServerTrust", "ReachabilityChecks",
                 "ReachabilityRequests", "ReachabilityFleetAgent", "reachability", "reachability-check",
                 "reachability-download", "reachability-fleet", "reachability-outbox", "reachability-trust",

@@ -1,5 +1,6 @@
 import CoreMetrics
 import Dispatch
+import KernelLab
 import NetworkReachabilityMetrics
 import NetworkReachabilityTesting
 import Testing

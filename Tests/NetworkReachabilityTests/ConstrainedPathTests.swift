@@ -1,3 +1,4 @@
+import KernelLab
 import NetworkReachabilityTesting
 import Testing
 

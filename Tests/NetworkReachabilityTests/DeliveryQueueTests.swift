@@ -1,6 +1,7 @@
 import Dispatch
 import Testing
 
+@testable import KernelLab
 @testable import NetworkReachability
 @testable import NetworkReachabilityTesting
 

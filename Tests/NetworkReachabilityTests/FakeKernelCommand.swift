@@ -1,3 +1,4 @@
+import KernelLab
 import NetworkReachabilityTesting
 
 /// A command as `ip` understands it, done to a fake kernel. Only what the tests need is understood.

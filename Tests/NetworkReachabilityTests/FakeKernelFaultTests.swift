@@ -1,4 +1,5 @@
 import Dispatch
+import KernelLab
 import Netlink
 import NetworkReachability
 import NetworkReachabilityTesting

@@ -1,4 +1,5 @@
 import Dispatch
+import KernelLab
 import NetworkReachability
 import NetworkReachabilityTesting
 import Testing

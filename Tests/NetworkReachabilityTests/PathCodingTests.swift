@@ -1,4 +1,5 @@
 import Foundation
+import KernelLab
 import NetworkReachabilityTesting
 import Testing
 

@@ -1,4 +1,5 @@
 import CommandLineSupport
+import KernelLab
 import LinuxPrimitives
 import NetworkReachability
 import NetworkReachabilityTesting

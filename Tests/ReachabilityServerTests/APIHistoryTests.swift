@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import KernelLab
 import LinuxPrimitives
 import NIOHTTP1
 import NetworkReachability

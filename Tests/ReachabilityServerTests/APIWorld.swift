@@ -1,4 +1,5 @@
 import Foundation
+import KernelLab
 import LinuxPrimitives
 import NIOHTTP1
 import NetworkDiagnostics

@@ -1,3 +1,4 @@
+import KernelLab
 import LinuxPrimitives
 import NetworkReachability
 import NetworkReachabilityTesting

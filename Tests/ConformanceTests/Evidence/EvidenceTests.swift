@@ -1,4 +1,5 @@
 import Dispatch
+import KernelLab
 import NetworkDiagnostics
 import NetworkLab
 import NetworkReachability

@@ -1,3 +1,4 @@
+import KernelLab
 import Logging
 import NetworkReachability
 import NetworkReachabilityTesting

@@ -1,5 +1,6 @@
 import Netlink
 
+@testable import KernelLab
 @testable import NetworkReachabilityTesting
 
 extension FakeKernel {

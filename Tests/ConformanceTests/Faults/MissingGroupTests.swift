@@ -1,4 +1,5 @@
 import Dispatch
+import KernelLab
 import LinuxPrimitives
 import Logging
 import Netlink

@@ -1,3 +1,4 @@
+import KernelLab
 import NetworkReachability
 import NetworkReachabilityTesting
 import Testing

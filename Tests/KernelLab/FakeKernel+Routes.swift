@@ -183,3 +183,55 @@ extension FakeKernel {
         return address
     }
 }
+
+extension FakeKernel {
+    /// What happens to packets that take a route.
+    public enum RouteKind: Hashable, Sendable, CaseIterable {
+        /// They are sent.
+        case unicast
+        /// They are for this host.
+        case local
+        /// They vanish; programs get EINVAL.
+        case blackhole
+        /// They are refused; programs get EHOSTUNREACH.
+        case unreachable
+        /// They are forbidden; programs get EACCES.
+        case prohibit
+        /// The table is left, and the next rule decides.
+        case throwing
+
+        var kind: Netlink.RouteKind {
+            switch self {
+            case .unicast: .unicast
+            case .local: .local
+            case .blackhole: .blackhole
+            case .unreachable: .unreachable
+            case .prohibit: .prohibit
+            case .throwing: .throwing
+            }
+        }
+    }
+}
+
+extension FakeKernel {
+    /// What a rule does with packets that match it.
+    public enum RuleAction: Hashable, Sendable {
+        /// The table is asked; 254 is the main one.
+        case lookUp(table: UInt32)
+        /// They vanish; programs get EINVAL.
+        case blackhole
+        /// They are refused; programs get ENETUNREACH (a route of this kind says EHOSTUNREACH).
+        case unreachable
+        /// They are forbidden; programs get EACCES.
+        case prohibit
+
+        var action: FakeNetwork.Rule.Action {
+            switch self {
+            case .lookUp(let table): .lookUp(table)
+            case .blackhole: .fail(.invalidArgument)
+            case .unreachable: .fail(.networkUnreachable)
+            case .prohibit: .fail(.accessDenied)
+            }
+        }
+    }
+}

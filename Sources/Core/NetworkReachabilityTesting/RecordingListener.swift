@@ -1,9 +1,8 @@
 import LinuxPrimitives
-import Netlink
 
-/// Writes down what it is called with, for tests to read.
+/// A listener that stores the values it is called with.
 ///
-/// Thread-safe. Pass `record` wherever a listener is wanted.
+/// Thread-safe. Pass `record` as a listener.
 public final class RecordingListener<Element: Sendable>: Sendable {
     private struct State: Sendable {
         var values: [Element] = []
@@ -12,10 +11,10 @@ public final class RecordingListener<Element: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// A listener that has heard nothing yet.
+    /// A listener without values.
     public init() {}
 
-    /// Writes one value down.
+    /// Adds a value.
     public func record(_ value: Element) {
         let latches = state.withLock { state in
             state.values.append(value)
@@ -27,22 +26,22 @@ public final class RecordingListener<Element: Sendable>: Sendable {
         for latch in latches { latch.open() }
     }
 
-    /// Everything heard so far, oldest first.
+    /// All values, oldest first.
     public var values: [Element] { state.withLock { $0.values } }
 
-    /// How much was heard so far.
+    /// The number of values.
     public var count: Int { state.withLock { $0.values.count } }
 
-    /// The newest value; nil when nothing was heard.
+    /// The newest value; nil if there is none.
     public var last: Element? { state.withLock { $0.values.last } }
 
-    /// Forgets everything heard so far.
+    /// Removes all values.
     public func removeAll() {
         state.withLock { $0.values.removeAll() }
     }
 
-    /// Blocks the calling thread until at least `count` values were heard or `timeout` has passed on the real clock, and
-    /// says whether they were.
+    /// Blocks the calling thread until there are `count` values or more, or until `timeout` has passed on the real clock. Returns
+    /// whether there are.
     @discardableResult
     public func waitForCount(_ count: Int, timeout: Duration = .seconds(60)) -> Bool {
         let latch = Latch()
@@ -55,29 +54,11 @@ public final class RecordingListener<Element: Sendable>: Sendable {
         state.withLock { $0.waiting.removeAll { $0.latch === latch } }
         return self.count >= count
     }
-}
 
-extension RecordingListener {
-    /// Waits until at least `count` values were heard or `timeout` has passed on the real clock, and says whether they
-    /// were. No thread of the caller's is blocked: the cooperative threads of a small machine are few, and what is tested
-    /// may need them.
+    /// Waits in the same way without blocking a thread of the caller. A small machine has few cooperative threads, and the tested
+    /// code may need them.
     @discardableResult
     public func waitForCount(_ count: Int, timeout: Duration = .seconds(60)) async -> Bool {
         await onOwnThread { self.waitForCount(count, timeout: timeout) } ?? false
     }
-}
-
-/// Runs what blocks on a thread of its own; nil when there are no threads left.
-@discardableResult
-func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
-    let (values, continuation) = AsyncStream.makeStream(of: Value.self)
-    do throws(SystemError) {
-        try Thread.detach {
-            continuation.yield(body())
-            continuation.finish()
-        }
-    } catch {
-        return nil
-    }
-    return await values.first { _ in true }
 }

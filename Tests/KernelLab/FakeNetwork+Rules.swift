@@ -1,0 +1,177 @@
+import LinuxPrimitives
+import Netlink
+
+extension FakeNetwork {
+    /// A rule that says which table is asked for which packets.
+    struct Rule: Hashable, Sendable {
+        /// What happens to packets that match.
+        enum Action: Hashable, Sendable {
+            case lookUp(UInt32)
+            case fail(SystemError)
+        }
+
+        var family: AddressFamily
+        /// The lower, the earlier.
+        var priority: UInt32
+        var source: Prefix?
+        var destination: Prefix?
+        /// The packet's mark; nil matches every mark.
+        var mark: UInt32?
+        /// Matches what it would not match otherwise (FIB_RULE_INVERT).
+        var isInverted = false
+        var action: Action
+        /// Routes of this prefix length or less are passed over.
+        var suppressedLength: Int?
+
+        func matches(_ query: RouteQuery) -> Bool {
+            var matches = true
+            if let source { matches = matches && query.source.map(source.covers) ?? false }
+            if let destination { matches = matches && destination.covers(query.destination) }
+            if let mark { matches = matches && mark == query.mark }
+            return matches != isInverted
+        }
+
+        /// The rules the kernel makes itself.
+        static func standard(_ family: AddressFamily) -> [Rule] {
+            let tables: [(UInt32, UInt32)] = [
+                (0, RoutingTable.local), (32766, RoutingTable.main), (32767, RoutingTable.default),
+            ]
+            return tables.prefix(family == .ipv4 ? 3 : 2).map { priority, table in
+                Rule(family: family, priority: priority, action: .lookUp(table))
+            }
+        }
+    }
+}
+
+extension FakeNetwork {
+    /// - Parameter priority: nil for one before the second rule of the family, as the kernel chooses.
+    mutating func addRule(_ rule: Rule, priority: UInt32?) throws(Refusal) {
+        var rule = rule
+        let family = rules.filter { $0.family == rule.family }
+        rule.priority = priority ?? (family.count > 1 ? max(family[1].priority, 1) - 1 : 0)
+        guard !rules.contains(rule) else { throw Refusal("there is such a rule already") }
+        if rule.family == .ipv4 { hasHadRules = true }
+        let position = rules.firstIndex { $0.family == rule.family && $0.priority > rule.priority }
+        rules.insert(rule, at: position ?? rules.endIndex)
+        hear([.rule, .addition])
+    }
+
+    /// Removes the first rule of this family that fits.
+    mutating func removeRule(_ family: AddressFamily, where fits: (Rule) -> Bool) throws(Refusal) {
+        guard let position = rules.firstIndex(where: { $0.family == family && fits($0) }) else {
+            throw Refusal("there is no such rule")
+        }
+        rules.remove(at: position)
+        hear([.rule, .removal])
+    }
+
+    mutating func setIgnoresLinkdown(_ ignores: Bool, _ family: AddressFamily) {
+        guard ignoresLinkdown.contains(family) != ignores else { return }
+        if ignores { ignoresLinkdown.insert(family) } else { ignoresLinkdown.remove(family) }
+        // IPv4 sends one message for all devices, IPv6 one for each and one for all.
+        hear(.configuration, count: family == .ipv4 ? 1 : devices.count + 1)
+    }
+}
+
+extension FakeNetwork {
+    /// Adds a next hop object, or puts it in the place of another.
+    mutating func setObject(_ id: UInt32, _ object: Object, replacing: Bool) throws(Refusal) {
+        guard id > 0 else { throw Refusal("0 is no id of a next hop object") }
+        guard replacing || objects[id] == nil else { throw Refusal("there is a next hop object \(id) already") }
+        for member in object.members where objects[member] == nil {
+            throw Refusal("there is no next hop object \(member) to make a group of")
+        }
+        if let hop = object.hop { try checkHop(hop, family: hop.gateway?.family ?? .ipv4, table: RoutingTable.main) }
+        objects[id] = object
+        hear([.nextHop, .addition])
+        guard replacing else { return }
+        let groups = objects.filter { $0.value.members.contains(id) }.keys
+        for entry in entries where entry.object == id || groups.contains(entry.object) { hear(entry) }
+    }
+
+    mutating func removeObject(_ id: UInt32) throws(Refusal) {
+        guard objects[id] != nil else { throw Refusal("there is no next hop object \(id)") }
+        remove(id, isAnnounced: true)
+    }
+
+    /// A device that went down or lost its carrier takes its objects along, without a word of them.
+    mutating func dropObjects(on index: UInt32) {
+        for id in objects.filter({ $0.value.hop?.interface == index }).keys.sorted() { remove(id, isAnnounced: false) }
+    }
+
+    /// IPv4 routes go silently with their object; IPv6 tells of each.
+    private mutating func remove(_ id: UInt32, isAnnounced: Bool) {
+        objects[id] = nil
+        if isAnnounced { hear([.nextHop, .removal]) }
+        removeLoudly { $0.family == .ipv6 && $0.object == id }
+        entries.removeAll { $0.object == id }
+        for group in objects.filter({ $0.value.members.contains(id) }).keys.sorted() {
+            objects[group]?.members.removeAll { $0 == id }
+            if objects[group]?.members.isEmpty == true {
+                remove(group, isAnnounced: isAnnounced)
+            } else if isAnnounced {
+                hear([.nextHop, .addition])
+            }
+        }
+    }
+}
+
+/// What becomes of routes when a device does.
+extension FakeNetwork {
+    /// The hops of an entry, those of its next hop object included.
+    func hops(of entry: Entry) -> [Hop] {
+        guard entry.object != 0, let object = objects[entry.object] else { return entry.hops }
+        if let hop = object.hop { return [hop] }
+        return object.members.compactMap { objects[$0]?.hop }
+    }
+
+    /// IPv4 announces nothing, and keeps a route as long as one of its hops lives.
+    ///
+    /// - Parameter keepingLocal: own addresses outlive a link that is only down.
+    mutating func killIPv4NextHops(on index: UInt32, keepingLocal: Bool) {
+        for position in entries.indices where entries[position].family == .ipv4 {
+            if keepingLocal, entries[position].scope == .host { continue }
+            entries[position].killHops(on: index)
+        }
+        entries.removeAll { $0.family == .ipv4 && $0.isDead }
+    }
+
+    /// IPv6 announces every route, and of one of several hops when the last has died.
+    mutating func killIPv6NextHops(on index: UInt32) {
+        for position in entries.indices where entries[position].family == .ipv6 {
+            entries[position].killHops(on: index)
+        }
+        removeLoudly { $0.family == .ipv6 && $0.isDead }
+    }
+
+    /// Hops that died under a living route work again.
+    mutating func reviveHops(on index: UInt32, families: [AddressFamily]) {
+        for position in entries.indices where families.contains(entries[position].family) {
+            for hop in entries[position].hops.indices where entries[position].hops[hop].interface == index {
+                entries[position].hops[hop].isDead = false
+            }
+        }
+    }
+
+    /// Takes hops out of IPv6 routes, and routes out of the tables that have none left.
+    mutating func removeIPv6NextHops(_ isLeaving: (Hop) -> Bool) {
+        for position in entries.indices where entries[position].family == .ipv6 {
+            guard entries[position].hops.contains(where: isLeaving) else { continue }
+            entries[position].hops.removeAll(where: isLeaving)
+            hear(entries[position], removed: true)
+        }
+        entries.removeAll { $0.family == .ipv6 && $0.leadsNowhere }
+    }
+}
+
+extension FakeNetwork.Entry {
+    fileprivate mutating func killHops(on index: UInt32) {
+        for hop in hops.indices where hops[hop].interface == index { hops[hop].isDead = true }
+    }
+
+    /// Whether it had hops and none lives.
+    var isDead: Bool { !hops.isEmpty && hops.allSatisfy(\.isDead) }
+
+    /// Whether it was to lead somewhere and does not.
+    var leadsNowhere: Bool { hops.isEmpty && object == 0 && (kind == .unicast || kind == .local || kind == .multicast) }
+}
