@@ -230,9 +230,6 @@ let package = Package(
         .systemLibrary(name: "CLinux", path: "Sources/Linux/CLinux"),
         .library("LinuxPrimitives", on: .linux, uses: ["CLinux"]),
         .library("Sockets", on: .linux, uses: ["LinuxPrimitives", "CLinux"]),
-        // With the trait Service.
-        .systemLibrary(name: "CZlib", path: "Sources/Linux/CZlib", providers: [.apt(["zlib1g-dev"])]),
-        .library("Compression", on: .linux, uses: ["CZlib"]),
 
         .systemLibrary(
             name: "CNetlink",
@@ -372,7 +369,7 @@ let package = Package(
             on: .service,
             uses: [
                 "ReachabilityService", "ReachabilityLedger", "ReachabilityChecks", "NetworkReachability",
-                "NetworkDiagnostics", "ServerTrust", "ServerTrustNIO", "Compression", "LinuxPrimitives",
+                "NetworkDiagnostics", "ServerTrust", "ServerTrustNIO", "LinuxPrimitives",
             ],
             logging + server + serverTLS + certificates,
             files: ["API/openapi.json"]
@@ -475,10 +472,6 @@ let package = Package(
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
         .support("NetworkLab", uses: ["CNetworkLab", "Netlink", "Sockets", "LinuxPrimitives"]),
         .support("TestSupport", uses: ["LinuxPrimitives"]),
-        .support(
-            "KernelLab",
-            uses: ["NetworkReachabilityTesting", "NetworkReachability", "Netlink", "RouteFilter", "LinuxPrimitives"]
-        ),
         .support("TrustForge", uses: ["ServerTrust", "TestSupport"], certificates),
         .support(
             "WebLab",
@@ -539,38 +532,34 @@ let package = Package(
         .tests(
             "NetworkReachabilityTests",
             uses: [
-                "NetworkReachability", "NetworkDiagnostics", "KernelLab", "NetworkReachabilityTesting", "Netlink",
-                "LinuxPrimitives",
+                "NetworkReachability", "NetworkDiagnostics", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
                 "CNetlink", "CLinux", "NetworkLab", "TestSupport",
             ]
         ),
         .tests(
             "NetworkReachabilityMetricsTests",
             uses: [
-                "NetworkReachability", "NetworkReachabilityMetrics", "KernelLab", "NetworkReachabilityTesting",
-                "Netlink",
+                "NetworkReachability", "NetworkReachabilityMetrics", "NetworkReachabilityTesting", "Netlink",
                 "LinuxPrimitives",
             ],
             metrics
         ),
         .tests(
             "NetworkReachabilityLifecycleTests",
-            uses: ["NetworkReachability", "NetworkReachabilityLifecycle", "KernelLab", "NetworkReachabilityTesting"],
+            uses: ["NetworkReachability", "NetworkReachabilityLifecycle", "NetworkReachabilityTesting"],
             logging + lifecycle
         ),
         .tests(
             "NetworkDiagnosticsTests",
             uses: [
-                "NetworkDiagnostics", "NetworkReachability", "KernelLab", "NetworkReachabilityTesting", "Netlink",
-                "LinuxPrimitives",
+                "NetworkDiagnostics", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
                 "NetworkLab", "TestSupport",
             ]
         ),
         .tests(
             "ConformanceTests",
             uses: [
-                "NetworkReachability", "NetworkDiagnostics", "KernelLab", "NetworkReachabilityTesting", "Netlink",
-                "RouteFilter",
+                "NetworkReachability", "NetworkDiagnostics", "NetworkReachabilityTesting", "Netlink", "RouteFilter",
                 "LinuxPrimitives", "NetworkLab",
             ],
             logging
@@ -617,8 +606,7 @@ let package = Package(
         .tests(
             "ReachabilityChecksTests",
             uses: [
-                "ReachabilityChecks", "ReachabilityRetry", "NetworkReachability", "KernelLab",
-                "NetworkReachabilityTesting",
+                "ReachabilityChecks", "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting",
                 "Sockets",
                 "LinuxPrimitives", "NetworkLab", "TestSupport",
             ]
@@ -634,8 +622,7 @@ let package = Package(
         .tests(
             "ReachabilityRetryTests",
             uses: [
-                "ReachabilityRetry", "NetworkReachability", "KernelLab", "NetworkReachabilityTesting", "Netlink",
-                "LinuxPrimitives",
+                "ReachabilityRetry", "NetworkReachability", "NetworkReachabilityTesting", "Netlink", "LinuxPrimitives",
                 "NetworkLab", "TestSupport",
             ]
         ),
@@ -711,7 +698,7 @@ let package = Package(
             "ReachabilityServiceTests",
             uses: [
                 "ReachabilityService", "ReachabilityChecks", "ReachabilityLedger", "NetworkReachability",
-                "KernelLab", "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives", "TestSupport",
+                "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives", "TestSupport",
             ],
             history
         ),
@@ -719,8 +706,7 @@ let package = Package(
             "ReachabilityNotifyingTests",
             uses: [
                 "ReachabilityNotifying", "ReachabilityService", "ReachabilityLedger", "ReachabilityRetry",
-                "NetworkReachability", "KernelLab", "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives",
-                "NetworkLab",
+                "NetworkReachability", "NetworkReachabilityTesting", "ServerTrust", "LinuxPrimitives", "NetworkLab",
                 "TestSupport", "TrustForge", "WebLab",
             ],
             certificates + history
@@ -729,8 +715,7 @@ let package = Package(
             "ReachabilityServerTests",
             uses: [
                 "ReachabilityServer", "ReachabilityService", "ReachabilityLedger", "NetworkReachability",
-                "NetworkDiagnostics", "KernelLab", "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab",
-                "TestSupport",
+                "NetworkDiagnostics", "NetworkReachabilityTesting", "LinuxPrimitives", "NetworkLab", "TestSupport",
                 "TrustForge", "ServerTrust",
             ],
             server + serverTLS + history
@@ -738,8 +723,7 @@ let package = Package(
         .tests(
             "ProgramTests",
             uses: [
-                "CommandLineSupport", "NetworkDiagnostics", "NetworkReachability", "KernelLab",
-                "NetworkReachabilityTesting",
+                "CommandLineSupport", "NetworkDiagnostics", "NetworkReachability", "NetworkReachabilityTesting",
                 "LinuxPrimitives", "NetworkLab", "TestSupport", "TrustForge", "ServerTrust", "ReachabilityChecks",
                 "ReachabilityRequests", "ReachabilityFleetAgent", "reachability", "reachability-check",
                 "reachability-download", "reachability-fleet", "reachability-outbox", "reachability-trust",

@@ -1,6 +1,5 @@
 import Glibc
-import LinuxPrimitives
-import Sockets
+import LinuxSupport
 
 /// Sends COUNT echoes or makes COUNT connections, to the addresses from ADDRESS on, and says
 /// what each cost and how long the kernel says it took.

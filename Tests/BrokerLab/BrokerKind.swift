@@ -1,5 +1,5 @@
 import Foundation
-package import MessageBroker
+package import MQTT
 
 /// A program that can be a test's broker.
 package enum BrokerKind: String, Sendable, CaseIterable {

@@ -1,5 +1,5 @@
-import LinuxPrimitives
-package import MessageBroker
+import LinuxSupport
+package import MQTT
 package import NetworkLab
 
 /// One connection of a test: its events as they come.

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import Testing
 
 /// Prints at the end what every run said and cost: times are told, not judged.

@@ -1,9 +1,8 @@
 #if Fleet
 import BrokerLab
 import Foundation
-import LinuxPrimitives
-import MessageBroker
-import Mosquitto
+import LinuxSupport
+import MQTT
 import NetworkLab
 import ReachabilityFleet
 import Testing

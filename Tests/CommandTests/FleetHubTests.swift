@@ -1,7 +1,7 @@
 #if Fleet
 import BrokerLab
 import Foundation
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 import Testing
 

@@ -1,8 +1,8 @@
 #if Fleet
 import BrokerLab
 import Foundation
-import LinuxPrimitives
-import MessageBroker
+import LinuxSupport
+import MQTT
 import NetworkLab
 import ReachabilityFleet
 import Testing

@@ -1,12 +1,11 @@
 #if Fleet
 import BrokerLab
 import Foundation
-import LinuxPrimitives
-import MessageBroker
-import Mosquitto
+import LinuxSupport
+import MQTT
 import NetworkLab
 import ReachabilityFleet
-import ReachabilityFleetAuthority
+import ReachabilityFleetAgent
 import ServerTrust
 import Testing
 

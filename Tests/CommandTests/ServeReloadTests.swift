@@ -1,5 +1,5 @@
 import Foundation
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 import Testing
 

@@ -1,7 +1,7 @@
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityFleet
-import ReachabilityHub
+import ReachabilityFleetHub
 import ReachabilityService
 
 /// Keeps what it reads, and writes the number of each message that needs not be sent again.

@@ -1,8 +1,7 @@
 import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 import NetworkReachability
-import RouteFilter
 
 /// A connection to a fake kernel. It counts as open until it is let go.
 final class FakeConnection: KernelConnection {

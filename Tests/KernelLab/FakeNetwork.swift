@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 /// A Linux network namespace as a value: what was configured, and what the kernel makes of it.

@@ -1,8 +1,7 @@
 import Testing
 
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
-@testable import RouteFilter
 
 /// The trie against a dictionary that is searched from end to end.
 @Suite struct AddressTrieTests {

@@ -1,8 +1,7 @@
 import Glibc
 
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
-@testable import RouteFilter
 
 /// What came out of datagrams that were given to every decoder.
 struct DecoderCounts: Sendable {

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import Netlink
-@testable import RouteFilter
 
 /// The decoders against messages that no kernel sends: whatever comes, they neither trap nor read too far.
 ///

@@ -1,9 +1,8 @@
 import CLinux
 import Testing
 
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
-@testable import RouteFilter
 
 /// What a burst tells of the routes it heard of.
 @Suite struct EventBurstTests {

@@ -1,7 +1,7 @@
 import NetworkLab
 import Testing
 
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
 
 /// Rules, neighbours and entries as the real kernel tells them.

@@ -2,7 +2,6 @@ import CLinux
 import Testing
 
 @testable import Netlink
-@testable import RouteFilter
 
 @Suite struct FilterAssemblerTests {
     @Test func `instructions run in the order they are read in`() throws {

@@ -1,7 +1,6 @@
 import CLinux
 
 @testable import Netlink
-@testable import RouteFilter
 
 /// The kernel's classic BPF, as `bpf_check_classic` and `bpf_skb_get_nlattr` in `net/core/filter.c` have it.
 struct FilterInterpreter {

@@ -2,7 +2,7 @@ import CLinux
 import NetworkLab
 import Testing
 
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
 
 /// Addresses and default routes of the real kernel.

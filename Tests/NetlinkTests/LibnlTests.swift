@@ -4,7 +4,7 @@ import Glibc
 import NetworkLab
 import Testing
 
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
 
 /// Why some messages are decoded by hand and others by libnl-route: what `docs/libnl.md` says, shown with messages of the real kernel.

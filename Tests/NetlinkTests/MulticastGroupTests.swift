@@ -1,7 +1,7 @@
 import NetworkLab
 import Testing
 
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
 
 /// Groups that the kernel refuses, as an older one does with those it does not have.

@@ -1,5 +1,5 @@
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 import Testing
 

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 import Testing
 

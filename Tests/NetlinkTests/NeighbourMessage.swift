@@ -1,6 +1,6 @@
 import CLinux
 
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
 
 /// Messages of neighbours, as the kernel sends them.

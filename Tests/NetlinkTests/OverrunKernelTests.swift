@@ -2,7 +2,6 @@ import NetworkLab
 import Testing
 
 @testable import Netlink
-@testable import RouteFilter
 
 /// What a real kernel does to a reader who is too slow.
 @Suite(.enabled(if: TestNamespace.isPermitted)) struct OverrunKernelTests {

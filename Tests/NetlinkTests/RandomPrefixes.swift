@@ -1,6 +1,5 @@
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
-@testable import RouteFilter
 
 /// Addresses and prefixes by chance that can be repeated: some alone, some close together, some at the edges.
 struct RandomPrefixes {

@@ -3,9 +3,8 @@ import Glibc
 import NetworkLab
 import Testing
 
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
-@testable import RouteFilter
 
 /// The filter in the real kernel, in a namespace: what is asked to be left out does not arrive, and the rest does.
 @Suite(.enabled(if: TestNamespace.isPermitted)) struct RouteFilterKernelTests {

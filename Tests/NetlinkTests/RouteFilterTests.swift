@@ -1,9 +1,8 @@
 import CLinux
 import Testing
 
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
-@testable import RouteFilter
 
 /// The program of the filter, run by an interpreter and compared with what overlaps in plain sight.
 @Suite struct RouteFilterTests {

@@ -1,6 +1,6 @@
 import CLinux
 
-@testable import LinuxPrimitives
+@testable import LinuxSupport
 @testable import Netlink
 
 /// Messages about routes as the kernel writes them, and as it does not.

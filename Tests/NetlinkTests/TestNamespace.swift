@@ -1,9 +1,8 @@
 import Foundation
-import LinuxPrimitives
-import Netlink
+import LinuxSupport
 import NetworkLab
 
-@testable import RouteFilter
+@testable import Netlink
 
 /// A network namespace, and a mount namespace with it, that lives as long as a child process which does nothing else.
 final class TestNamespace {

@@ -1,5 +1,5 @@
 import CLinux
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 import Testing
 

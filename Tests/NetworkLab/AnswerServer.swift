@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// A ``ScriptedServer`` whose replies are given as text and may be changed while it runs. It serves one request per connection.
 package final class AnswerServer: Sendable {

@@ -1,5 +1,5 @@
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 /// A Unix socket that receives datagrams, as a service manager, the journal or the system log does.
 package final class DatagramReceiver: Sendable {

@@ -1,4 +1,4 @@
-package import Sockets
+package import LinuxSupport
 
 extension LabNamespace {
     /// An engine whose sockets are in the namespace.

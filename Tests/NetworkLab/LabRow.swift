@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 
 /// Namespaces in a row: a machine, and behind it routers that forward to the last, who owns the addresses of the world.
 ///

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// A netlink socket of a network namespace, as the kernel lists it in /proc/net/netlink (`netlink(7)`).
 package struct ListedSocket: Equatable, Sendable {

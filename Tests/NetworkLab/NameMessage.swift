@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// A question as a name server reads it, and the bytes of answers to it. Nothing of this is shared with the code under test, which could
 /// not notice a mistake of its own.

@@ -1,6 +1,6 @@
 internal import CNetworkLab
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 /// A DNS server in a namespace, on UDP and TCP port 53, which does what tests want of it, also what no good server does. It knows the
 /// names of its zone and `ipv4only.arpa`; all others do not exist.

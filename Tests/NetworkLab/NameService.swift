@@ -1,6 +1,6 @@
 internal import CNetworkLab
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 /// The thread of a name server, with its sockets.
 final class NameService {

@@ -1,6 +1,6 @@
 internal import CNetworkLab
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 /// The test server: a TCP or Unix-socket server that runs a script for each connection, and records connections and requests. It uses
 /// TLS if a coder is given; `WebLab` has one.

@@ -1,6 +1,6 @@
 internal import CNetworkLab
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 /// Two tun devices, one in each of two namespaces, and a thread that carries packets between them: a modem link with

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 /// A kernel's answer with names in place of indices, and without what differs by chance.

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 import NetworkLab
 import NetworkReachabilityTesting

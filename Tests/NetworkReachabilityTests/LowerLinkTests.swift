@@ -1,5 +1,5 @@
 import KernelLab
-import LinuxPrimitives
+import LinuxSupport
 import NetworkDiagnostics
 import NetworkReachabilityTesting
 import Testing

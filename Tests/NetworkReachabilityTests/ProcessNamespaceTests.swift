@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 import Testing
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 import NetworkReachabilityTesting
 import Testing

@@ -1,6 +1,6 @@
 import Dispatch
 import KernelLab
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 import NetworkLab
 import NetworkReachability

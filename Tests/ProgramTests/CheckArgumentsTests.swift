@@ -4,7 +4,7 @@ import ReachabilityChecks
 import Testing
 import TrustForge
 
-@testable import reachability_check
+@testable import reachability_tools
 
 /// Targets and options that `reachability check` refuses before it sends a packet.
 @Suite struct CheckArgumentsTests {

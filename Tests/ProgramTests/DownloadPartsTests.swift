@@ -3,7 +3,7 @@ import CommandLineSupport
 import Testing
 
 @testable import ReachabilityRequests
-@testable import reachability_download
+@testable import reachability_tools
 
 /// The parts of `reachability download` that need no server.
 @Suite struct DownloadPartsTests {

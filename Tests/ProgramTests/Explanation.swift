@@ -1,6 +1,6 @@
 import CommandLineSupport
 import Foundation
-import LinuxPrimitives
+import LinuxSupport
 import NetworkDiagnostics
 import NetworkLab
 import NetworkReachability

@@ -1,8 +1,8 @@
-import LinuxPrimitives
+import LinuxSupport
 import ServerTrust
 import TrustForge
 
-@testable import reachability_trust
+@testable import reachability_tools
 
 /// A server that has shown its certificates, without a connection; `root.pem`, `stranger.pem` and `leaf.pem` lie in its directory.
 struct JudgedServer {

@@ -2,7 +2,7 @@ import CommandLineSupport
 import Testing
 import TrustForge
 
-@testable import reachability_outbox
+@testable import reachability_tools
 
 /// Headers and files that `reachability outbox add` takes as arguments.
 @Suite struct OutboxArgumentTests {

@@ -4,7 +4,7 @@ import Testing
 import TrustForge
 import X509
 
-@testable import reachability_trust
+@testable import reachability_tools
 
 /// The lines of `reachability pin`.
 @Suite struct PinOutputTests {

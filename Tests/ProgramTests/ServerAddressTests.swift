@@ -2,7 +2,7 @@ import CommandLineSupport
 import Testing
 import TrustForge
 
-@testable import reachability_trust
+@testable import reachability_tools
 
 /// The arguments of `reachability pin` and `reachability trust`.
 @Suite struct ServerAddressTests {

@@ -2,7 +2,7 @@ import ServerTrust
 import Testing
 import TrustForge
 
-@testable import reachability_trust
+@testable import reachability_tools
 
 /// The lines of `reachability trust`.
 @Suite struct TrustOutputTests {

@@ -1,4 +1,4 @@
-import ServerTrustHTTP
+import ServerTrustNIO
 import Testing
 
 @testable import ReachabilityChecks

@@ -1,7 +1,6 @@
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 import NetworkReachability
-import Sockets
 
 @testable import ReachabilityChecks
 

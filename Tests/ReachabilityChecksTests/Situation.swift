@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachability
 
 @testable import ReachabilityChecks

@@ -1,5 +1,5 @@
-import LinuxPrimitives
-import MessageBroker
+import LinuxSupport
+import MQTT
 import ReachabilityFleet
 import ReachabilityLedger
 import Testing

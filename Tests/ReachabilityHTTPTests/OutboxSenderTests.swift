@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 import Foundation
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 import ReachabilityOutbox
 import Testing

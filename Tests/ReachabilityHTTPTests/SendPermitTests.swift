@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import LinuxPrimitives
+import LinuxSupport
 import NIOCore
 import NIOSSL
 import NetworkLab

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import FoundationNetworking
-import LinuxPrimitives
+import LinuxSupport
 import NIOCore
 import NetworkLab
 import Testing

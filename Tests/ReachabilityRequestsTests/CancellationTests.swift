@@ -1,5 +1,5 @@
 import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 import Testing
 
 @testable import ReachabilityRequests

@@ -1,6 +1,6 @@
 import Dispatch
 import FoundationEssentials
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 import ReachabilityRetry
 import TestSupport

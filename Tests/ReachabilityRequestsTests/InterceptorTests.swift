@@ -1,5 +1,5 @@
 import FoundationEssentials
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityRetry
 import Testing
 

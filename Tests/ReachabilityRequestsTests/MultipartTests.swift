@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import Testing
 
 @testable import ReachabilityRequests

@@ -1,6 +1,6 @@
 import Dispatch
 import FoundationEssentials
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityRetry
 import Testing
 

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachability
 import NetworkReachabilityTesting
 import TestSupport

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachabilityTesting
 import TestSupport
 import Testing

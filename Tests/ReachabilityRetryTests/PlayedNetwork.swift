@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityRetry
 
 /// A network whose state a test sets, and which tells of it at once. One for all hosts.

@@ -1,6 +1,6 @@
 import Foundation
 import KernelLab
-import LinuxPrimitives
+import LinuxSupport
 import NIOHTTP1
 import NetworkDiagnostics
 import NetworkReachability

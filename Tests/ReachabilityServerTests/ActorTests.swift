@@ -1,6 +1,6 @@
 import Foundation
 import KernelLab
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachability
 import NetworkReachabilityTesting
 import Testing

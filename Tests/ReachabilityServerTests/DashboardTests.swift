@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import NIOHTTP1
 import ReachabilityLedger
 import Testing

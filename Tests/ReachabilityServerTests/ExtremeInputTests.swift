@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import KernelLab
-import LinuxPrimitives
+import LinuxSupport
 import NIOHTTP1
 import NetworkReachability
 import NetworkReachabilityTesting

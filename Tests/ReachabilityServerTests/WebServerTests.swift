@@ -1,5 +1,5 @@
 import Foundation
-import LinuxPrimitives
+import LinuxSupport
 import NIOCore
 import NIOHTTP1
 import NIOPosix

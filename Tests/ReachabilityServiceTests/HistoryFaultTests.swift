@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityLedger
 import Testing
 

@@ -1,6 +1,6 @@
 import Dispatch
 import GRDB
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityLedger
 import TestSupport
 import Testing

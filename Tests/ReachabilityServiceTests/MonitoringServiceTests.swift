@@ -1,5 +1,5 @@
 import KernelLab
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityLedger

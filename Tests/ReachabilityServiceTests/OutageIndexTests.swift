@@ -1,5 +1,5 @@
 import GRDB
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityLedger
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import NetworkLab
 import ServerTrust
-import ServerTrustHTTP
 import ServerTrustNIO
 import Testing
 import TrustForge

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import SwiftASN1
 import Testing
 import TrustForge

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// The number of damaged inputs for each parser of untrusted data: the value of CHECK_MUTATIONS, or 5,000.
 package enum MutationCount {

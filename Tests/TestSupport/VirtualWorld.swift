@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// A thread of its own in which asynchronous code runs, with time that jumps to the next sleeper as soon as nothing is left
 /// to run: the same run each time, and an hour takes a moment.

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import NIOCore
 import NIOEmbedded
 package import NIOSSL

@@ -1,6 +1,6 @@
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachability
-import ServerTrustHTTP
+import ServerTrustNIO
 import Testing
 import WebLab
 

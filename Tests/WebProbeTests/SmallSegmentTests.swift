@@ -1,8 +1,7 @@
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 import NetworkReachability
-import ServerTrustHTTP
-import Sockets
+import ServerTrustNIO
 import Testing
 import WebLab
 

@@ -1,10 +1,10 @@
-import LinuxPrimitives
+import LinuxSupport
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import NetworkReachability
 import ServerTrust
-import ServerTrustHTTP
+import ServerTrustNIO
 import TestSupport
 import Testing
 import TrustForge

@@ -1,5 +1,5 @@
 package import Dispatch
-package import LinuxPrimitives
+package import LinuxSupport
 import NetworkReachability
 
 /// A name service whose answers a test sets.

@@ -1,5 +1,5 @@
 package import Dispatch
-package import LinuxPrimitives
+package import LinuxSupport
 import NetworkReachability
 
 /// A clock that a test advances.

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// A listener that stores the values it is called with.
 ///

@@ -1,8 +1,7 @@
 package import Dispatch
-package import LinuxPrimitives
+package import LinuxSupport
 package import Netlink
 public import NetworkReachability
-import RouteFilter
 
 /// A network whose paths a test sets.
 ///

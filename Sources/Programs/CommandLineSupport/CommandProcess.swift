@@ -1,6 +1,6 @@
 package import ArgumentParser
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 /// How a command begins and ends: the same for every program of ours.
 package enum CommandProcess {

@@ -2,12 +2,10 @@ import ArgumentParser
 import CommandLineSupport
 
 #if Fleet
-import LinuxPrimitives
-import MessageBroker
-import Mosquitto
+import LinuxSupport
+import MQTT
 import NetworkReachability
 import ReachabilityFleetAgent
-import ReachabilityFleetAuthority
 import ServerTrust
 #endif
 

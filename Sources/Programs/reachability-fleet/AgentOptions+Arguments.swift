@@ -1,8 +1,8 @@
 #if Fleet
 import ArgumentParser
 import CommandLineSupport
-import LinuxPrimitives
-import MessageBroker
+import LinuxSupport
+import MQTT
 import ReachabilityFleet
 import ReachabilityFleetAgent
 import ReachabilityService

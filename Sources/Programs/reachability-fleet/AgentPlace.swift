@@ -1,7 +1,7 @@
 #if Fleet
 import CommandLineSupport
-import LinuxPrimitives
-import MessageBroker
+import LinuxSupport
+import MQTT
 import ReachabilityFleet
 import ReachabilityFleetAgent
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
-import LinuxPrimitives
-import ReachabilityFleetAuthority
+import LinuxSupport
+import ReachabilityFleetAgent
 import ServerTrust
 
 /// `reachability fleet ca list`: what was issued.

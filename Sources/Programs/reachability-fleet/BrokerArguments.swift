@@ -1,7 +1,7 @@
 #if Fleet
 import CommandLineSupport
-import LinuxPrimitives
-import MessageBroker
+import LinuxSupport
+import MQTT
 
 /// What is said of a broker on the command line.
 enum BrokerArguments {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
-import LinuxPrimitives
-import ReachabilityFleetAuthority
+import LinuxSupport
+import ReachabilityFleetAgent
 import ServerTrust
 
 /// `reachability fleet enroll`: this machine's key, request and certificate.

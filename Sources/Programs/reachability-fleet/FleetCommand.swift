@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandLineSupport
 import Dispatch
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 /// `reachability fleet`, a program of its own: the only one that is linked with libmosquitto, and only where the package is built with
 /// the trait Fleet. `reachability` becomes this program.

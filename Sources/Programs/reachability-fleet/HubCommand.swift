@@ -3,15 +3,13 @@ import CommandLineSupport
 
 #if Fleet
 import Glibc
-import LinuxPrimitives
-import MessageBroker
-import Mosquitto
+import LinuxSupport
+import MQTT
 import NetworkReachability
 import ReachabilityFleet
-import ReachabilityHub
-import ReachabilityNotifying
-import ReachabilityServer
+import ReachabilityFleetHub
 import ReachabilityService
+import ReachabilityServer
 #endif
 
 /// `reachability fleet hub`: follows all machines, explains their outages, and answers until a signal ends it.

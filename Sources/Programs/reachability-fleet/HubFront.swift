@@ -1,9 +1,9 @@
 #if Fleet
 import CommandLineSupport
 import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 import NIOHTTP1
-import ReachabilityHub
+import ReachabilityFleetHub
 import ReachabilityServer
 import ReachabilityService
 

@@ -1,11 +1,10 @@
 #if Fleet
 import CommandLineSupport
 import Glibc
-import LinuxPrimitives
-import ReachabilityHub
-import ReachabilityNotifying
-import ReachabilityRetry
+import LinuxSupport
+import ReachabilityFleetHub
 import ReachabilityService
+import ReachabilityRetry
 
 /// What tells people and machines of the incidents of a fleet.
 enum HubNotifiers {

@@ -1,7 +1,7 @@
 #if Fleet
 import CommandLineSupport
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityServer
 import ReachabilityService
 

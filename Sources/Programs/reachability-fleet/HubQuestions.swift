@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
-import LinuxPrimitives
+import LinuxSupport
 
 /// `reachability fleet devices`: how a hub's machines are.
 struct Devices: ParsableCommand {

@@ -1,6 +1,6 @@
 #if Fleet
 import CommandLineSupport
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityFleet
 import ReachabilityFleetAgent
 

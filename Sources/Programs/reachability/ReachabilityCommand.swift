@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
-import LinuxPrimitives
+import LinuxSupport
 
 /// `reachability`: one binary, one subcommand for each question.
 @main

@@ -1,10 +1,9 @@
 import Dispatch
 import KernelLab
-import LinuxPrimitives
+import LinuxSupport
 import Logging
 import Netlink
 import NetworkReachabilityTesting
-import RouteFilter
 import Testing
 
 @testable import NetworkReachability

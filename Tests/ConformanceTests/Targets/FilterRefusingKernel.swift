@@ -1,10 +1,9 @@
 import Dispatch
 import KernelLab
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 import NetworkReachability
 import NetworkReachabilityTesting
-import RouteFilter
 
 /// A fake kernel whose sockets take no filter, or not any more.
 struct FilterRefusingKernel: Kernel {

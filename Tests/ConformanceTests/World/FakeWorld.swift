@@ -1,5 +1,5 @@
 import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 
 @testable import KernelLab
 @testable import NetworkReachability

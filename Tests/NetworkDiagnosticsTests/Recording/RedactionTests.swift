@@ -1,5 +1,5 @@
-import LinuxPrimitives
-import NetlinkRecording
+import LinuxSupport
+import Netlink
 import TestSupport
 import Testing
 

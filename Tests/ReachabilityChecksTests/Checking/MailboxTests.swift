@@ -1,6 +1,5 @@
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachability
-import Sockets
 import Testing
 
 @testable import ReachabilityChecks

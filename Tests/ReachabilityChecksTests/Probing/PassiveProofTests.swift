@@ -1,11 +1,10 @@
 import Glibc
-import LinuxPrimitives
 import NetworkLab
 import NetworkReachability
 import Testing
 
+@testable import LinuxSupport
 @testable import ReachabilityChecks
-@testable import Sockets
 
 /// What the kernel tells of others' traffic over a real line, and that asking sends nothing.
 @Suite struct PassiveProofTests {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 
 /// A client and a server in two network namespaces, with a cable between them and an address behind it that the client has a route to.

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityRetry
 
 /// Verdicts that a test sets, one for all hosts.

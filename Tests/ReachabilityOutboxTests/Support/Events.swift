@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityOutbox
 
 /// What an outbox reported, in few words.

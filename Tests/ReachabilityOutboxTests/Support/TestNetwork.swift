@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityRetry
 
 /// Hosts that can be reached when a test says so; all can at first.

@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import LinuxPrimitives
+import LinuxSupport
 import ReachabilityRequests
 import ReachabilityRetry
 import TestSupport

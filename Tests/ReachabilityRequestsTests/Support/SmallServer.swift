@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 
 /// A request as a server has seen it.

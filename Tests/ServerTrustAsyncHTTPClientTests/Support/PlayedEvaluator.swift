@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import ServerTrust
 
 /// Counts the evaluations of hosts, and does what it is told when it has.

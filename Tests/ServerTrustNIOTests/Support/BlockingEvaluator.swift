@@ -1,5 +1,5 @@
 import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 import ServerTrust
 
 /// Blocks its thread until it is told to go on, as evaluators that ask a file or a daemon do, and then trusts everybody.

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// Closed until it is opened, for any number who wait.
 final class Gate: Sendable {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import ServerTrust
 
 /// What a reporter of pins has heard.

@@ -1,9 +1,8 @@
-import LinuxPrimitives
+import LinuxSupport
 import NetworkLab
 import NetworkReachability
 import ServerTrust
-import ServerTrustHTTP
-import Sockets
+import ServerTrustNIO
 import WebLab
 
 @testable import ReachabilityChecks

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 package import NetworkReachability
 
 /// Waits for conditions to hold, all of them or any, for long enough. It asks when something may have changed and else sleeps;

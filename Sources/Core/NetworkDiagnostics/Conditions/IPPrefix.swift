@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 import NetworkReachability
 
 /// All addresses of one family that begin with the same bits, as `192.0.2.0/24`.

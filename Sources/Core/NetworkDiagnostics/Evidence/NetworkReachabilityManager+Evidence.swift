@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 import Logging
 public import NetworkReachability
 

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// The blocks of a pcapng file that make up a recording: one section, one interface of link type NETLINK, netlink messages as
 /// enhanced packet blocks, and text as systemd journal export blocks.

@@ -1,9 +1,7 @@
 package import Dispatch
-package import LinuxPrimitives
+package import LinuxSupport
 package import Netlink
-import NetlinkRecording
 package import NetworkReachability
-import RouteFilter
 
 /// Replays a recording to a monitor: the system answers as it did, and events occur in their order.
 ///

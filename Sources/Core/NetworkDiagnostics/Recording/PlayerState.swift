@@ -1,6 +1,5 @@
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
-import NetlinkRecording
 import NetworkReachability
 
 /// The turns of a recording, and the answers to each question in their order.

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 // Values as notes contain them. No part contains the separator.

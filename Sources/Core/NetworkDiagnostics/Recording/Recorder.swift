@@ -1,8 +1,7 @@
 package import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 package import Netlink
 package import NetworkReachability
-import RouteFilter
 
 /// Records the inputs of a monitor in their order.
 ///

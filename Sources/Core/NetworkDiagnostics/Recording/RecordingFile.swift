@@ -1,5 +1,5 @@
 import Dispatch
-package import LinuxPrimitives
+package import LinuxSupport
 import Netlink
 
 /// The file of a recording. Data is written at once by a queue. The caller waits for the disk only if 4 MiB are not written yet.

@@ -1,6 +1,5 @@
-package import LinuxPrimitives
+package import LinuxSupport
 import Netlink
-import NetlinkRecording
 
 /// Replaces the data in a recording that identifies a network, and keeps its behaviour. `docs/recording-format.md` lists what is
 /// kept.

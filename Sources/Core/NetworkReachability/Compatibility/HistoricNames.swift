@@ -1,5 +1,5 @@
 public import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 
 // What other libraries call otherwise, or do in a way of their own.
 

@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 package import Netlink
 
 /// What the kernel has answered so far in one evaluation.

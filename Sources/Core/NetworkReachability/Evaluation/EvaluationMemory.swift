@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 /// What one evaluation leaves to the next. It saves questions and memory, and is never an answer to where packets go.

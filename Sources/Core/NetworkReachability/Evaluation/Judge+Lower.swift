@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 package import Netlink
 
 /// Obstacles below a link that is fine itself: at the device it runs over, at its ports, at the far end of a tunnel.

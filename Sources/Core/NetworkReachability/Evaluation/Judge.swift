@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 import Netlink
 
 /// Decides whether packets to single addresses would get through. Pure over answers: it asks nobody and remembers nothing

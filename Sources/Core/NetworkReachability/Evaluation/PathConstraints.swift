@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 
 /// What a program binds its sockets to, and which paths count for it.
 package struct PathConstraints: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 import Netlink
 
 /// What the kernel would do with packets to one address.

@@ -1,5 +1,5 @@
 package import Dispatch
-package import LinuxPrimitives
+package import LinuxSupport
 
 /// The seam to the name service.
 package protocol HostResolver: Sendable {

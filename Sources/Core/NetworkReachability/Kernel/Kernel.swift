@@ -1,7 +1,6 @@
 package import Dispatch
-package import LinuxPrimitives
+package import LinuxSupport
 package import Netlink
-package import RouteFilter
 
 /// Everything the library learns of the network, it learns through a kernel. Tests play it.
 package protocol Kernel: Sendable {

@@ -1,5 +1,5 @@
 package import Dispatch
-package import LinuxPrimitives
+package import LinuxSupport
 
 /// The outside world of a monitor: the kernel, time and the name service, all of which tests can play.
 package struct MonitorEnvironment: Sendable {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// What waits to be delivered to one listener on its queue, in order. However long the queue is blocked, it is bounded: then the
 /// latest takes the place of the one before it.

@@ -1,7 +1,6 @@
 import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
-import RouteFilter
 
 /// The connection to one namespace, and the evaluations made over it. It is used by one thread at a time, so that evaluations
 /// have an order and their results never overtake each other.

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// How long something took, for many times it happened: counted in buckets whose width grows with the value, so that small
 /// delays are distinguished as well as large ones, in a fixed 4 KiB.

@@ -1,5 +1,5 @@
 import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 
 /// Who listens to a manager in Alamofire's ways. The manager holds it, and so does the delivery; it holds neither.
 final class Listening: Sendable {

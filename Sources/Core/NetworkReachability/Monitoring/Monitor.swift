@@ -1,6 +1,5 @@
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
-import RouteFilter
 
 /// The state machine of a monitor: each function takes something that happened, changes the state, and returns what is to be done.
 ///

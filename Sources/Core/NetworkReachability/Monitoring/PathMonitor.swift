@@ -1,5 +1,5 @@
 package import Dispatch
-package import LinuxPrimitives
+package import LinuxSupport
 package import Logging
 package import Netlink
 

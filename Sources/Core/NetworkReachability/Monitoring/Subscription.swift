@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// What a subscription is notified of.
 package struct PathChange: Sendable {

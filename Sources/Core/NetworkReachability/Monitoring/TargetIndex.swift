@@ -1,6 +1,5 @@
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
-import RouteFilter
 
 /// Which targets the answer of a route lookup may matter to.
 struct TargetIndex {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// One distinct target of a monitor, shared by all managers and subscriptions that mean the same; forgotten when the last of them
 /// lets go of it. What changes of it is in the monitor's state, under the monitor's lock.

@@ -1,5 +1,5 @@
 import Dispatch
-package import LinuxPrimitives
+package import LinuxSupport
 
 /// The addresses of one host name, kept up to date while somebody watches.
 package final class NameRecord: Sendable {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// What is known of a host name's addresses, and when to ask again. Pure: it says what to do and does nothing.
 package struct NameState: Sendable {

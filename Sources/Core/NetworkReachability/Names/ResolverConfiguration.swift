@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// Where this machine looks names up, and which servers it asks, as its files say.
 ///

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// Somebody who wants to hear of the set of namespaces.
 final class NamespaceObserver: Sendable {

@@ -1,5 +1,5 @@
 public import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 public import Logging
 import Netlink
 

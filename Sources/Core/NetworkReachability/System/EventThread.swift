@@ -1,5 +1,5 @@
 import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 /// A thread that waits for the event socket and runs the listener's work, on the listener's queue, by itself.

@@ -1,7 +1,6 @@
 import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
-import RouteFilter
 
 /// The two netlink sockets of a namespace, the listening one with a thread of its own while it listens.
 final class LinuxConnection: KernelConnection {

@@ -1,5 +1,5 @@
 import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 /// The system's name service and its files, in a network namespace.

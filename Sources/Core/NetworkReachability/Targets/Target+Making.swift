@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 /// What managers are made of, checked.

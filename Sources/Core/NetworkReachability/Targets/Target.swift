@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// What is watched: a destination, and what its paths are bound to. Equal targets share one evaluation.
 package struct Target: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 import Netlink
 
 /// An address of a documentation prefix. On the internet no host has one, so that a host that answers there intercepts. Some laboratories

@@ -1,5 +1,5 @@
 import ArgumentParser
-import LinuxPrimitives
+import LinuxSupport
 
 /// A length of time as people write it: a number and `ms`, `s`, `m`, `h` or `d`, for example `500ms`, `1.5s`, `2m` or `1h`.
 ///

@@ -1,5 +1,5 @@
 package import ArgumentParser
-import LinuxPrimitives
+import LinuxSupport
 package import NetworkReachability
 
 /// Where it is asked.

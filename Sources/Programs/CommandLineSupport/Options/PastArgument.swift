@@ -1,5 +1,5 @@
 import ArgumentParser
-import LinuxPrimitives
+import LinuxSupport
 
 /// A moment in the past: a duration before now, or a time of RFC 3339.
 package struct PastArgument: ExpressibleByArgument {

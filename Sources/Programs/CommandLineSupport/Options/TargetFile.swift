@@ -1,5 +1,5 @@
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 /// A file of hosts or other targets, one on a line; blank lines and what follows a `#` do not count, nor does a byte order mark.
 package struct TargetFile: Sendable {

@@ -1,5 +1,5 @@
 package import ArgumentParser
-import LinuxPrimitives
+import LinuxSupport
 
 /// `reachability outbox flush`.
 package struct OutboxFlushArguments: CompanionArguments {

@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 package import NetworkDiagnostics
 package import NetworkReachability
 

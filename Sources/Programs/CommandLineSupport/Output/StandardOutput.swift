@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 /// Results, one line at a time, each on its way before the next is made.
 package enum StandardOutput {

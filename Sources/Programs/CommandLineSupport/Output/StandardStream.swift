@@ -1,5 +1,5 @@
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 /// Standard output and standard error, and writing whole texts to them.
 package enum StandardStream {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 package import NetworkDiagnostics
 import NetworkReachability
 

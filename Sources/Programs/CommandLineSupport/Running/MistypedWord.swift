@@ -1,5 +1,5 @@
 package import ArgumentParser
-import LinuxPrimitives
+import LinuxSupport
 
 /// What is wrong with a command line whose words are no subcommands; each function has nil where they are.
 package enum MistypedWord {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import Subprocess
 
 /// Runs what `exec` of a notifier names, by the rules of `run --hooks`: what others may have a hand in is not run, each program has a

@@ -1,5 +1,5 @@
 package import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 /// What `/proc` tells of process groups, and `kill(2)` does not: which members still live.

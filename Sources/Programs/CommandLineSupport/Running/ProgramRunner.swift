@@ -1,5 +1,5 @@
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 package import Subprocess
 
 /// Runs programs, each to its end, and writes to standard error how it ended.

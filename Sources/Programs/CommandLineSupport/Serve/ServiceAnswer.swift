@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// An answer of the service, taken apart.
 package struct ServiceAnswer {

@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 
 /// Sends requests to a service over its Unix socket or over HTTP, and prints the answers.
 package struct ServiceClient {

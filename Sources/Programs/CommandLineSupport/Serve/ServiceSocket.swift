@@ -1,6 +1,6 @@
 package import ArgumentParser
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 /// Where the Unix socket of a service lies.
 package struct ServiceSocket: Sendable {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// The address of a service over HTTP: `http://127.0.0.1:9672`.
 package struct ServiceURL: Hashable, Sendable {

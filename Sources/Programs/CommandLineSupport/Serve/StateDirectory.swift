@@ -1,5 +1,5 @@
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 /// Where programs of ours keep what must outlive them.
 package enum StateDirectory {

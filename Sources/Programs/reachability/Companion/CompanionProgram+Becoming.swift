@@ -1,6 +1,6 @@
 import CommandLineSupport
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 
 extension CompanionProgram {
     /// Becomes that program, which lies beside this one.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
-import LinuxPrimitives
+import LinuxSupport
 import NetworkDiagnostics
 import NetworkReachability
 

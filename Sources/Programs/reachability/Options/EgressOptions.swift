@@ -1,5 +1,5 @@
 import ArgumentParser
-import LinuxPrimitives
+import LinuxSupport
 import NetworkDiagnostics
 import NetworkReachability
 

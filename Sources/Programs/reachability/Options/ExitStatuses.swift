@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
-import LinuxPrimitives
+import LinuxSupport
 
 /// Some of the exit statuses a command may fail with, as people write them: `6,7,28`, `1-9`, or both.
 struct ExitStatuses: ExpressibleByArgument {

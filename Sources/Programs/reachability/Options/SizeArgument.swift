@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
-import LinuxPrimitives
+import LinuxSupport
 
 /// A number of bytes, as `SizeText` reads it.
 struct SizeArgument: ExpressibleByArgument {

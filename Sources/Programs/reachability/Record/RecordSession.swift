@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandLineSupport
 import Dispatch
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 import NetworkDiagnostics
 import NetworkReachability

@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandLineSupport
 import Dispatch
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachability
 import ReachabilityRetry
 

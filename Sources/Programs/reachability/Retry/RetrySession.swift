@@ -1,5 +1,5 @@
 import CommandLineSupport
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachability
 import ReachabilityRetry
 

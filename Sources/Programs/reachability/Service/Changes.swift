@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
-import LinuxPrimitives
+import LinuxSupport
 
 /// `reachability note`: a note about an outage.
 struct Note: ParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
-import LinuxPrimitives
+import LinuxSupport
 
 /// `reachability outages`: what a service has seen.
 struct Outages: ParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import NetworkDiagnostics
 import NetworkReachability
 

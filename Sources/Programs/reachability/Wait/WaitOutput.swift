@@ -1,6 +1,6 @@
 import CommandLineSupport
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import NetworkDiagnostics
 import NetworkReachability
 

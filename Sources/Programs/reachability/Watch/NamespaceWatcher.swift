@@ -1,5 +1,5 @@
 import CommandLineSupport
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachability
 
 /// `watch --all-netns`: the targets in the current network namespace, and in each named one for as long as it is there.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 import Glibc
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachability
 
 /// `reachability watch`: the state now, then every change.

@@ -1,5 +1,5 @@
 import CommandLineSupport
-import LinuxPrimitives
+import LinuxSupport
 import NetworkReachability
 
 /// How `watch` prints, and what it counts as a change.

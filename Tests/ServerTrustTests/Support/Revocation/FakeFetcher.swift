@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import ServerTrust
 
 /// Plays responders and the servers of lists.

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// Closed until it is opened, for any number who wait; who is cancelled goes on.
 final class Gate: Sendable {

@@ -1,5 +1,5 @@
 public import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 extension NetworkReachabilityManager {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 /// The changes of a target, or of the set of namespaces, as an asynchronous sequence: it begins with what is so now, goes on

@@ -1,5 +1,5 @@
 import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 /// Somebody who hears of every target of a monitor. Of each host it keeps the latest that has not been delivered, so it is

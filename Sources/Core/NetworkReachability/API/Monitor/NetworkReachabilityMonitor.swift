@@ -1,5 +1,5 @@
 public import Dispatch
-import LinuxPrimitives
+import LinuxSupport
 import Netlink
 
 /// Watches any number of hosts, and tells of all of them in one place.

@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 import Netlink
 
 /// The network namespace to watch: a network of its own, with its own links, addresses and routes.

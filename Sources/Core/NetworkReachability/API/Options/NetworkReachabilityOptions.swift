@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 public import Logging
 import Netlink
 

@@ -1,5 +1,5 @@
 public import Glibc
-package import LinuxPrimitives
+package import LinuxSupport
 
 extension IPAddress {
     /// The address of an IPv4 socket address; its port does not matter.

@@ -1,4 +1,4 @@
-package import LinuxPrimitives
+package import LinuxSupport
 
 /// An IPv4 or IPv6 address, with the zone that link-local IPv6 ones need (RFC 4007).
 ///

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// The interface that packets leave through.
 public struct NetworkInterface: Hashable, Sendable, Codable {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// The keys and values of the command's JSON output, schema 1: keys may be added, none is renamed or taken away.
 extension NetworkPath: Codable {

@@ -1,4 +1,4 @@
-import LinuxPrimitives
+import LinuxSupport
 
 /// The path packets to a target would take at one moment, or why there is none. A value: it does not change by itself.
 public struct NetworkPath: Hashable, Sendable {

@@ -1,0 +1,179 @@
+import AsyncHTTPClient
+import LinuxSupport
+import Logging
+import NIOCore
+import NIOHTTP1
+import ReachabilityRetry
+
+/// The attempts of one request.
+final class HTTPAttempts: Sendable {
+    private let transport: HTTPTransport
+    private let request: HTTPClientRequest
+    private let timeout: Duration?
+    private let makeBody: (@Sendable () throws -> HTTPClientRequest.Body)?
+    private let logger: Logger?
+    /// Whether an attempt has begun to send the body.
+    private let hasSentBody = Locked(false)
+    /// The responses of the hops.
+    private let history = Locked<[HTTPClientRequestResponse]>([])
+
+    /// - Parameters:
+    ///   - transport: Sends them.
+    ///   - request: The request as the caller made it.
+    ///   - timeout: The maximum time of an attempt until the response begins.
+    ///   - makeBody: Makes the body for each attempt.
+    ///   - logger: The logger of async-http-client.
+    init(
+        _ transport: HTTPTransport,
+        _ request: HTTPClientRequest,
+        timeout: Duration?,
+        _ makeBody: (@Sendable () throws -> HTTPClientRequest.Body)?,
+        _ logger: Logger?
+    ) {
+        self.transport = transport
+        self.request = request
+        self.timeout = timeout
+        self.makeBody = makeBody
+        self.logger = logger
+    }
+
+    /// Whether the request has a body, and whether that can be sent again.
+    var bodyKind: RequestBodyKind {
+        if makeBody != nil { return .replayable }
+        return request.body.map { $0.isReplayable ? .replayable : .once } ?? .none
+    }
+
+    /// Whether the body has been used up.
+    var isBodyLost: Bool { hasSentBody.withLock { $0 } && bodyKind == .once }
+
+    /// Sends the adapted request of a hop, and returns when its response begins.
+    func send(_ hop: RedirectHop, _ progress: AttemptProgress) async throws -> HTTPClientResponse {
+        var adapted = request
+        adapted.url = hop.request.url
+        adapted.method = HTTPMethod(rawValue: hop.request.method.rawValue)
+        adapted.headers = HTTPHeaders(hop.request.fields.map { ($0.name, $0.value) })
+        if !hop.hasBody { adapted.body = nil }
+        if hop.hasBody, let makeBody { adapted.body = try AttemptError.preparing(makeBody) }
+        let visited = adapted
+        adapted.body = adapted.body?.paced(for: transport.client)
+        let permit = SendPermit(progress)
+        // After the attempt has ended, nothing of it is sent any more.
+        defer { if !permit.revoke(), hop.hasBody { hasSentBody.withLock { $0 = true } } }
+        var response = try await transport.send(
+            adapted,
+            with: permit,
+            trace: hop.traceFields,
+            cuts: progress.cuts,
+            timeout: timeout,
+            logger: logger
+        )
+        let head = HTTPResponseHead(version: response.version, status: response.status, headers: response.headers)
+        response.history = history.withLock { history in
+            history = history.prefix(hop.count) + [HTTPClientRequestResponse(request: visited, responseHead: head)]
+            return history
+        }
+        return response
+    }
+}
+
+extension HTTPClientRequest {
+    /// The request as adapters see it.
+    var plain: PlainRequest {
+        PlainRequest(
+            method: RequestMethod(rawValue: method.rawValue),
+            url: url,
+            fields: headers.map { PlainRequest.Field(name: $0.name, value: $0.value) }
+        )
+    }
+}
+
+/// async-http-client knows whether a body can be sent again, and its length, but has no getter for them. This reads how the body is made up.
+/// A body that is not recognised counts as a stream of unknown length. The worst that a new version can do is that a body is sent in chunks,
+/// and not a second time.
+extension HTTPClientRequest.Body {
+    /// Whether the body can be sent any number of times: bytes in memory, and not a sequence that is read once.
+    var isReplayable: Bool {
+        switch mode?.label {
+        case "byteBuffer": true
+        case "sequence": detail("canBeConsumedMultipleTimes") as? Bool ?? false
+        default: false
+        }
+    }
+
+    /// The length of a stream in bytes; nil if it is not known.
+    private var length: Int64? {
+        guard let length = detail("length").map({ Mirror(reflecting: $0).children.first }) ?? nil else { return nil }
+        return length.label == "known" ? length.value as? Int64 : nil
+    }
+
+    private var mode: Mirror.Child? {
+        Mirror(reflecting: self).descendant("mode").flatMap { Mirror(reflecting: $0).children.first }
+    }
+
+    private func detail(_ name: String) -> Any? {
+        mode.flatMap { Mirror(reflecting: $0.value).descendant(name) }
+    }
+
+    /// The body. A stream is read no faster than it is sent.
+    fileprivate func paced(for client: HTTPClient) -> HTTPClientRequest.Body {
+        if isReplayable { return self }
+        return .stream(PacedStream(base: self, client: client), length: length.map { .known($0) } ?? .unknown)
+    }
+}
+
+/// A stream that stays near the bytes that are sent. async-http-client learns in one thread that the connection accepts no more, and reads the
+/// stream in another: while the first is busy, the second would read as fast as the machine can.
+private struct PacedStream: AsyncSequence, Sendable {
+    /// The maximum number of bytes that are read before the client's threads have taken them.
+    fileprivate static let aheadBytes = 512 << 10
+
+    let base: HTTPClientRequest.Body
+    let client: HTTPClient
+
+    func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), client: client) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var base: HTTPClientRequest.Body.AsyncIterator
+        let client: HTTPClient
+        var ahead = 0
+
+        mutating func next() async throws -> ByteBuffer? {
+            if ahead >= PacedStream.aheadBytes {
+                // Returns when the threads have done all that they were given.
+                for loop in client.eventLoopGroup.makeIterator() { try? await loop.submit {}.get() }
+                ahead = 0
+            }
+            let part = try await base.next(isolation: #isolation)
+            ahead += part?.readableBytes ?? 0
+            return part
+        }
+    }
+}
+
+extension HTTPClientResponse {
+    /// The maximum length of a body that is read to its end so that the connection can be used again, and the maximum time for it. Otherwise
+    /// the connection is closed.
+    private static let discardedBytes = 65536
+    private static let discardTime = Duration.milliseconds(50)
+
+    /// Ends a response that no caller reads.
+    package func discard() async {
+        let length = headers.first(name: "Content-Length").flatMap { Int($0) }
+        if let length, length > Self.discardedBytes { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                var count = 0
+                // A body that breaks off has ended, too.
+                do {
+                    for try await part in body {
+                        count += part.readableBytes
+                        if count > Self.discardedBytes { return }
+                    }
+                } catch {}
+            }
+            group.addTask { try? await ContinuousClock().sleep(for: Self.discardTime) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

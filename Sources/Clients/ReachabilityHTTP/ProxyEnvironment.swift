@@ -1,0 +1,157 @@
+package import AsyncHTTPClient
+import LinuxSupport
+import ReachabilityRetry
+
+/// The proxies that the environment names, read as curl reads them.
+///
+/// | Variable | For |
+/// |---|---|
+/// | `http_proxy`, in lower case only: a web server sets `HTTP_PROXY` from a header of the client (CVE-2016-5385) | `http` |
+/// | `https_proxy`, else `HTTPS_PROXY` | `https` |
+/// | `all_proxy`, else `ALL_PROXY` | schemes without a variable of their own |
+/// | `no_proxy`, else `NO_PROXY` | hosts without: see ``ProxyExceptions`` |
+///
+/// An empty variable counts as unset. A proxy is `[http://][user:password@]host[:port]`, with port 80 by default, or `socks5://host[:port]`,
+/// or `socks5h`, with port 1080; in both the proxy looks names up.
+package struct ProxyEnvironment: Sendable {
+    /// The way to a server.
+    package enum Way: Hashable, Sendable {
+        /// Without a proxy.
+        case direct
+        /// Through a proxy.
+        case proxy(HTTPClient.Configuration.Proxy)
+        /// Through a proxy that cannot be used. The sentence has the reason and a remedy, but nothing of the variable's value, which may
+        /// contain a password.
+        case unusable(String)
+    }
+
+    private let ways: [String: Way]
+    private let exceptions: ProxyExceptions
+
+    /// - Parameter variable: The value of a variable of the environment.
+    package init(_ variable: (String) -> String? = EnvironmentVariable.value(of:)) {
+        func first(_ names: [String]) -> Way? {
+            for name in names {
+                if let value = variable(name), !value.isEmpty { return Self.way(value, in: name) }
+            }
+            return nil
+        }
+        let others = ["all_proxy", "ALL_PROXY"]
+        ways = [
+            "http": first(["http_proxy"] + others) ?? .direct,
+            "https": first(["https_proxy", "HTTPS_PROXY"] + others) ?? .direct,
+        ]
+        let lists = ["no_proxy", "NO_PROXY"].compactMap { variable($0) }.filter { !$0.isEmpty }
+        exceptions = ProxyExceptions(lists.first ?? "")
+    }
+
+    /// The way to the server of an absolute URL; direct if the URL cannot be read.
+    package func way(to url: String) -> Way {
+        guard let url = RequestURL(url), let way = ways[url.scheme], !exceptions.contains(url.host) else {
+            return .direct
+        }
+        return way
+    }
+
+    /// The host whose reachability decides whether a host, in lower case, can be reached: the proxy if either scheme has one, else the host.
+    package func asked(for host: String) -> String {
+        guard !exceptions.contains(host) else { return host }
+        for case .proxy(let proxy)? in [ways["https"], ways["http"]] { return proxy.host }
+        return host
+    }
+
+    private static func way(_ value: String, in name: String) -> Way {
+        let parts = value.firstRange(of: "://").map { (value[..<$0.lowerBound].lowercased(), value[$0.upperBound...]) }
+        let (scheme, rest) = parts ?? ("http", value[...])
+        guard ["http", "socks5", "socks5h"].contains(scheme) else {
+            return .unusable("\(name) names a proxy that is neither http:// nor socks5://: name such a one")
+        }
+        // A port in the text is the same under both schemes.
+        guard let one = RequestURL("http://\(rest)"), let other = RequestURL("https://\(rest)") else {
+            return .unusable("\(name) names no proxy: write http://host:port")
+        }
+        let port = one.port == other.port ? one.port : scheme == "http" ? 80 : 1080
+        guard scheme == "http" else {
+            guard one.userInfo == nil else {
+                return .unusable(
+                    "\(name) has a user for a SOCKS proxy, which is not supported: name a proxy without a user"
+                )
+            }
+            return .proxy(.socksServer(host: one.host, port: port))
+        }
+        return .proxy(.server(host: one.host, port: port, authorization: one.userInfo.map(authorization)))
+    }
+
+    private static func authorization(_ userInfo: String) -> HTTPClient.Authorization {
+        let parts = userInfo.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        return .basic(username: decoded(parts[0]), password: parts.count > 1 ? decoded(parts[1]) : "")
+    }
+
+    /// The text without percent-encoding (RFC 3986, section 2.1). A percent sign that encodes nothing stays.
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2,
+                digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// The hosts that `no_proxy` lists, between commas or blanks, as curl reads it.
+///
+/// | Entry | Hosts |
+/// |---|---|
+/// | `*` alone | all |
+/// | `example.org`, `.example.org` | that name, and all that end with a dot and it |
+/// | `192.0.2.1`, `2001:db8::1`, `[2001:db8::1]` | that address |
+/// | `192.0.2.0/24`, `2001:db8::/32` | the addresses that begin so |
+///
+/// Names are not looked up, so an address in the list does not match a host given by name.
+package struct ProxyExceptions: Sendable {
+    private let hasAll: Bool
+    private let names: [String]
+    private let prefixes: [AddressPrefix]
+
+    /// Reads a list. An entry that is not an address or a prefix is a name.
+    package init(_ list: String) {
+        let entries = list.unicodeScalars.split { $0 == "," || $0.properties.isWhitespace }
+            .map { Substring($0).lowercased() }
+        hasAll = entries == ["*"]
+        prefixes = entries.compactMap(Self.prefix)
+        names = entries.filter { Self.prefix($0) == nil }.map { Self.name($0) }.filter { !$0.isEmpty }
+    }
+
+    /// Whether a host, without the brackets of an IPv6 address, is contacted without a proxy.
+    package func contains(_ host: String) -> Bool {
+        if hasAll { return true }
+        if let address = AddressLiteral(host)?.wire { return prefixes.contains { $0.contains(address) } }
+        let host = Self.name(host.lowercased())
+        return names.contains { host == $0 || host.hasSuffix(".\($0)") }
+    }
+
+    /// The name without a leading and a trailing dot.
+    private static func name(_ text: String) -> String {
+        let text = text.hasPrefix(".") ? text.dropFirst() : text[...]
+        return String(text.hasSuffix(".") ? text.dropLast() : text)
+    }
+
+    private static func prefix(_ text: String) -> AddressPrefix? {
+        let parts = text.split(at: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        var address = parts[0]
+        if address.hasPrefix("["), address.hasSuffix("]") { address = address.dropFirst().dropLast() }
+        guard let address = AddressLiteral(String(address))?.wire else { return nil }
+        guard parts.count > 1 else { return AddressPrefix(host: address) }
+        guard let length = Int(parts[1]), (0...address.family.bitCount).contains(length) else { return nil }
+        return AddressPrefix(address, length: length)
+    }
+}

@@ -1,0 +1,292 @@
+import LinuxSupport
+
+/// A request that is retried and follows redirects, with any HTTP client.
+package struct RetriedRequest<Value: Sendable>: Sendable {
+    /// The request as the caller made it, with its idempotency key.
+    package let request: PlainRequest
+    /// The host of its URL, without brackets; empty or nil for none.
+    package let host: String?
+    package let policy: RetryPolicy
+    package let options: RequestRetryOptions
+    /// Whether the request has a body, and whether that can be sent again.
+    package let body: RequestBodyKind
+    /// Whether the body has been used up by an attempt that failed with this error.
+    package let isBodyLost: @Sendable (any Error) -> Bool
+    /// Ends a response that is not kept, and whose body is not read.
+    package let letGo: @Sendable (Value) async -> Void
+    /// Makes one attempt with the adapted request of a hop, and returns when the response has begun.
+    package let send: @Sendable (RedirectHop, AttemptProgress) async throws -> ClientAnswer<Value>
+    /// Whether the request needs a path to its host. A Unix domain socket does not.
+    package let needsPath: Bool
+    /// Whether the client reports the status of a response.
+    private let tellsStatus: Bool
+
+    package init(
+        _ request: PlainRequest,
+        host: String?,
+        policy: RetryPolicy,
+        options: RequestRetryOptions,
+        needsPath: Bool = true,
+        tellsStatus: Bool = true,
+        body: RequestBodyKind,
+        isBodyLost: @escaping @Sendable (any Error) -> Bool = { _ in false },
+        letGo: @escaping @Sendable (Value) async -> Void = { _ in },
+        send: @escaping @Sendable (RedirectHop, AttemptProgress) async throws -> ClientAnswer<Value>
+    ) {
+        self.request = options.idempotency.adding(to: request)
+        self.host = host
+        self.policy = policy
+        self.options = options
+        self.needsPath = needsPath
+        self.tellsStatus = tellsStatus
+        self.body = body
+        self.isBodyLost = isBodyLost
+        self.letGo = letGo
+        self.send = send
+    }
+
+    /// Sends the request until there is a response to keep: one that is not retried, or the last one if no further retry is allowed.
+    ///
+    /// - Throws: ``RetryError`` if the last attempt had no response, or one that is refused, or one that was discarded for a retry that was not
+    ///   made.
+    package func run() async throws(RetryError) -> RetryOutcome<Value> {
+        try await run(on: Timeline(options.clock))
+    }
+
+    func run(on clock: Timeline) async throws(RetryError) -> RetryOutcome<Value> {
+        let trace = options.tracer?.begin(request)
+        do throws(RetryError) {
+            let outcome = try await follow(on: clock, trace)
+            trace?.end(status: status(of: outcome.value), error: nil)
+            return RetryOutcome(value: outcome.value.value, attempts: outcome.attempts, ending: outcome.ending)
+        } catch {
+            trace?.end(status: nil, error: error)
+            throw error
+        }
+    }
+
+    /// Goes from hop to hop.
+    private func follow(
+        on clock: Timeline,
+        _ trace: (any RequestTrace)?
+    ) async throws(RetryError) -> RetryOutcome<ClientAnswer<Value>> {
+        var (hop, target) = try first()
+        var attempts: [RetryAttempt] = []
+        while true {
+            let latest = LatestRequest()
+            let work = work(hop, target, latest, trace)
+            let run = RetryRun.make(work, at: target, options.coordinator, on: clock, after: attempts.count)
+            let ending = await run.end()
+            attempts += run.attempts
+            let answer: ClientAnswer<Value>
+            switch run.result {
+            case .kept(let kept, _)?: answer = kept
+            case .held(let held, _)? where ending?.leavesAnswer == true:
+                return RetryOutcome(value: held, attempts: attempts, ending: ending)
+            case .held(let held, _)?:
+                await letGo(held.value)
+                fallthrough
+            default: throw RetryError(ending: ending ?? .cancelled, target: target, attempts: attempts)
+            }
+            switch step(hop, answer.head, latest) {
+            case .keep: return RetryOutcome(value: answer, attempts: attempts)
+            case .fail(let failure):
+                await letGo(answer.value)
+                attempts[attempts.count - 1].error = failure
+                throw RetryError(ending: .notRetryable, target: target, attempts: attempts)
+            case .follow(let next):
+                await letGo(answer.value)
+                work.tell(.redirected(target, to: next.request.url), options.coordinator)
+                hop = next
+                do throws(RetryError) {
+                    target = try self.target(of: next, at: RequestURL(next.request.url)?.host ?? host ?? "")
+                } catch {
+                    throw RetryError(ending: error.ending, target: target, attempts: attempts + error.attempts)
+                }
+            }
+        }
+    }
+
+    private func step(_ hop: RedirectHop, _ head: AnswerHead, _ latest: LatestRequest) -> RedirectStep {
+        guard (300..<400).contains(head.status) else { return .keep }
+        return hop.step(
+            after: head.status,
+            location: head["Location"],
+            sentTo: latest.request?.url ?? hop.request.url,
+            isReplayable: body.isReplayable,
+            idempotency: options.idempotency,
+            by: options.redirects ?? .follow()
+        )
+    }
+
+    func work(
+        _ hop: RedirectHop,
+        _ target: RetryTarget,
+        _ latest: LatestRequest,
+        _ trace: (any RequestTrace)?
+    ) -> RetryWork<ClientAnswer<Value>> {
+        let progress = AttemptProgress(resumes: options.resumes)
+        var work = RetryWork<ClientAnswer<Value>>(
+            policy: policy,
+            waitsFirst: needsPath || policy.waitsFirst,
+            observer: options.observer
+        ) { _ in
+            await attempt(hop, progress, latest, trace)
+        }
+        if let trace {
+            work.observer = { [observer = options.observer] event in
+                trace.record(event)
+                observer?(event)
+            }
+        }
+        work.letGo = { [letGo] in await letGo($0.value) }
+        if needsPath {
+            work.progress = progress
+            work.connectTimeout = options.connectTimeout
+        }
+        if let retrier = options.retrier, hop.isFirstOrigin {
+            work.ask = { [idempotency = options.idempotency] retries, stage, error in
+                var error = error
+                switch error as? AttemptError {
+                case .adapterFailed, .bodyNotReplayable: return .doNotRetry
+                case .refused(_, let cause): error = cause
+                default: break
+                }
+                let failed = FailedRequest(
+                    request: latest.request ?? hop.request,
+                    retryCount: retries,
+                    stage: stage,
+                    idempotency: idempotency
+                )
+                return await retrier.retry(failed, dueTo: error)
+            }
+        }
+        return work
+    }
+
+    private func attempt(
+        _ hop: RedirectHop,
+        _ progress: AttemptProgress,
+        _ latest: LatestRequest,
+        _ trace: (any RequestTrace)?
+    ) async -> AttemptResult<ClientAnswer<Value>> {
+        guard let attempt = trace?.beginAttempt(hop.request) else { return await self.attempt(hop, progress, latest) }
+        var hop = hop
+        hop.traceFields = attempt.fields
+        let result = await attempt.run { [hop] in await self.attempt(hop, progress, latest) }
+        switch result {
+        case .kept(let answer, _): attempt.end(latest.request, status: status(of: answer), error: nil)
+        case .held(let answer, let error): attempt.end(latest.request, status: status(of: answer), error: error)
+        case .failed(let error):
+            attempt.end(latest.request, status: (error as? any RetryableError)?.failureStage?.status, error: error)
+        }
+        return result
+    }
+
+    private func status(of answer: ClientAnswer<Value>) -> Int? { tellsStatus ? answer.head.status : nil }
+
+    private func attempt(
+        _ hop: RedirectHop,
+        _ progress: AttemptProgress,
+        _ latest: LatestRequest
+    ) async -> AttemptResult<ClientAnswer<Value>> {
+        do {
+            var adapted = hop
+            if hop.isFirstOrigin, let adapter = options.adapter {
+                adapted.request = try await AttemptError.preparing { try await adapter.adapt(hop.request) }
+            }
+            try AttemptError.preparing { [adapted] in try adapted.traced.check() }
+            latest.request = adapted.request
+            return try await judge(try await send(adapted, progress), hop, latest)
+        } catch let error as CancellationError {
+            return .failed(error)
+        } catch  where hop.hasBody && isBodyLost(error) {
+            return .failed(AttemptError.bodyNotReplayable(error))
+
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func judge(
+        _ answer: ClientAnswer<Value>,
+        _ hop: RedirectHop,
+        _ latest: LatestRequest
+    ) async throws -> AttemptResult<ClientAnswer<Value>> {
+        let head = answer.head
+        let isRetried = policy.statuses.contains(head.status)
+        if !isRetried, step(hop, head, latest) != .keep { return .kept(answer, isGood: true) }
+        do {
+            try await options.validate?(head)
+        } catch {
+            await letGo(answer.value)
+            if error is CancellationError { throw error }
+            return .failed(isRetried ? StatusFailure(head) : AttemptError.refused(status: head.status, error))
+        }
+        guard isRetried else { return .kept(answer, isGood: (200..<300).contains(head.status)) }
+        let failure: any RetryableError = StatusFailure(head)
+        if hop.hasBody, isBodyLost(failure) { return .held(answer, AttemptError.bodyNotReplayable(failure)) }
+        return .held(answer, failure)
+    }
+
+    /// The first hop and its target.
+    func first() throws(RetryError) -> (hop: RedirectHop, target: RetryTarget) {
+        do throws(InvalidRequest) {
+            try request.check()
+        } catch {
+            throw RetryError(refused: error, priority: options.priority)
+        }
+        return (RedirectHop(request: request, hasBody: body != .none), try target())
+    }
+
+    /// The target of the first hop.
+    func target() throws(RetryError) -> RetryTarget {
+        try target(of: RedirectHop(request: request, hasBody: body != .none), at: host ?? "")
+    }
+
+    private func target(of hop: RedirectHop, at host: String) throws(RetryError) -> RetryTarget {
+        let method = hop.request.method
+        let isRepeatable = policy.methods?.contains(method) ?? method.isIdempotent
+        do throws(RetryTargetError) {
+            return try RetryTarget(
+                host: options.host ?? host,
+                isRepeatable: isRepeatable || options.idempotency.hasKey(hop.request),
+                priority: options.priority
+            )
+        } catch {
+            throw RetryError(refused: error, priority: options.priority)
+        }
+    }
+}
+
+/// The body of a request, as far as repetitions depend on it.
+package enum RequestBodyKind: Sendable {
+    case none
+    /// A body that can be sent any number of times.
+    case replayable
+    /// A body that is read once.
+    case once
+
+    var isReplayable: Bool { self != .once }
+}
+
+extension RetryError.Ending {
+    /// Whether the caller receives the response of the last attempt.
+    fileprivate var leavesAnswer: Bool { self != .cancelled && self != .shutDown }
+}
+
+/// The adapted request of the latest attempt.
+final class LatestRequest: Sendable {
+    private let state = Locked<PlainRequest?>(nil)
+
+    var request: PlainRequest? {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}
+
+extension StatusFailure {
+    fileprivate init(_ head: AnswerHead) {
+        self.init(status: head.status, retryAfter: head["Retry-After"], date: head["Date"])
+    }
+}

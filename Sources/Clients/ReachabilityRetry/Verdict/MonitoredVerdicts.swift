@@ -1,0 +1,166 @@
+import LinuxSupport
+public import NetworkReachability
+
+/// The verdicts of `NetworkReachabilityManager`, with one manager and one listener for each host that retries wait for.
+public struct MonitoredVerdicts: VerdictSource {
+    private let makeManager: @Sendable (String?) -> NetworkReachabilityManager?
+    /// The managers of the network at large and of addresses. The first keeps the monitor that all share.
+    private let kept = Locked<[String?: Kept]>([:])
+
+    /// The maximum number of managers that are kept.
+    private static let keptPlaces = 256
+
+    private struct Kept {
+        let manager: NetworkReachabilityManager
+        /// Has the monitor follow the place, from the second question on.
+        var token: NetworkReachabilityToken?
+    }
+
+    /// The verdicts of the kernel.
+    ///
+    /// - Parameter options: The options of the managers, except `nameResolutionWait`: no verdict waits for the name service.
+    public init(options: NetworkReachabilityOptions = NetworkReachabilityOptions()) {
+        var options = options
+        options.nameResolutionWait = .zero
+        self.init { [options] host in
+            guard let host else { return try? NetworkReachabilityManager(options: options) }
+            return try? NetworkReachabilityManager(host: host, options: options)
+        }
+    }
+
+    /// The verdicts of other managers, for example those of a fake kernel.
+    ///
+    /// - Parameter makeManager: Makes a manager for a host, or for the network at large if the host is nil. If it returns nil, the verdict is
+    ///   unknown, and retries wait by the clock.
+    public init(makeManager: @escaping @Sendable (_ host: String?) -> NetworkReachabilityManager?) {
+        self.makeManager = makeManager
+    }
+
+    /// Begins to follow a host.
+    public func watch(
+        _ host: String?,
+        _ listener: @escaping @Sendable (RetryVerdict) -> Void
+    ) -> any VerdictWatch {
+        ManagerWatch(makeManager(host), listener)
+    }
+
+    /// Returns the verdict on an address or on the network at large. Asks no name service: for a name it returns the verdict on the network at
+    /// large if that is not reachable, else unknown.
+    ///
+    /// The kernel is queried the first time. From the second time on the monitor follows the place, and the kernel is queried only after it
+    /// has announced a change.
+    public func ask(_ host: String?) -> RetryVerdict {
+        if let host, IPAddress(host) != nil { return path(of: host).map { RetryVerdict($0) } ?? .unknown }
+        guard let path = path(of: nil), host == nil || path.status == .notReachable else { return .unknown }
+        return RetryVerdict(path)
+    }
+
+    /// Whether packets to the address stay on this machine, by the kernel's route lookup.
+    public func isLocal(_ address: String) -> Bool {
+        guard IPAddress(address) != nil, let flags = makeManager(address)?.path.flags else { return true }
+        return flags.contains(.isLocalAddress)
+    }
+
+    /// Addresses of documentation prefixes that are routed as the network at large is.
+    public func unassignedAddresses() -> [String] {
+        guard let atLarge = manager(of: nil)?.options.addressesAtLarge else { return [] }
+        return UnassignedAddress.choose(towards: atLarge) { manager(of: $0.description) }.map(\.description)
+    }
+
+    private func manager(of place: String?) -> NetworkReachabilityManager? {
+        kept.withLock { $0[place]?.manager } ?? makeManager(place)
+    }
+
+    private func path(of place: String?) -> NetworkPath? {
+        guard let known = kept.withLock({ $0[place] }) else {
+            guard let manager = makeManager(place) else { return nil }
+            kept.withLock { kept in
+                if place == nil || kept.count < Self.keptPlaces { kept[place] = Kept(manager: manager) }
+            }
+            return manager.path
+        }
+        if known.token == nil {
+            let token = known.manager.addPathListener(for: .egress, onQueue: nil) { _ in }
+            kept.withLock { $0[place]?.token = token }
+        }
+        return known.manager.knownPath ?? known.manager.path
+    }
+}
+
+/// A manager and its listener.
+private final class ManagerWatch: VerdictWatch {
+    private struct State {
+        var token: NetworkReachabilityToken?
+        /// The status that the latest subscription delivered last; nil before the first.
+        var notified: NetworkReachabilityStatus?
+        /// The number of the latest subscription. Deliveries of earlier ones are ignored.
+        var number = 0
+    }
+
+    private let manager: NetworkReachabilityManager?
+    private let listener: @Sendable (RetryVerdict) -> Void
+    private let state: Locked<State> = Locked(State())
+
+    init(_ manager: NetworkReachabilityManager?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) {
+        self.manager = manager
+        self.listener = listener
+        subscribe()
+    }
+
+    /// A listener receives changes only. If a query has seen a loss that is over before the listener receives it, the listener would receive
+    /// nothing. A new listener receives the current path in any case.
+    func ask() -> RetryVerdict {
+        guard let manager else { return .unknown }
+        let path = manager.path
+        if let notified = state.withLock({ $0.notified }), notified != path.status { subscribe() }
+        return RetryVerdict(path)
+    }
+
+    private func subscribe() {
+        let number = state.withLock { state in
+            state.number += 1
+            state.notified = nil
+            return state.number
+        }
+        let token = manager?.addPathListener(for: .egress, onQueue: nil) { [weak self] path in self?.hear(path, number)
+        }
+        let previous = state.withLock { state in
+            guard state.number == number else { return token }
+            defer { state.token = token }
+            return state.token
+        }
+        previous?.cancel()
+    }
+
+    private func hear(_ path: NetworkPath, _ number: Int) {
+        let isLatest = state.withLock { state in
+            guard state.number == number else { return false }
+            state.notified = path.status
+            return true
+        }
+        if isLatest { listener(RetryVerdict(path)) }
+    }
+}
+
+extension RetryVerdict {
+    /// The verdict a path stands for.
+    public init(_ path: NetworkPath) {
+        self.init(
+            status: Status(path.status),
+            reason: path.reason.map { Reason(rawValue: $0.rawValue, words: $0.description) },
+            generation: path.generation,
+            source: path.source?.description
+        )
+    }
+}
+
+extension RetryVerdict.Status {
+    fileprivate init(_ status: NetworkReachabilityStatus) {
+        self =
+            switch status {
+            case .unknown: .unknown
+            case .notReachable: .notReachable
+            case .reachable: .reachable
+            }
+    }
+}

@@ -1,0 +1,74 @@
+import LinuxSupport
+import Logging
+
+/// Decides whether a server is trusted. The protocol of Alamofire 5, with the errors typed.
+///
+/// Evaluators are values or immutable objects; any thread may call one at any time.
+public protocol ServerTrustEvaluating: Sendable {
+    /// Returns if the server is trusted, at once: nothing is waited for and nobody is asked over the network.
+    ///
+    /// - Parameters:
+    ///   - trust: What the server has shown, and the time that counts.
+    ///   - host: The host name or address the connection was meant for.
+    /// - Throws: ``ServerTrustError`` if it is not trusted. Own evaluators give ``TrustFailure/custom(_:)`` as the reason.
+    func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError)
+
+    /// The same, but may wait and ask others, for revocation. Clients call this one; without an own implementation it is
+    /// ``evaluate(_:forHost:)``.
+    func evaluateOnline(_ trust: ServerTrust, forHost host: String) async throws(ServerTrustError)
+}
+
+extension ServerTrustEvaluating {
+    /// Asks nobody.
+    public func evaluateOnline(_ trust: ServerTrust, forHost host: String) async throws(ServerTrustError) {
+        try evaluate(trust, forHost: host)
+    }
+}
+
+/// What every client should do at least: a valid chain to an anchor, and the right host.
+public struct DefaultTrustEvaluator: ServerTrustEvaluating {
+    private let validateHost: Bool
+
+    /// - Parameter validateHost: Whether the certificate must be for the host. Without, anybody with a certificate for
+    ///   anything is trusted.
+    public init(validateHost: Bool = true) {
+        self.validateHost = validateHost
+    }
+
+    /// A chain, and the host.
+    public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
+        _ = try trust.validatedChain(forHost: host, validateHost: validateHost)
+    }
+}
+
+/// Trusts **everybody**: whoever sits between reads and changes all that is sent. Only for a test machine of your own; pinning its
+/// certificate (``PinnedCertificatesTrustEvaluator`` with `acceptSelfSignedCertificates`) is as easy, and safe.
+///
+/// It is loud: the log has a warning, once for each host.
+public struct DisabledTrustEvaluator: ServerTrustEvaluating {
+    /// Think twice.
+    public init() {}
+
+    /// Returns, and warns.
+    public func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
+        guard WarnedHosts.disabled.insert(host) else { return }
+        trust.logger.warning("server trust is disabled for \(host): anybody may be answering in its name")
+    }
+}
+
+/// Hosts that have been warned of once in this process. Bounded, for the names come from outside: a flood of them begins anew.
+struct WarnedHosts: Sendable {
+    static let disabled = WarnedHosts()
+    static let lackOfBackup = WarnedHosts()
+
+    private static let limit = 4096
+    private let hosts = Locked<Set<String>>([])
+
+    /// False if the host was there already.
+    func insert(_ host: String) -> Bool {
+        hosts.withLock { hosts in
+            if hosts.count >= Self.limit { hosts = [] }
+            return hosts.insert(host).inserted
+        }
+    }
+}

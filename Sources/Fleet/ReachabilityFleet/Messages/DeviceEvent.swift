@@ -1,0 +1,164 @@
+import LinuxSupport
+package import ReachabilityLedger
+
+/// An outage as the machine that had it tells it.
+package struct DeviceOutage: Hashable, Sendable {
+    /// The same whenever it is told of.
+    package let id: String
+    package let target: String
+    package let attribution: Attribution
+    package let cause: OutageCause?
+    /// By the machine's wall clock, since 1970.
+    package let start: Duration
+    /// Nil while it lasts.
+    package let end: Duration?
+
+    package init(
+        id: String,
+        target: String,
+        attribution: Attribution,
+        cause: OutageCause?,
+        start: Duration,
+        end: Duration?
+    ) {
+        (self.id, self.target, self.attribution, self.cause) = (id, target, attribution, cause)
+        (self.start, self.end) = (start, end)
+    }
+}
+
+/// One message on the topic `event` of a machine.
+package struct DeviceEvent: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// As much as is known of it now.
+        case outage(DeviceOutage)
+        /// The machine had slept for so long, until now.
+        case resumed(Duration)
+        /// Everything that was missed has been told.
+        case caughtUp
+        /// From here on it tells again, as it was asked to with this mark.
+        case replaying(mark: String)
+    }
+
+    package let session: String
+    /// Its place in the machine's log; nil where it has none, as what is read from the history.
+    package let position: EventPosition?
+    /// The last place in the log that was told before, by this session or an earlier one: who does not know it has missed something. Nil
+    /// where nothing was.
+    package let after: EventPosition?
+    /// What the machine's wall clock says as this is sent, since 1970: what else it says of times is to be seen by it.
+    package let wall: Duration
+    package let kind: Kind
+
+    package init(
+        session: String,
+        position: EventPosition?,
+        after: EventPosition? = nil,
+        wall: Duration,
+        kind: Kind
+    ) {
+        (self.session, self.position, self.after, self.wall, self.kind) = (session, position, after, wall, kind)
+    }
+}
+
+extension DeviceOutage {
+    /// As `/v1/outages` of the service has it, and the events of machines.
+    init(_ payload: Payload) throws(PayloadError) {
+        let cause = try payload.optionalText("cause", longest: 64)
+        guard let start = try payload.optionalTimestamp("start") else { throw PayloadError("\"start\" is missing") }
+        self.init(
+            id: try payload.text("id", longest: 128),
+            target: try payload.text("target", longest: 256),
+            attribution: try payload.word("attribution"),
+            cause: cause.map { OutageCause(rawValue: $0) },
+            start: start,
+            end: try payload.optionalTimestamp("end")
+        )
+        if let end, end < start { throw PayloadError("it ends before it begins") }
+    }
+
+    var object: JSONObject {
+        var object = JSONObject()
+        object.add("id", id)
+        object.add("target", target)
+        object.add("attribution", attribution.rawValue)
+        object.add("cause", cause?.rawValue)
+        object.add("start", Timestamp(real: start))
+        object.add("end", end.map { Timestamp(real: $0).text })
+        return object
+    }
+}
+
+extension DeviceEvent {
+    private enum Word: String { case outage, resumed, caughtUp, replaying }
+
+    package init(_ bytes: [UInt8]) throws(PayloadError) {
+        let payload = try Payload(bytes)
+        session = try payload.text("session", longest: 64)
+        wall = try payload.time("wall")
+        position = try payload.optionalPosition("id")
+        after = try payload.optionalPosition("after")
+        switch try payload.word("event", Word.self) {
+        case .outage:
+            guard let object = try payload.optionalObject("outage") else { throw PayloadError("\"outage\" is missing") }
+            kind = .outage(try DeviceOutage(object))
+        case .resumed:
+            kind = .resumed(.milliseconds(Int64(try payload.count("sleepMilliseconds", upTo: Payload.latest))))
+        case .caughtUp: kind = .caughtUp
+        case .replaying: kind = .replaying(mark: try payload.text("mark", longest: 64))
+        }
+    }
+
+    package var bytes: [UInt8] {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("session", session)
+        object.add("id", position?.description)
+        if let after { object.add("after", after.description) }
+        object.add("wall", wall.milliseconds)
+        switch kind {
+        case .outage(let outage):
+            object.add("event", Word.outage.rawValue)
+            object.add("outage", outage.object)
+        case .resumed(let sleep):
+            object.add("event", Word.resumed.rawValue)
+            object.add("sleepMilliseconds", sleep.milliseconds)
+        case .caughtUp: object.add("event", Word.caughtUp.rawValue)
+        case .replaying(let mark):
+            object.add("event", Word.replaying.rawValue)
+            object.add("mark", mark)
+        }
+        return object.bytes
+    }
+}
+
+/// The place of an event in a machine's own log: the run of its service, and the event's number in it.
+package struct EventPosition: Hashable, Sendable, CustomStringConvertible {
+    /// Another for each run of the service, for numbers begin anew.
+    package let epoch: String
+    package let number: UInt64
+
+    package init(epoch: String, number: UInt64) {
+        (self.epoch, self.number) = (epoch, number)
+    }
+
+    /// Reads `epoch.number`; nil for another text.
+    package init?(_ text: String) {
+        let parts = text.split(at: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...32).contains(parts[0].utf8.count), let number = UInt64(parts[1]),
+            parts[0].utf8.allSatisfy({ Self.digits.contains($0) })
+        else { return nil }
+        self.init(epoch: String(parts[0]), number: number)
+    }
+
+    private static let digits = Set("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
+
+    package var description: String { "\(epoch).\(number)" }
+}
+
+extension Payload {
+    func optionalPosition(_ key: String) throws(PayloadError) -> EventPosition? {
+        guard let text = try optionalText(key, longest: 64) else { return nil }
+        guard let position = EventPosition(text) else { throw PayloadError("\"\(key)\" is no place in a log") }
+        return position
+    }
+}

@@ -1,0 +1,178 @@
+package import MQTT
+package import ReachabilityFleet
+
+/// What an agent does next. A value that decides, and does nothing itself.
+///
+/// It connects when the kernel has a path to the broker. On each connection it says that it is there (birth), and tells what came after
+/// its cursor, at most 20 events a second, then `caughtUp`; from then on each event as it happens. The cursor follows the broker's
+/// acknowledgements, so that an agent which is killed tells some events twice, and loses none.
+package struct AgentMachine {
+    package enum Input: Sendable {
+        /// Whether there is a path to the broker, and why not.
+        case path(isSatisfied: Bool, reason: String? = nil)
+        /// Whether there is a path to the internet, in a word.
+        case internet(String)
+        /// - Parameter connection: Its number.
+        case broker(BrokerEvent, connection: UInt64)
+        case page(Result<EventPage, EventLogError>, read: UInt64)
+        case history(Result<[DeviceOutage], EventLogError>, read: UInt64)
+        case answered(DeviceAnswer)
+        /// Time has passed.
+        case time
+        /// It is to end, for a reason.
+        case leave(String)
+    }
+
+    package enum Action: Hashable, Sendable {
+        case connect(BrokerOptions, connection: UInt64)
+        /// The token of the message is told to ``sent(_:_:)`` before anything else.
+        case publish(BrokerMessage, Purpose)
+        case subscribe([String])
+        case close, abandon
+        /// Asks for events, answered with ``Input/page(_:read:)``.
+        case read(after: EventPosition?, waiting: Bool, read: UInt64)
+        /// Asks for outages, answered with ``Input/history(_:read:)``.
+        case readHistory(since: Duration, read: UInt64)
+        case answer(DeviceCommand)
+        case save(AgentCursor)
+        /// Sees how long the certificate is valid, and says what is to be done.
+        case lookAtCertificate
+        case say(String)
+        case end
+    }
+
+    package enum Purpose: Hashable, Sendable {
+        case state, event, caughtUp, farewell, answer
+    }
+
+    /// What it takes from the world.
+    package struct Surroundings: Sendable {
+        package var boot: String
+        /// Now, on a clock that only the machine is told.
+        package var now: @Sendable () -> Duration
+        package var bootTime: @Sendable () -> Duration
+        package var wall: @Sendable () -> Duration
+        /// From 0 to 1.
+        package var chance: @Sendable () -> Double
+
+        package init(
+            boot: String,
+            now: @escaping @Sendable () -> Duration,
+            bootTime: @escaping @Sendable () -> Duration,
+            wall: @escaping @Sendable () -> Duration,
+            chance: @escaping @Sendable () -> Double
+        ) {
+            (self.boot, self.now, self.bootTime, self.wall, self.chance) = (boot, now, bootTime, wall, chance)
+        }
+    }
+
+    enum Link: Hashable {
+        /// There is no path.
+        case idle
+        case waiting(until: Duration)
+        case connecting(until: Duration)
+        case connected
+        case leaving(until: Duration)
+        case over
+    }
+
+    let options: AgentOptions
+    let world: Surroundings
+    var link = Link.idle
+    var hasPath = false
+    /// Why there is no path.
+    var lackReason: String?
+    var internet = "unknown"
+    /// The number of the connection that is or was last.
+    var connection: UInt64 = 0
+    var session = ""
+    /// What is spoken with the broker.
+    var version = VersionChoice()
+    /// Attempts in a row that came to nothing: no broker took a word.
+    var failures = 0
+    var conflict = NameConflict()
+    /// Whether the broker has taken one on this connection.
+    var isHeard = false
+    /// What was said since there was a connection last: each thing once, also where a broker that refuses is heard as one that is lost at times.
+    var complaints: Set<String> = []
+    var refreshAt: Duration?
+    /// When to look at the certificate; nil where there is none.
+    var lookAt: Duration?
+    var purposes: [PublishToken: Purpose] = [:]
+    var telling: AgentTelling
+    var bucket = CommandBucket()
+    private var actions: [Action] = []
+
+    package init(_ options: AgentOptions, cursor: AgentCursor?, _ world: Surroundings) {
+        (self.options, self.world) = (options, world)
+        telling = AgentTelling(cursor: cursor)
+        lookAt = options.tls.certificate.map { _ in .zero }
+    }
+
+    /// When it wants to be told that time has passed.
+    package var deadline: Duration? {
+        let link: Duration? =
+            switch self.link {
+            case .waiting(let until), .connecting(let until), .leaving(let until): until
+            case .idle, .connected, .over: nil
+            }
+        guard self.link != .over else { return nil }
+        let own = self.link == .connected ? [refreshAt, telling.deadline] : [link]
+        return (own + [lookAt]).compactMap(\.self).min()
+    }
+
+    package mutating func take(_ input: Input) -> [Action] {
+        actions = []
+        switch input {
+        case .path(let isSatisfied, let reason): changePath(isSatisfied, reason)
+        case .internet(let word): changeInternet(word)
+        case .broker(let event, let connection):
+            if connection == self.connection { hear(event) }
+        case .page(let page, let read):
+            if telling.take(page, read: read, at: world.now()) { sayFault(page) }
+        case .history(let history, let read):
+            if telling.take(history, read: read, at: world.now()) { sayFault(history) }
+        case .answered(let answer):
+            if link == .connected {
+                publish(.detail, answer.bytes(session: session), .answer)
+            }
+        case .time: passTime()
+        case .leave(let reason): leave(reason)
+        }
+        if link == .connected { tell() }
+        return actions
+    }
+
+    /// A message is on its way.
+    package mutating func sent(_ token: PublishToken, _ purpose: Purpose) {
+        purposes[token] = purpose
+        if purpose == .event { telling.sent(token) }
+    }
+
+    mutating func act(_ action: Action) { actions.append(action) }
+
+    mutating func publish(
+        _ kind: FleetTopic.Kind,
+        _ payload: [UInt8],
+        _ purpose: Purpose,
+        isRetained: Bool = false
+    ) {
+        let message = BrokerMessage(
+            topic: options.topic(kind),
+            payload: payload,
+            isRetained: isRetained,
+            expiry: isRetained ? options.expiry : nil
+        )
+        act(.publish(message, purpose))
+    }
+
+    /// Says a thing once.
+    mutating func complain(_ text: String) {
+        if complaints.insert(text).inserted { act(.say(text)) }
+    }
+
+    private mutating func sayFault<Value>(_ result: Result<Value, EventLogError>) {
+        guard case .failure(.unavailable(let text)) = result else { return }
+        act(.say(text))
+    }
+}

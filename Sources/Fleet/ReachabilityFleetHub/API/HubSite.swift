@@ -1,0 +1,103 @@
+import LinuxSupport
+import ReachabilityFleet
+import ReachabilityLedger
+import ReachabilityServer
+
+/// A site, with how many of its machines are how.
+struct HubSite {
+    let name: String
+    private(set) var standings: [DevicePresence.Standing: Int] = [:]
+    /// How many are in which state, as bars show it.
+    private(set) var accounts: [LedgerAccount: Int] = [:]
+    /// How many are silent, or have an outage that lasts.
+    private(set) var affected = 0
+    /// How many are silent, and nobody knows why.
+    private(set) var unexplained = 0
+    /// Its open incidents, the latest first.
+    private(set) var incidents: [FleetIncident] = []
+
+    private init(name: String) {
+        self.name = name
+    }
+
+    var deviceCount: Int { standings.values.reduce(0, +) }
+
+    func count(_ standing: DevicePresence.Standing) -> Int { standings[standing] ?? 0 }
+
+    /// All of them, in the order of their names.
+    static func all(_ hub: Hub) -> [HubSite] {
+        var sites: [String: HubSite] = [:]
+        let faults = hub.lastingFaults
+        for device in hub.devices.values {
+            let name = device.place.site
+            var site = sites.removeValue(forKey: name) ?? HubSite(name: name)
+            site.standings[device.presence.standing, default: 0] += 1
+            site.accounts[hub.account(of: device, faults), default: 0] += 1
+            if device.presence.standing == .silent || faults[device.place] != nil { site.affected += 1 }
+            if hub.isUnexplained(device.place) { site.unexplained += 1 }
+            sites[name] = site
+        }
+        for incident in hub.book.incidents where incident.isOpen {
+            sites[incident.site]?.incidents.append(incident)
+        }
+        return sites.values.sorted { $0.name < $1.name }
+    }
+
+    /// The sites with the most machines, in the order of their names, and behind them one that has what all others have.
+    static func largest(_ limit: Int, of sites: [HubSite], others name: String) -> [HubSite] {
+        guard sites.count > limit else { return sites }
+        let ranked = sites.sorted { ($1.deviceCount, $0.name) < ($0.deviceCount, $1.name) }
+        var others = HubSite(name: name)
+        for site in ranked.dropFirst(limit) {
+            others.standings.merge(site.standings, uniquingKeysWith: +)
+            others.accounts.merge(site.accounts, uniquingKeysWith: +)
+            others.affected += site.affected
+            others.unexplained += site.unexplained
+            others.incidents += site.incidents
+        }
+        return ranked.prefix(limit).sorted { $0.name < $1.name } + [others]
+    }
+
+    var item: Item {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("site", name)
+        object.add("deviceCount", deviceCount)
+        for standing in DevicePresence.Standing.allCases { object.add(standing.rawValue, count(standing)) }
+        object.add("unexplained", unexplained)
+        object.add("incidents", incidents.map(\.id))
+        object.add("kind", "site")
+        let counts = DevicePresence.Standing.allCases.compactMap { standing in
+            count(standing) > 0 ? "\(count(standing)) \(standing.rawValue)" : nil
+        }
+        return Item(key: name, object: object, text: "\(name): \(counts.joined(separator: ", "))")
+    }
+}
+
+extension Hub {
+    /// The attribution of the outages that last, by machine.
+    var lastingFaults: [FleetPlace: Attribution] {
+        var faults: [FleetPlace: Attribution] = [:]
+        for incident in book.incidents.reversed() where incident.isOpen {
+            for (device, part) in incident.parts {
+                guard let outage = part.inOrder.last(where: { $0.end == nil }) else { continue }
+                if let place = FleetPlace(site: incident.site, device: device) {
+                    faults[place] = outage.told.attribution
+                }
+            }
+        }
+        return faults
+    }
+
+    /// The state of a machine that decides its colour and sign.
+    ///
+    /// - Parameter faults: The attribution of the outages that last.
+    func account(of device: HubDevice, _ faults: [FleetPlace: Attribution]) -> LedgerAccount {
+        switch device.presence.standing {
+        case .online: faults[device.place]?.account ?? (device.presence.report?.path == "notReachable" ? .us : .up)
+        case .silent: (verdict(of: device.place)?.attribution ?? .unknown).account
+        case .unknown: .unknown
+        case .sleeping, .leaving: .maintenance
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import LinuxSupport
+import NetworkReachability
+import ServerTrust
+import ServerTrustNIO
+
+/// What a check is about: a host, a port of it, a web server, or a DNS server.
+///
+/// ```swift
+/// let target = try CheckTarget("https://www.example.org/")
+/// ```
+public struct CheckTarget: Hashable, Sendable {
+    /// What is asked of the host.
+    enum Service: Hashable, Sendable {
+        /// Any word of the host will do.
+        case any
+        case echo
+        case tcp(port: UInt16)
+        case web(TrustedHTTPURL)
+        /// A handshake of TLS with the server of this URL.
+        case handshake(TrustedHTTPURL)
+        /// Nothing: its name is to have an address.
+        case name
+        /// A question to the host, which is a DNS server.
+        case dns(DNSName)
+    }
+
+    /// As the user wrote it, with the query of a URL masked (`https://example.org/health?***`): reports, histories and webhooks contain it, and
+    /// a query may have a token.
+    public let text: String
+    /// Nil where DNS is not asked: an address, or a name whose address was given.
+    package var name: String?
+    /// What must answer; nil where any word of the host will do.
+    package let decisive: ProbeKind?
+    /// Whether an echo must be answered.
+    package var isEcho: Bool { decisive == .echo }
+    /// The name or the address, without brackets.
+    let host: String
+    let service: Service
+    /// Which statuses a web server may answer; nil for any below 500.
+    package var expectedStatus: ClosedRange<Int>?
+
+    /// What the judge needs alone.
+    package init(_ text: String, name: String? = nil, decisive: ProbeKind? = nil) {
+        (self.text, self.name, self.decisive) = (text, name, decisive)
+        (host, service) = (text, .any)
+    }
+
+    private init(_ text: String, _ host: String, _ service: Service) {
+        (self.text, self.host, self.service) = (text, host, service)
+        name = IPAddress(host) == nil ? host : nil
+        decisive =
+            switch service {
+            case .any: nil
+            case .echo: .echo
+            case .tcp: .tcp
+            case .web: .http
+            case .handshake: .tls
+            case .dns: .dns
+            case .name: .resolve
+            }
+    }
+
+    /// The address, where the host is one.
+    var address: IPAddress? { IPAddress(host) }
+}
+
+extension CheckTarget {
+    /// A handshake of TLS with a host, whatever is spoken behind it.
+    ///
+    /// - Throws: ``CheckInputError`` where it is no host.
+    package static func handshake(with host: String, port: UInt16) throws(CheckInputError) -> CheckTarget {
+        let place = IPAddress(host)?.urlText ?? host
+        let url = try url("https://\(place):\(port)/")
+        return CheckTarget("tls://\(place):\(port)", "\(url.host)", .handshake(url))
+    }
+
+    /// The name of a host: that it has an address is all that is asked.
+    ///
+    /// - Throws: ``CheckInputError`` where it is no name.
+    package static func name(_ host: String) throws(CheckInputError) -> CheckTarget {
+        let target = try CheckTarget(host)
+        guard target.name != nil else { throw .target(host, "an address has no name to look up") }
+        return CheckTarget("the name \(host)", target.host, .name)
+    }
+
+    /// Reads a host, an address, `host:port`, `[address]:port`, `tcp://host:port`, `http://host/`, `https://host/`, `icmp://host` or
+    /// `dns://server/name`.
+    ///
+    /// Names may be in any script (RFC 5891); they become A-labels.
+    ///
+    /// - Throws: ``CheckInputError`` where the text is none of them.
+    public init(_ text: String) throws(CheckInputError) {
+        guard let end = text.firstRange(of: "://") else {
+            let (host, port) = try Self.server(text, of: text, defaultPort: nil)
+            self.init(text, host, port.map { .tcp(port: $0) } ?? .any)
+            return
+        }
+        let rest = String(text[end.upperBound...])
+        switch text[..<end.lowerBound].lowercased() {
+        case "tcp":
+            let (host, port) = try Self.server(rest, of: text, defaultPort: nil)
+            guard let port else { throw .target(text, "it names no port: write tcp://example.org:22") }
+            self.init(text, host, .tcp(port: port))
+        case "icmp":
+            let (host, port) = try Self.server(rest, of: text, defaultPort: nil)
+            guard port == nil else { throw .target(text, "an echo has no port") }
+            self.init(text, host, .echo)
+        case "dns":
+            let parts = rest.split(at: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let ascii = IDNA.ascii(String(parts[1])), !ascii.isEmpty, let name = DNSName(ascii)
+            else { throw .target(text, "it names no server and name: write dns://192.0.2.53/example.org") }
+            let (host, port) = try Self.server(String(parts[0]), of: text, defaultPort: nil)
+            guard port == nil else { throw .target(text, "DNS servers are asked at port 53") }
+            self.init(text, host, .dns(name))
+        case "http", "https":
+            let url = try Self.url(text)
+            self.init(text.queryMasked, "\(url.host)", .web(url))
+        case let scheme:
+            throw .target(text, "\(scheme.printable):// is not known: there are tcp, http, https, icmp and dns")
+        }
+    }
+
+    static func url(_ text: String) throws(CheckInputError) -> TrustedHTTPURL {
+        do throws(TrustedHTTPFailure) {
+            return try TrustedHTTPURL(text)
+        } catch {
+            if case .invalidURL(_, let problem) = error { throw .target(text, problem) }
+            throw .target(text, "\(error)")
+        }
+    }
+
+    /// A host, and a port where there is one. Two colons outside of brackets are an address.
+    private static func server(
+        _ text: String,
+        of whole: String,
+        defaultPort: UInt16?
+    ) throws(CheckInputError) -> (host: String, port: UInt16?) {
+        var (name, digits) = (text[...], Substring?.none)
+        if text.hasPrefix("[") {
+            guard let end = text.unicodeScalars.firstIndex(of: "]") else {
+                throw .target(whole, "a bracket is not closed")
+            }
+            name = text[text.unicodeScalars.index(after: text.startIndex)..<end]
+            let rest = text[text.unicodeScalars.index(after: end)...]
+            guard name.contains(":"), rest.isEmpty || rest.first == ":" else {
+                throw .target(whole, "brackets are for IPv6 addresses: write [2001:db8::1]:443")
+            }
+            digits = rest.isEmpty ? nil : rest.dropFirst()
+        } else if let colon = text.unicodeScalars.firstIndex(of: ":"), text.unicodeScalars.lastIndex(of: ":") == colon {
+            name = text[..<colon]
+            digits = text[text.unicodeScalars.index(after: colon)...]
+        }
+        return (
+            try host(String(name), of: whole), try digits.map { (d) throws(CheckInputError) in try port(d, of: whole) }
+        )
+    }
+
+    private static func port(_ digits: Substring, of text: String) throws(CheckInputError) -> UInt16 {
+        let isNumber = !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        guard isNumber, let port = UInt16(digits), port > 0 else {
+            throw .target(text, "the port is not between 1 and 65535")
+        }
+        return port
+    }
+
+    private static func host(_ text: String, of whole: String) throws(CheckInputError) -> String {
+        if let address = IPAddress(text) {
+            if address.isLinkLocal, address.isIPv6, address.zone == nil {
+                throw .target(whole, "a link-local address needs its interface: write \(text)%eth0, for example")
+            }
+            return text
+        }
+        guard let host = try? ServerHost(text), !host.isAddress else {
+            throw .target(
+                whole,
+                "it has no host name or address: write example.org, 192.0.2.1:80 or https://example.org/"
+            )
+        }
+        return "\(host)"
+    }
+}
+
+/// What cannot be checked, and why.
+public enum CheckInputError: Error, Hashable, Sendable {
+    /// Neither a host nor one of the URLs there are.
+    case target(String, String)
+    /// No address, or no name and address.
+    case option(String, String)
+}
+
+extension CheckInputError: CustomStringConvertible {
+    /// One sentence for people, safe to print.
+    public var description: String {
+        switch self {
+        case .target(let text, let problem): "\"\(text.queryMasked.printable)\" cannot be checked: \(problem)"
+        case .option(let text, let problem): "\"\(text.printable)\" \(problem)"
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import LinuxSupport
+import NetworkReachability
+import ServerTrustNIO
+
+/// One round of questions about the line itself, up to the internet: gateway, second hop, DNS servers, anchors, whether somebody
+/// intercepts. All of it at the same time; it ends early only where everything works.
+struct LineRound: Sendable {
+    /// What must have ended before the line may be called good.
+    private enum Part: String, Hashable, Sendable {
+        case hops = "gateway and second hop"
+        case names = "DNS servers"
+        case anchors
+        case secureAnchors = "anchors over TLS"
+        case interception = "whether somebody intercepts"
+        case portal
+    }
+
+    let site: CheckSite
+    let names: NameBook
+    let nonce: Nonce
+    let clock: RoundClock
+    /// Once is enough.
+    let smallSegments = Turn()
+    /// Taken as soon as a router behind the gateway has answered, by family.
+    private let hasHop = [AddressFamily.ipv4: Turn(), .ipv6: Turn()]
+
+    /// - Parameter clock: of the round that this is a part of; nil for one of its own.
+    init(site: CheckSite, names: NameBook, nonce: Nonce, clock: RoundClock? = nil) {
+        (self.site, self.names, self.nonce) = (site, names, nonce)
+        self.clock = clock ?? RoundClock(limit: site.options.timeLimit)
+    }
+
+    /// Whether questions are asked that only a round with anchors may ask.
+    var isPrivate: Bool { site.options.isPrivate }
+    private var isThrifty: Bool { site.options.isThrifty }
+
+    /// Everything that was found, also below a tunnel.
+    func run() async -> LineOutcome {
+        let before = PacketCounters(in: site.options.networkNamespace)
+        async let underlay = below()
+        let noise = PacketNoise(in: site.options.networkNamespace)
+        async let _ = noise.listen()
+        let begun = ContinuousClock.now
+        let results = await watched(probe)
+        let after = PacketCounters(in: site.options.networkNamespace)
+        let dropped = noise.removed(from: after.dropped(since: before), in: .now - begun)
+        return LineOutcome(
+            results: results,
+            dropped: dropped,
+            isReversePathFiltered: after.isFiltered(since: before),
+            underlay: await underlay
+        )
+    }
+
+    /// What was found, with whether two stations answered for a gateway meanwhile.
+    private func watched(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
+        let lines = site.lines.map { (prober: $0.prober, witness: HardwareWitness()) }
+        async let _ = withTaskGroup(of: Void.self) { group in
+            for (prober, witness) in lines { group.addTask { await witness.watch(prober.line) } }
+        }
+        var results = await probe()
+        for (prober, witness) in lines where witness.isContested {
+            for index in results.indices
+            where results[index].kind == .gateway && results[index].request.binding.family == prober.family {
+                results[index].evidence.neighbour?.isContested = true
+            }
+        }
+        return results
+    }
+
+    private func below() async -> [CheckEvidence] {
+        guard let end = site.lines.lazy.compactMap(\.prober.line.tunnelEnd).first else { return [] }
+        return await UnderlayRound(site: site, end: end, clock: clock).run().map { [$0] } ?? []
+    }
+
+    private func probe() async -> [ProbeResult] {
+        // The kernel says that packets go nowhere.
+        if site.lines.isEmpty { return [] }
+        return await withTaskGroup(of: (Part, [ProbeResult]).self) { group in
+            var pending: [Part: Int] = [:]
+            func add(_ part: Part, _ work: @escaping @Sendable () async -> [ProbeResult]) {
+                pending[part, default: 0] += 1
+                group.addTask { (part, await site.out.during(part.rawValue, work)) }
+            }
+            for (index, line) in site.lines.enumerated() {
+                add(.hops) { await hops(line) }
+                // Where bytes cost money, one family is enough.
+                if index == 0 || !isThrifty { add(.interception) { await interception(line) } }
+            }
+            for (index, server) in (site.servers ?? []).enumerated() {
+                add(.names) { await ask(server, isFirst: index == 0) }
+                for name in site.options.expectedAddresses.keys.sorted() {
+                    add(.names) { await names.questions(to: server, about: name, .expected(name), limit: clock.left) }
+                }
+            }
+            for anchor in site.options.anchors {
+                add(anchor.url.scheme == .https ? .secureAnchors : .anchors) { await prove(anchor) }
+            }
+            if let api = site.options.portalAPI {
+                add(.portal) { await askPortal(api) }
+            }
+            var results: [ProbeResult] = []
+            for await (part, found) in group {
+                pending[part, default: 1] -= 1
+                results += found
+                let vital: [Part] =
+                    isPrivate ? [.names, .interception, .portal] : [.names, .anchors, .secureAnchors, .portal]
+                if vital.allSatisfy({ pending[$0, default: 0] == 0 }), works(results) { group.cancelAll() }
+                // Nobody else can be asked about anything. Only a certificate would show that just this address is taken.
+                if pending[.secureAnchors, default: 0] == 0,
+                    evidence(results).valid.contains(where: { $0.request.subject == .nobody && $0.looksCaptive })
+                {
+                    group.cancelAll()
+                }
+            }
+            return results
+        }
+    }
+
+    private func evidence(_ results: [ProbeResult]) -> CheckEvidence {
+        var evidence = CheckEvidence(site)
+        evidence.results = results
+        return evidence
+    }
+
+    /// Whether each family works for itself.
+    private func works(_ results: [ProbeResult]) -> Bool {
+        let evidence = evidence(results)
+        return site.lines.allSatisfy { line in
+            CheckJudge.judge(FamilyView(line.prober.family, evidence))?.place == .works
+        }
+    }
+
+    // MARK: The way out
+
+    /// The gateway and the router behind it. Anchors that answer prove both, so these go first.
+    private func hops(_ line: CheckSite.Line) async -> [ProbeResult] {
+        guard await isNeeded() else { return [] }
+        async let gateway = line.prober.gateway(towards: line.direction, limit: clock.left)
+        let hop = await line.prober.secondHop(towards: line.direction, limit: clock.left)
+        if hop.contains(where: { $0.outcome == .answered }) { _ = hasHop[line.prober.family]?.take() }
+        return await gateway + hop
+    }
+
+    /// Whoever answers in place of an address that nobody has is asked for a page.
+    private func interception(_ line: CheckSite.Line) async -> [ProbeResult] {
+        guard let nobody = line.unassigned, await isNeeded() else { return [] }
+        // A portal over IPv4 is enough of one.
+        if line.prober.family == .ipv6, site.lines.count > 1 {
+            guard await clock.hasPassed(Self.nextFamily) else { return [] }
+        }
+        return [await InterceptionRound.page(line.prober, nobody, limit: clock.left(atMost: InterceptionRound.nearby))]
+    }
+
+    /// How long the first family may take before the second is asked too.
+    private static let nextFamily = Duration.milliseconds(100)
+    /// How long anchors may take before everything else is asked too.
+    private static let anchorsFirst = Duration.milliseconds(250)
+
+    private func isNeeded() async -> Bool {
+        if isPrivate { return true }
+        return await clock.hasPassed(Self.anchorsFirst)
+    }
+
+    // MARK: Names
+
+    /// What everybody knows, then what nobody has. A server that is silent may still be there: then it is DNS that is broken, not the line.
+    private func ask(_ server: IPAddress, isFirst: Bool) async -> [ProbeResult] {
+        guard var prober = try? site.prober(to: server).prober, let known = DNSName("ipv4only.arpa") else { return [] }
+        // The others are asked once less often: together they are to cost no more than a round may.
+        if !isFirst { prober.tries = [.zero, .milliseconds(700)] }
+        let asking = prober
+        func ask(_ name: DNSName, _ purpose: NamePurpose, _ type: DNSRecordType) async -> ProbeResult {
+            let question = DNSQuestion(name, type, identifier: nonce.identifier)
+            return await asking.ask(server, purpose, question, limit: clock.left)
+        }
+        async let life = signs(of: server, asking)
+        let first = await ask(known, .known, .a)
+        guard first.outcome == .answered, !clock.isOver, !isThrifty else { return [first] + (await life) }
+        // One server tells whether the network answers for addresses of IPv6.
+        async let sixth = isFirst ? [ask(known, .known, .aaaa)] : []
+        var results = [first]
+        if let name = nonce.inventedName {
+            let invented = await ask(name, .invented, .a)
+            results += [invented] + (await follow(invented))
+        }
+        return results + (await sixth)
+    }
+
+    /// An echo and a SYN, a second later, of a server that is somewhere behind the gateway.
+    private func signs(of server: IPAddress, _ prober: Prober) async -> [ProbeResult] {
+        guard !isThrifty, prober.line.gateway != nil, prober.line.gateway != server else { return [] }
+        // Where nobody behind the gateway answers, it is not about this one.
+        guard await clock.hasPassed(.seconds(1)), hasHop[prober.family]?.isTaken == true else { return [] }
+        let limits = (clock.left(atMost: .seconds(2)), clock.left(atMost: InterceptionRound.nearby))
+        async let echo = prober.echo(.server(server, .known), to: server, limit: limits.0, tries: [.zero])
+        async let stream = prober.connect(.server(server, .known), to: server, port: 53, limit: limits.1)
+        return await [echo, stream]
+    }
+
+    /// Looks who is behind an address that a server made up, where that is the gateway or a neighbour: a portal is. Whose address it is
+    /// otherwise is not known, and nobody has named it.
+    private func follow(_ invented: ProbeResult) async -> [ProbeResult] {
+        guard !isPrivate, !clock.isOver, let address = invented.evidence.dns?.addresses.first,
+            let (prober, path) = try? site.prober(to: address), isNearby(address, path),
+            let url = try? TrustedHTTPURL("http://\(address.urlText)/")
+        else { return [] }
+        return [await prober.fetch(.lure, WebRequest(url, .page), at: address, limit: clock.left)]
+    }
+
+    private func isNearby(_ address: IPAddress, _ path: NetworkPath) -> Bool {
+        if site.lines.contains(where: { $0.path.gateway == address }) { return true }
+        guard path.gateway == nil, let type = path.interface?.type else { return false }
+        return type.hasNeighbours && type != .loopback
+    }
+}
+
+/// For whoever comes first.
+final class Turn: Sendable {
+    private let state = Locked(false)
+
+    var isTaken: Bool { state.withLock { $0 } }
+
+    func take() -> Bool {
+        state.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+}

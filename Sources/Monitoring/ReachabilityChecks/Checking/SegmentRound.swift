@@ -1,0 +1,99 @@
+import LinuxSupport
+import NetworkReachability
+
+/// Tests whether packets as large as the link pass to a target that answers. A path MTU black hole (RFC 2923) loses large packets without
+/// an error, and small answers show nothing of it.
+struct SegmentRound: Sendable {
+    let address: IPAddress
+    let prober: Prober
+    /// Of the path, in bytes.
+    let mtu: Int
+
+    /// The time in which a reply is expected.
+    private static let limit = Duration.milliseconds(600)
+    /// Every link of IPv6 carries packets of this size (RFC 8200).
+    private static let smallest = 1280
+    /// A small packet as a control, in bytes.
+    private static let control = 100
+
+    /// The time between two packets of a trial.
+    private static let spacing = Duration.milliseconds(5)
+
+    /// Sends a large packet and a small one. If only the small one is answered, sends both again, with one that most tunnels let pass.
+    func run() async -> [ProbeResult] {
+        guard mtu > Self.smallest else { return [] }
+        var results = await trial([mtu, Self.control])
+        if results.first?.outcome == .silent, results.last?.outcome == .answered {
+            results += await trial([mtu, Self.smallest, Self.control])
+        }
+        // This machine does not send packets of this size.
+        return results.filter { !$0.isRefusedHere }
+    }
+
+    /// Sends one packet of each size, the largest first. A target that limits the rate of its answers drops the later ones, so an answer to a
+    /// smaller packet shows that the largest one was lost on the way.
+    ///
+    /// - Parameter sizes: Of the IP packets, in bytes.
+    private func trial(_ sizes: [Int]) async -> [ProbeResult] {
+        for _ in sizes { await prober.gate.pass() }
+        return await withTaskGroup(of: (Int, ProbeResult).self) { group in
+            for (number, size) in sizes.enumerated() {
+                group.addTask { (number, await echo(of: size, after: Self.spacing * number)) }
+            }
+            var results: [(Int, ProbeResult)] = []
+            for await result in group { results.append(result) }
+            return results.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private func echo(of size: Int, after delay: Duration) async -> ProbeResult {
+        let header = prober.family == .ipv4 ? 28 : 48
+        var request = prober.request(.mtu, .target, address, limit: Self.limit)
+        request.size = size
+        var settings = prober.settings()
+        settings.fragmentation = .probing
+        func send(_ content: DatagramRequest.Content, port: UInt16, _ tries: [Duration]) async -> DatagramOutcome {
+            await prober.engine.send(
+                DatagramRequest(
+                    to: prober.endpoint(address, port: port),
+                    content,
+                    settings: settings,
+                    tries: tries,
+                    limit: Self.limit
+                )
+            )
+        }
+        let result = prober.result(
+            request,
+            await send(.echo(size: size - header), port: 0, [delay, delay + Self.limit / 2])
+        )
+        guard result.outcome == .skipped(.notPermitted) else { return result }
+        // The errors of a closed port are rate limited: a second one could be answered in place of the first.
+        let payload = [UInt8](repeating: 0, count: size - header)
+        return prober.closedPortResult(request, await send(.payload(payload), port: Prober.closedPort, [delay]))
+    }
+}
+
+extension SegmentRound {
+    /// The round for a target that answers; nil if there is nothing to find out.
+    init?(of evidence: CheckEvidence, _ site: CheckSite) {
+        guard let address = Self.address(of: evidence, site) else { return nil }
+        self.init(to: address, site)
+    }
+
+    /// The address at which a target answers; nil if there is nothing to find out.
+    static func address(of evidence: CheckEvidence, _ site: CheckSite) -> IPAddress? {
+        guard !site.options.isThrifty, let finding = TargetStage.answers(evidence), finding.place == .works,
+            let address = finding.evidence.lazy.compactMap(\.request.destination).first, !address.wire.isLoopback
+        else { return nil }
+        return address
+    }
+
+    init?(to address: IPAddress, _ site: CheckSite) {
+        guard let (prober, path) = try? site.prober(to: address), path.flags?.contains(.isLocalAddress) == false,
+            let mtu = path.mtu
+        else { return nil }
+        // Jumbo frames, and no more than a packet of ours may have.
+        self.init(address: address, prober: prober, mtu: min(Int(mtu), 9000))
+    }
+}

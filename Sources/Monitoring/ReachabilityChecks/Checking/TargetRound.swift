@@ -1,0 +1,220 @@
+import LinuxSupport
+import NetworkReachability
+
+/// One round of questions to a target itself. It ends as soon as the target answers.
+struct TargetRound: Sendable {
+    /// What is known of the target when the round ends.
+    struct Outcome: Sendable {
+        /// The kernel's path to the address that was tried first; nil where there is no address.
+        var path: NetworkPath?
+        var results: [ProbeResult] = []
+    }
+
+    let site: CheckSite
+    let names: NameBook
+    let nonce: Nonce
+    let target: CheckTarget
+    let clock: RoundClock
+    /// The first probe, where it is under way: then the host is an address.
+    var first: ProbeUnderWay?
+
+    /// How long the target may take before the DNS servers are asked one by one, and its host for an echo.
+    private static let patience = Duration.milliseconds(700)
+
+    private enum Part: Sendable {
+        case lookedUp(NameBook.Entry)
+        /// Of the target's own service.
+        case own([ProbeResult])
+        case other([ProbeResult])
+        /// The target has had its time.
+        case late
+    }
+
+    func run() async -> Outcome {
+        await withTaskGroup(of: Part.self) { group in
+            group.addTask { .lookedUp(await names.addresses(of: target.host, limit: clock.left)) }
+            group.addTask {
+                try? await Task.sleep(for: Self.patience - clock.elapsed)
+                return .late
+            }
+            var outcome = Outcome()
+            var (pending, others, open, hasAsked) = (1, 0, [CheckSite.Way](), false)
+            for await part in group {
+                switch part {
+                case .lookedUp(let entry):
+                    outcome.results += entry.results
+                    let ways = site.ways(to: entry.addresses)
+                    outcome.path = ways.first?.path
+                    // The kernel knows that packets go nowhere.
+                    open = ways.filter(\.path.status.isReachable)
+                    for (index, way) in open.enumerated() where !clock.isOver {
+                        for probe in probes(of: way) {
+                            pending += 1
+                            group.addTask {
+                                do { try await Task.sleep(for: CheckSite.nextAddress * index) } catch {
+                                    return .own([])
+                                }
+                                return .own(await probe())
+                            }
+                        }
+                    }
+                    pending -= 1
+                case .own(let results):
+                    outcome.results += results
+                    pending -= 1
+                case .other(let results):
+                    outcome.results += results
+                    others -= 1
+                case .late:
+                    // It has not had its time where it is over.
+                    if group.isCancelled { continue }
+                    if let way = open.first, hasCompanion {
+                        others += 1
+                        group.addTask { .other([await way.prober.echo(.target, to: way.address, limit: clock.left)]) }
+                    }
+                }
+                // Each DNS server for itself, where the name is unknown or the target does not answer.
+                var isTime = pending == 0
+                if case .late = part { isTime = true }
+                if isTime, !hasAsked {
+                    hasAsked = true
+                    others += 1
+                    group.addTask { .other(await questions()) }
+                }
+                if answers(outcome.results) || pending == 0 && (others == 0 || isRefused(outcome.results)) {
+                    group.cancelAll()
+                }
+            }
+            return outcome
+        }
+    }
+
+    /// Whether the host itself says no: then nothing else is to be found out.
+    private func isRefused(_ results: [ProbeResult]) -> Bool {
+        results.contains { $0.outcome == .refused(.peer) }
+    }
+
+    private func answers(_ results: [ProbeResult]) -> Bool {
+        var evidence = CheckEvidence(site, target)
+        evidence.results = results
+        return TargetStage.answers(evidence) != nil
+    }
+
+    // MARK: What is sent
+
+    private func probes(of way: CheckSite.Way) -> [@Sendable () async -> [ProbeResult]] {
+        let (prober, address) = (way.prober, way.address)
+        switch target.service {
+        case .any:
+            return [
+                { await goOn { [await prober.echo(.target, to: address, limit: clock.left)] } },
+                { [await prober.connect(.target, to: address, port: 443, limit: clock.left)] },
+                { [await prober.connect(.target, to: address, port: 80, limit: clock.left)] },
+            ]
+        case .echo:
+            return [
+                { await goOn { [await prober.echo(.target, to: address, limit: clock.left, orReset: true)] } }
+            ]
+        case .tcp(let port):
+            return [{ await goOn { [await prober.connect(.target, to: address, port: port, limit: clock.left)] } }]
+        case .web(let url):
+            let request = WebRequest(url, expecting: target.expectedStatus)
+            return [{ await goOn { await prober.fetchBoth(.target, request, at: address, clock) } }]
+        case .handshake(let url):
+            return [{ await prober.fetchBoth(.target, WebRequest(url, .handshake), at: address, clock) }]
+        case .name: return []
+        case .dns(let name):
+            let question = DNSQuestion(name, .a, identifier: nonce.identifier)
+            return [{ [await prober.ask(target: address, question, limit: clock.left)] }]
+        }
+    }
+
+    /// Takes over the first probe where that is under way, and sends another where nothing came of it.
+    private func goOn(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
+        guard let first else { return await probe() }
+        // One of HTTP only knows what is plain.
+        if case .web = target.service { first.cancel() }
+        let result = await first.result()
+        switch result.outcome {
+        // It has cost something.
+        case .cancelled: return await [result] + probe()
+        case .skipped: return await probe()
+        default: return [result]
+        }
+    }
+
+    /// Whether an echo tells a host that is off from a port that is filtered.
+    private var hasCompanion: Bool {
+        switch target.service {
+        case .any, .echo: false
+        case .tcp, .web, .handshake, .dns: true
+        case .name: false
+        }
+    }
+
+    private func questions() async -> [ProbeResult] {
+        guard let name = name, site.options.nameServers == nil, !Task.isCancelled else { return [] }
+        return await withTaskGroup(of: [ProbeResult].self) { group in
+            for server in site.servers ?? [] {
+                group.addTask { await names.questions(to: server, about: name, .target, limit: clock.left) }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    /// The name that DNS is asked for, if it is.
+    private var name: String? { site.options.resolution(of: target.host) == nil ? target.name : nil }
+}
+
+extension Prober {
+    /// Asks the target, a DNS server, for an address.
+    func ask(target server: IPAddress, _ question: DNSQuestion, limit: Duration) async -> ProbeResult {
+        var result = await ask(server, .target, question, limit: limit)
+        result.request.subject = .target
+        if result.outcome == .answered, let facts = result.evidence.dns, facts.addresses.isEmpty {
+            result.outcome = .invalid(facts.code == .nameError ? .nameNotFound : .noData)
+        }
+        return result
+    }
+}
+
+/// How much of the time of a round is left: of one round all probes have the same.
+struct RoundClock: Sendable {
+    let begun: ContinuousClock.Instant
+    private let limit: Duration
+    private let deadline: ContinuousClock.Instant
+
+    init(limit: Duration, begun: ContinuousClock.Instant = .now) {
+        (self.limit, self.begun) = (limit, begun)
+        deadline = begun + limit
+    }
+
+    /// With less nothing is begun any more: whoever did not answer in so short a time would not be silent.
+    private static let least = Duration.milliseconds(100)
+
+    /// Whether it is too late to begin anything.
+    var isOver: Bool { deadline - .now < Self.least }
+
+    var elapsed: Duration { .now - begun }
+
+    /// The time limit of a probe that begins now: the rest of the round, but at least 1 s, or the limit of the round if that is shorter.
+    ///
+    /// A probe can begin late, because a name was resolved slowly or because the process got no processor. A wait of a few milliseconds
+    /// does not show that the peer is silent. 1 s is the initial retransmission timeout of TCP (RFC 6298).
+    var left: Duration { max(deadline - .now, min(limit, .seconds(1))) }
+
+    /// The same, and no longer than `limit`.
+    func left(atMost limit: Duration) -> Duration { min(left, limit) }
+
+    /// Waits for what is begun later.
+    ///
+    /// - Returns: whether it may begin: neither is the task cancelled, nor is it too late.
+    func hasPassed(_ time: Duration) async -> Bool {
+        guard .now + time + Self.least <= deadline else { return false }
+        do { try await Task.sleep(for: time) } catch { return false }
+        return !isOver
+    }
+
+    /// So much more time there is for finding out whether small packets pass.
+    var smallSegments: Duration { min(limit, .milliseconds(2600)) }
+}

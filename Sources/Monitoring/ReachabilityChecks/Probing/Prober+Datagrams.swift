@@ -1,0 +1,262 @@
+import LinuxSupport
+package import NetworkReachability
+
+/// Probes that send datagrams.
+extension Prober {
+    /// Where nobody listens: the first port of `traceroute(8)`.
+    static let closedPort: UInt16 = 33_434
+    /// When each is sent, as far as `allowance` has room: what matters most comes first. Once the gateway has shown that it lives it is not
+    /// asked for that any more, which leaves room for two more tries beyond it.
+    private enum Tries {
+        static let hop: [Duration] = [.zero, .milliseconds(1050)]
+        static let closedPort: [Duration] = [.milliseconds(50)]
+        static let dying: [Duration] = [.milliseconds(350)]
+        static let echo: [Duration] = [.zero]
+        /// Where bytes cost money.
+        static let singleHop: [Duration] = [.zero]
+    }
+    /// So long the kernel takes to find out that a neighbour does not answer, and some more.
+    package static let resolution = Duration.milliseconds(3200)
+
+    /// Probes the gateway for a sign of life: a datagram to a port where nobody listens, an echo, and a datagram towards `destination` that
+    /// dies there. Once it has answered, the rest is not sent. No packet gets any further.
+    package func gateway(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
+        guard let gateway = line.gateway else { return [] }
+        return await gate.share(lineProbe(.gateway, destination)) {
+            await probe(gateway: gateway, towards: destination, limit: limit)
+        }
+    }
+
+    private func probe(
+        gateway: IPAddress,
+        towards destination: IPAddress,
+        limit: Duration
+    ) async -> [ProbeResult] {
+        let isAlive = Locked(false)
+        func probe(
+            _ destination: IPAddress,
+            _ content: DatagramRequest.Content,
+            _ tries: [Duration],
+            hopLimit: UInt8? = nil
+        ) async -> ProbeResult {
+            let result = await probeLine(.gateway, destination, content, tries, hopLimit: hopLimit, limit: limit) {
+                !isAlive.withLock { $0 }
+            }
+            if result.isAnsweredByGateway { isAlive.withLock { $0 = true } }
+            return result
+        }
+        // A router limits the number of its errors, and not the number of its resets.
+        func echo() async -> [ProbeResult] {
+            let echo = await probe(gateway, .echo(size: 16), Tries.echo)
+            guard echo.outcome == .skipped(.notPermitted) else { return [echo] }
+            let reset = await connect(toGateway: gateway, limit: limit)
+            if reset.isAnsweredByGateway { isAlive.withLock { $0 = true } }
+            return [echo, reset]
+        }
+        async let closed = isThrifty ? [] : [probe(gateway, .payload([0]), Tries.closedPort)]
+        async let echoes = echo()
+        async let dying = probe(destination, .payload([0]), Tries.dying, hopLimit: 1)
+        return await closed + echoes + [dying]
+    }
+
+    /// Tries to connect to a port of the gateway where nobody listens.
+    private func connect(toGateway gateway: IPAddress, limit: Duration) async -> ProbeResult {
+        let before = line.neighbour()?.state ?? .none
+        let begun = SystemClock.monotonic
+        var result = await connect(.line, to: gateway, port: Self.closedPort, kind: .gateway, limit: limit)
+        result.evidence.neighbour = neighbour(before: before, age: SystemClock.monotonic - begun)
+        return result
+    }
+
+    private func lineProbe(_ kind: ProbeKind, _ destination: IPAddress) -> ProbeGate.LineProbe {
+        ProbeGate.LineProbe(
+            kind: kind,
+            router: router,
+            destination: destination,
+            source: binding.source,
+            mark: binding.mark
+        )
+    }
+
+    private var router: ProbeGate.Router {
+        ProbeGate.Router(namespace: binding.namespace, link: line.link, address: line.gateway)
+    }
+
+    private func neighbour(before: NeighbourFacts.State, age: Duration) -> NeighbourFacts? {
+        line.neighbour().map { after in
+            NeighbourFacts(before: before, after: after.state, age: age, confirmedAge: after.sinceConfirmed)
+        }
+    }
+
+    /// Sends a datagram that dies at the second router; where there is none, whoever it was for says so.
+    package func secondHop(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
+        await gate.share(lineProbe(.hop, destination)) {
+            let tries = isThrifty ? Tries.singleHop : Tries.hop
+            var result = await probeLine(.hop, destination, .payload([0]), tries, hopLimit: 2, limit: limit)
+            switch result.outcome {
+            case .unreachable(let error) where error.reason == .hopLimitExceeded:
+                result.evidence.speaker = error.sender
+            case .refused(.peer): result.evidence.speaker = destination
+            default: return [result]
+            }
+            result.outcome = .answered
+            return [result]
+        }
+    }
+
+    /// Sends ICMP echoes.
+    ///
+    /// - Parameters:
+    ///   - tries: when each is sent; nil for three times within a second.
+    ///   - orReset: whether a connection is tried, too, if echoes are not permitted. Hosts limit the number of their errors, and not the number
+    ///     of their resets.
+    package func echo(
+        _ subject: ProbeSubject,
+        to address: IPAddress,
+        limit: Duration,
+        tries: [Duration]? = nil,
+        orReset: Bool = false
+    ) async -> ProbeResult {
+        let request = request(.echo, subject, address, limit: limit)
+        await gate.pass()
+        let echo = result(request, await engine.send(self.echo(request, tries: tries)))
+        guard echo.outcome == .skipped(.notPermitted) else { return echo }
+        guard orReset else { return await closedPort(subject, of: address, limit: limit) }
+        return await withTaskGroup(of: ProbeResult.self) { group in
+            group.addTask { await reset(subject, of: address, limit: limit) }
+            group.addTask { await closedPort(subject, of: address, limit: limit) }
+            var (decisive, cost) = (ProbeResult?.none, ProbeCost())
+            for await result in group {
+                cost = cost + result.cost
+                // An answer counts most, and an error more than silence.
+                if decisive == nil || decisive?.outcome == .silent && result.outcome != .cancelled
+                    || result.outcome == .answered
+                {
+                    decisive = result
+                }
+                if result.outcome == .answered { group.cancelAll() }
+            }
+            var result = decisive ?? echo
+            result.cost = cost
+            return result
+        }
+    }
+
+    /// A connection in place of an echo: a host that refuses it is there.
+    private func reset(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
+        var result = await connect(subject, to: address, port: Self.closedPort, kind: .udp, limit: limit)
+        if case .refused(.peer) = result.outcome { result.outcome = .answered }
+        return result
+    }
+
+    /// What the engine is asked for.
+    func echo(_ request: ProbeRequest, tries: [Duration]? = nil) -> DatagramRequest {
+        let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
+        return DatagramRequest(
+            to: endpoint(address),
+            .echo(size: 56),
+            settings: settings(),
+            tries: tries ?? [.zero, .milliseconds(350), .seconds(1)],
+            limit: request.limit
+        )
+    }
+
+    private func closedPort(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
+        let request = closedPortRequest(subject, address, limit: limit)
+        return closedPortResult(request, await engine.send(closedPort(request)))
+    }
+
+    /// In place of an echo, for those who may not send one: a host that says that nobody listens is there, too.
+    func closedPortRequest(_ subject: ProbeSubject, _ address: IPAddress, limit: Duration) -> ProbeRequest {
+        request(.udp, subject, address, port: Self.closedPort, limit: limit)
+    }
+
+    /// What the engine is asked for.
+    func closedPort(_ request: ProbeRequest) -> DatagramRequest {
+        let address = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
+        return DatagramRequest(
+            to: endpoint(address, port: Self.closedPort),
+            .payload([0]),
+            settings: settings(),
+            tries: [.zero, .milliseconds(700)],
+            limit: request.limit
+        )
+    }
+
+    func closedPortResult(_ request: ProbeRequest, _ outcome: DatagramOutcome) -> ProbeResult {
+        var result = result(request, outcome)
+        if case .refused(.peer) = result.outcome { result.outcome = .answered }
+        return result
+    }
+
+    /// A probe of the line itself, with what becomes of the gateway's entry in the neighbour table.
+    private func probeLine(
+        _ kind: ProbeKind,
+        _ destination: IPAddress,
+        _ content: DatagramRequest.Content,
+        _ tries: [Duration],
+        hopLimit: UInt8?,
+        limit: Duration,
+        isNeeded: @escaping @Sendable () -> Bool = { true }
+    ) async -> ProbeResult {
+        let limit = min(limit, Self.resolution)
+        let request = request(kind, .line, destination, port: Self.closedPort, limit: limit)
+        let router = router
+        await gate.pass()
+        let before = line.neighbour()?.state ?? .none
+        let isEcho = if case .echo = content { true } else { false }
+        let port = isEcho ? 0 : Self.closedPort
+        let outcome = await engine.send(
+            DatagramRequest(
+                to: endpoint(destination, port: port),
+                content,
+                settings: settings(hopLimit: hopLimit),
+                tries: tries,
+                limit: limit,
+                maySend: { [gate] in isNeeded() && (isEcho || gate.provoke(router)) }
+            )
+        )
+        var result = result(request, outcome)
+        if kind == .gateway { result.evidence.neighbour = neighbour(before: before, age: outcome.duration) }
+        return result
+    }
+
+    /// What came of a datagram that any answer will do to.
+    func result(_ request: ProbeRequest, _ outcome: DatagramOutcome) -> ProbeResult {
+        let destination = request.destination ?? IPAddress(WireAddress(family: family, bits: 0))
+        let end: ProbeOutcome =
+            switch outcome.end {
+            case .answered: .answered
+            case .error: outcome.errors.last.map { self.outcome($0.message, about: destination) } ?? .silent
+            case .silent: outcome.failures.first { $0.kind == .blocked }.map(ProbeOutcome.init) ?? .silent
+            case .withheld: .skipped(.notNeeded)
+            case .notSent(let error): ProbeOutcome(error)
+            case .cancelled: .cancelled
+            }
+        var result = ProbeResult(request, generation: line.generation, end)
+        result.evidence.local = outcome.local.map { IPAddress($0.address) }
+        result.evidence.remote = request.destination
+        if let answer = outcome.answers.first(where: \.isAccepted) {
+            result.phases[.request] = answer.timing.elapsed
+            result.evidence.kernelRoundTrip = answer.timing.roundTrip
+            result.evidence.firstAnswer = outcome.duration
+            result.evidence.replyHopLimit = answer.hopLimit
+        } else if end != .cancelled {
+            result.failedPhase = .request
+        }
+        // What this machine says itself never was on a wire.
+        let errors = outcome.errors.count { $0.message.offender.map { !line.own.contains($0) } ?? false }
+        result.cost = ProbeCost(
+            packets: outcome.sent + outcome.answers.count + errors,
+            bytes: outcome.sent * 64 + outcome.answers.reduce(0) { $0 + $1.payload.count + 48 } + errors * 96
+        )
+        return result
+    }
+}
+
+extension ProbeResult {
+    /// Of a probe that is for the gateway.
+    fileprivate var isAnsweredByGateway: Bool {
+        [.answered, .refused(.gateway), .refused(.peer)].contains(outcome) || error?.speaker == .gateway
+    }
+}

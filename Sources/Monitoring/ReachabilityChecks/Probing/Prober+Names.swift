@@ -1,0 +1,130 @@
+import LinuxSupport
+package import NetworkReachability
+
+/// Questions to single DNS servers, which resolvers would hide the answers of.
+extension Prober {
+    private static let fewTries: [Duration] = [.zero, .milliseconds(1000)]
+    private static let port: UInt16 = 53
+    private static let dislikesExtensions: [DNSResponseCode] = [.formatError, .notImplemented]
+    /// What has less time left is not asked any more.
+    private static let least = Duration.milliseconds(100)
+    /// How many responses with the right number are read: who sends more of them than this that are no answer, will not send one.
+    private static let readingLimit = 64
+
+    /// Asks one server one question over UDP, and once more over TCP where the answer is cut off (RFC 7766).
+    ///
+    /// - Parameter limit: of all of it.
+    package func ask(
+        _ server: IPAddress,
+        _ purpose: NamePurpose,
+        _ question: DNSQuestion,
+        limit: Duration = connectLimit
+    ) async -> ProbeResult {
+        let request = request(.dns, .server(server, purpose), server, port: Self.port, limit: limit)
+        await gate.pass()
+        let readings = Locked(0)
+        let outcome = await engine.send(
+            DatagramRequest(
+                to: endpoint(server, port: Self.port),
+                .payload(question.bytes),
+                settings: settings(),
+                tries: isThrifty ? Self.fewTries : self.tries,
+                limit: limit,
+                accepts: { bytes in
+                    guard DNSAnswer.isMeant(bytes, for: question) else { return false }
+                    let count = readings.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    return count <= Self.readingLimit && DNSAnswer(bytes, to: question).isReadable
+                }
+            )
+        )
+        var result = result(request, outcome)
+        if let answer = outcome.answers.first(where: \.isAccepted) {
+            take(DNSAnswer(answer.payload, to: question), to: question, into: &result)
+        } else if result.outcome == .silent {
+            result.evidence.dns = DNSFacts(question.type)
+            // Somebody may have come before the server did; only now is it known that nothing better comes.
+            let answers = outcome.answers.map { DNSAnswer($0.payload, to: question) }
+            let isMalformed = answers.contains { if case .malformed = $0 { true } else { false } }
+            if !answers.isEmpty { result.outcome = .invalid(isMalformed ? .malformedAnswer : .mismatchedAnswer) }
+        } else if case .refused = result.outcome {
+            result.outcome = .invalid(.serverClosed)
+        }
+        let left = limit - outcome.duration
+        guard left >= Self.least else { return result }
+        if result.evidence.dns?.isTruncated == true {
+            await askOverStream(server, question, left, &result)
+        } else if question.hasExtensions, let code = result.evidence.dns?.code, Self.dislikesExtensions.contains(code) {
+            // Programs ask without, and get answers (RFC 6891, section 7).
+            var plain = question
+            plain.hasExtensions = false
+            let cost = result.cost
+            result = await ask(server, purpose, plain, limit: left)
+            result.cost = result.cost + cost
+        }
+        return result
+    }
+
+    private func askOverStream(
+        _ server: IPAddress,
+        _ question: DNSQuestion,
+        _ limit: Duration,
+        _ result: inout ProbeResult
+    ) async {
+        let outcome = await engine.exchange(
+            StreamRequest(
+                to: endpoint(server, port: Self.port),
+                DNSStream.frame(question.bytes) ?? [],
+                settings: settings(),
+                limit: limit,
+                isComplete: { DNSStream.isWhole($0) }
+            )
+        )
+        result.cost = result.cost + cost(of: outcome)
+        result.phases[.connect] = outcome.connected
+        var stream = DNSStream()
+        if case .answered = outcome.end, let message = stream.receive(outcome.bytes).first,
+            case let answer = DNSAnswer(message, to: question), !answer.isTruncated
+        {
+            result.phases[.request] = outcome.connected.map { outcome.duration - $0 }
+            result.outcome = .answered
+            return take(answer, to: question, into: &result)
+        }
+        result.phases[.request] = nil
+        result.failedPhase = outcome.connected == nil ? .connect : .request
+        result.outcome = .invalid(.truncatedWithoutTCP)
+        switch outcome.end {
+        case .cancelled: result.outcome = .cancelled
+        case .notSent(let error): result.outcome = ProbeOutcome(error)
+        default: break
+        }
+    }
+
+    private func take(_ answer: DNSAnswer, to question: DNSQuestion, into result: inout ProbeResult) {
+        switch answer {
+        case .whole(let message), .truncated(let message):
+            var facts = DNSFacts(question.type, code: message.code, extendedErrors: message.extendedErrors)
+            facts.addresses = message.addresses(of: question.name).map { IPAddress($0) }
+            facts.isTruncated = answer.isTruncated
+            facts.isRecursive = message.flags.contains(.recursionAvailable)
+            result.evidence.dns = facts
+            switch message.code {
+            case .noError, .nameError: break
+            case .refused: result.outcome = .invalid(.serverRefused)
+            default: result.outcome = .invalid(.serverFailed)
+            }
+        case .malformed: result.outcome = .invalid(.malformedAnswer)
+        case .mismatched: result.outcome = .invalid(.mismatchedAnswer)
+        }
+    }
+
+    /// As the kernel counted it, with the reset at the end.
+    private func cost(of outcome: StreamOutcome) -> ProbeCost {
+        guard let information = outcome.information, let sent = information.segmentsSent else { return ProbeCost() }
+        let reset = outcome.connected == nil ? 0 : 1
+        let packets = sent + (information.segmentsReceived ?? 0) + outcome.errors.count + reset
+        return ProbeCost(packets: packets, bytes: packets * 60 + outcome.bytes.count)
+    }
+}

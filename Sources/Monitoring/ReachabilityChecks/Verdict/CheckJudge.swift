@@ -1,0 +1,152 @@
+import LinuxSupport
+import NetworkReachability
+
+/// Says where it breaks: a pure function, the stages in their order, the nearest first.
+package enum CheckJudge {
+    /// One verdict, whatever the evidence.
+    package static func judge(_ evidence: CheckEvidence) -> CheckVerdict {
+        let notes = Notes.of(evidence)
+        if let finding = KernelStage.judge(evidence) ?? TargetStage.answers(evidence)
+            ?? KernelStage.conflict(evidence)
+        {
+            let isWorking = finding.place == .works
+            return CheckVerdict(isWorking ? SegmentStage.degraded(evidence) ?? finding : finding, notes: notes)
+        }
+        if evidence.isOnLink, let finding = NeighbourStage.judge(evidence) {
+            return CheckVerdict(finding, notes: notes)
+        }
+        if let underlay = evidence.underlay.first, let finding = UnderlayStage.judge(evidence, underlay) {
+            return CheckVerdict(finding, notes: notes)
+        }
+        let joined = Families.join(evidence)
+        let line = TunnelStage.undecided(evidence, joined) ?? joined
+        // A target that says no proves the way there; but where no anchor answers, somebody in between may speak for it.
+        let anchors = evidence.valid.filter(\.isAnchor)
+        let isBelieved = anchors.isEmpty || anchors.contains(where: \.peerSpoke)
+        let hasSpoken =
+            (line.isOpen || [.inconclusive, .upstream].contains(line.place)) && isBelieved
+            && evidence.target != nil && evidence.valid.contains { $0.isTarget && $0.peerSpoke }
+        if line.place != .works && line.place != .degraded && !hasSpoken {
+            // Of two faults the nearer one is told.
+            let finding = TargetStage.refusedHere(evidence) ?? (line.isOpen ? NamesStage.judge(evidence) : nil)
+            return CheckVerdict(finding ?? line, notes: notes)
+        }
+        // The line is good: what is wrong lies behind it.
+        let finding = NamesStage.judge(evidence) ?? TargetStage.fails(evidence) ?? NamesStage.degraded(evidence, line)
+        return CheckVerdict(finding ?? line, notes: notes)
+    }
+
+    /// One family alone, up to the internet; nil where nothing was sent.
+    static func judge(_ view: FamilyView) -> Finding? {
+        let hasLine = view.evidence.families.contains(view.family)
+        if view.results.isEmpty || !hasLine && view.results.allSatisfy(\.isRefusedByRoute) { return nil }
+        return LocalStage.refuses(view)
+            ?? LocalStage.dropsAnswers(view)
+            ?? PortalStage.judge(view)
+            ?? LocalStage.clock(view)
+            ?? LocalStage.filtersTCP(view)
+            ?? TLSStage.intercepted(view)
+            ?? InternetStage.proven(view)
+            ?? SegmentStage.judge(view)
+            ?? GatewayStage.judge(view)
+            ?? UpstreamStage.word(view)
+            ?? AnchorStage.unproven(view)
+            ?? LocalStage.refusesBeyond(view)
+            ?? UpstreamStage.silence(view)
+    }
+}
+
+/// A target on the link itself: whatever is wrong behind the gateway is nothing to it.
+private enum NeighbourStage {
+    static func judge(_ evidence: CheckEvidence) -> Finding? {
+        guard let target = evidence.target else { return nil }
+        let results = evidence.valid.filter { $0.isTarget && $0.ran }
+        // If the target is the gateway, and the gateway is dead, that is one fault for this target and for all beyond it.
+        for view in AddressFamily.allCases.map({ FamilyView($0, evidence) }) {
+            guard let gateway = view.gateway, results.contains(where: { $0.request.destination == gateway }) else {
+                continue
+            }
+            if let finding = GatewayStage.judge(view) { return finding }
+        }
+        let givenUp = results.filter(\.isNeighbourGivenUp)
+        if !givenUp.isEmpty, !results.contains(where: \.peerSpoke) {
+            let text = "\(target.text) does not answer on the link"
+            return Finding(.host, .neighbourFailed, .proven, text, givenUp)
+        }
+        return TargetStage.fails(evidence)
+    }
+}
+
+/// A tunnel is as good as the way to its far end.
+private enum UnderlayStage {
+    static func judge(_ evidence: CheckEvidence, _ underlay: CheckEvidence) -> Finding? {
+        let verdict = CheckJudge.judge(underlay)
+        guard ![.works, .degraded, .inconclusive].contains(verdict.place) else { return nil }
+        let line = Families.join(evidence)
+        // What answers through the tunnel proves the way below it.
+        guard line.place != .works, line.place != .degraded else { return nil }
+        let (upper, lower) = (evidence.path.interface, underlay.path.interface)
+        let way = upper.map { one in " (via \(one.name)\(lower.map { " over \($0.name)" } ?? ""))" } ?? ""
+        // Nobody but the far end is asked behind the gateway: a way that leads nowhere is as likely as a machine that is off.
+        let place = verdict.place == .host || verdict.place == .service ? CheckPlace.upstream : verdict.place
+        return Finding(place, verdict.reason, verdict.confidence, verdict.text + way, verdict.evidence)
+    }
+}
+
+/// Silence behind a tunnel says nothing of the provider, unless the path to the far end was examined and works.
+enum TunnelStage {
+    /// The finding that replaces one about silence on the line; nil if that one holds.
+    fileprivate static func undecided(_ evidence: CheckEvidence, _ line: Finding) -> Finding? {
+        guard let tunnel = evidence.tunnel, [.gateway, .upstream].contains(line.place),
+            [.silent, .silentBeyond, .neighbourFailed].contains(line.reason), !isExamined(evidence)
+        else { return nil }
+        return silence(behind: tunnel, line.reason, line.evidence)
+    }
+
+    /// A target alone behind a tunnel is silent, and the line leads elsewhere.
+    static func silence(of target: CheckTarget, _ evidence: CheckEvidence, _ results: [ProbeResult]) -> Finding? {
+        guard !evidence.sharesLine, let tunnel = evidence.path.tunnel else { return nil }
+        return silence(behind: tunnel, .silent, results)
+    }
+
+    private static func silence(
+        behind tunnel: NetworkInterface,
+        _ reason: ProbeReason,
+        _ results: [ProbeResult]
+    ) -> Finding {
+        let text = "nothing answers through the tunnel \(tunnel.name), and the path to its far end is not known"
+        return Finding(.inconclusive, reason, .suspected, text, results)
+    }
+
+    private static func isExamined(_ evidence: CheckEvidence) -> Bool {
+        evidence.underlay.contains { [.works, .degraded].contains(CheckJudge.judge($0).place) }
+    }
+}
+
+/// What was seen besides, and decides nothing.
+private enum Notes {
+    static func of(_ evidence: CheckEvidence) -> [String] {
+        let results = evidence.valid
+        var notes: [String] = []
+        if results.contains(where: { $0.kind == .gateway && $0.outcome == .silent }) { notes.append("gatewayDeaf") }
+        let proxy = results.contains {
+            $0.request.subject == .nobody && $0.evidence.http.map { $0.status >= 400 && $0.status != 511 } == true
+        }
+        if proxy { notes.append("transparentProxy") }
+        let asked = results.filter(\.isAnchor)
+        if !asked.isEmpty, !asked.contains(where: { $0.isVerified || $0.isEchoed }) { notes.append("internetUnproven") }
+        if asked.contains(where: { $0.isVerified && ($0.evidence.http?.status ?? 0) >= 500 }) {
+            notes.append("anchorsIll")
+        }
+        if !evidence.restingAnchors.isEmpty { notes.append(ProbeReason.retryAfter.rawValue) }
+        if results.contains(where: \.looksCaptive) { notes.append("captive") }
+        if !evidence.duplicates.isEmpty { notes.append(ProbeReason.addressConflict.rawValue) }
+        let redirects = results.contains {
+            $0.isTarget && $0.evidence.http.map { 300..<400 ~= $0.status && $0.location != nil } == true
+        }
+        if redirects { notes.append(ProbeReason.redirected.rawValue) }
+        if NamesStage.difference(evidence) != nil { notes.append(ProbeReason.answersDiffer.rawValue) }
+        if evidence.isHandicapped { notes.append(ProbeReason.notPermitted.rawValue) }
+        return notes
+    }
+}

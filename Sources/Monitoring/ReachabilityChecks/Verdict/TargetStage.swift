@@ -1,0 +1,166 @@
+import LinuxSupport
+import NetworkReachability
+
+/// The target decides about itself.
+enum TargetStage {
+    /// Whoever answers is reachable, whatever else is found.
+    static func answers(_ evidence: CheckEvidence) -> Finding? {
+        guard let target = evidence.target else { return nil }
+        let captive = captiveFamilies(evidence)
+        let answers = evidence.valid.filter { result in
+            let isAsked = result.isTarget || target.decisive == .resolve && result.isTargetName
+            guard isAsked, result.ran else { return false }
+            // A portal answers in the name of others, but not with their certificate.
+            if captive.contains(result.request.binding.family), !result.isVerified { return false }
+            guard let decisive = target.decisive else {
+                return result.outcome == .answered || result.outcome == .refused(.peer)
+            }
+            return (result.kind == decisive || decisive == .echo && result.isEcho) && result.outcome == .answered
+        }
+        if answers.isEmpty { return otherLife(evidence, captive) }
+        // Who answers at an address that the name should not have is somebody else.
+        if let name = target.name, let finding = NamesStage.unexpected(evidence, about: name) { return finding }
+        return Finding(.works, .targetAnswers, .proven, "\(target.text) answers", answers)
+    }
+
+    /// If echoes are not permitted, a host is there that has answered anything in the round: a gateway limits the number of its errors, and may
+    /// answer as a gateway or as a DNS server all the same.
+    private static func otherLife(_ evidence: CheckEvidence, _ captive: Set<AddressFamily>) -> Finding? {
+        guard let target = evidence.target, target.decisive == .echo else { return nil }
+        let asked = evidence.valid.filter { $0.isTarget && $0.kind == .udp && $0.outcome == .silent }
+        let addresses = Set(asked.compactMap(\.request.destination))
+        let life = evidence.valid.filter { result in
+            result.ran && !captive.contains(result.request.binding.family)
+                && result.speaker.map(addresses.contains) == true
+        }
+        guard !life.isEmpty else { return nil }
+        let text = "\(target.text) answers other packets; echoes are not permitted on this machine"
+        return Finding(.works, .targetAnswers, .likely, text, asked + life)
+    }
+
+    /// Whether what answers may be somebody on the way who answers for everybody: a connection, a page or an echo show nothing else, and
+    /// nobody has looked yet.
+    static func isDoubtful(_ evidence: CheckEvidence) -> Bool {
+        guard evidence.sharesLine, let target = evidence.target, [nil, .tcp, .http].contains(target.decisive),
+            let finding = answers(evidence), finding.place == .works
+        else { return false }
+        let families = Set(finding.evidence.filter { !$0.isVerified }.map(\.request.binding.family))
+        let known = Set(
+            evidence.valid.filter { $0.ran && ($0.request.subject == .nobody || $0.isAnchor && $0.isVerified) }
+                .map(\.request.binding.family)
+        )
+        return finding.evidence.allSatisfy { !$0.isVerified } && !families.isSubset(of: known)
+    }
+
+    /// Those over which somebody answers for everybody, and no anchor shows that others are let pass.
+    private static func captiveFamilies(_ evidence: CheckEvidence) -> Set<AddressFamily> {
+        guard evidence.sharesLine else { return [] }
+        let captive = evidence.valid.filter(\.looksCaptive).map(\.request.binding.family)
+        let proven = evidence.valid.filter { $0.isAnchor && $0.isVerified }.map(\.request.binding.family)
+        return Set(captive).subtracting(proven)
+    }
+
+    /// The line is good, so the fault is the target's.
+    static func fails(_ evidence: CheckEvidence) -> Finding? {
+        guard let target = evidence.target else { return nil }
+        let results = evidence.valid.filter { $0.isTarget && $0.ran }
+        if let finding = refusedHere(evidence) ?? SegmentStage.finding(results) ?? ofTLS(target, results)
+            ?? ofNames(target, results) ?? ofService(target, results) ?? ofHost(target, results)
+        {
+            return finding
+        }
+        let silent = results.filter { $0.outcome == .silent }
+        if !silent.isEmpty {
+            if let finding = TunnelStage.silence(of: target, evidence, silent) { return finding }
+            return Finding(
+                .host,
+                .silent,
+                evidence.silence,
+                "\(target.text) is silent, and the internet is not",
+                silent
+            )
+        }
+        return Finding(.inconclusive, .notEnoughEvidence, .suspected, "\(target.text) could not be asked", results)
+    }
+
+    /// This machine refuses to send packets to the target.
+    static func refusedHere(_ evidence: CheckEvidence) -> Finding? {
+        guard let target = evidence.target else { return nil }
+        // That the host answers an echo says nothing of a port to which this machine sends nothing.
+        let isPort = target.decisive != nil && target.decisive != .echo
+        let results = evidence.valid.filter { $0.isTarget && $0.ran && !(isPort && $0.isEcho) }
+        let refused = results.filter(\.isRefusedHere)
+        guard !refused.isEmpty, !results.contains(where: \.peerSpoke) else { return nil }
+        return LocalStage.refusal(of: refused, to: target.text)
+    }
+
+    private static func ofTLS(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
+        for result in results where result.kind == .tls {
+            if case .invalid(let reason) = result.outcome,
+                result.evidence.tls != nil || reason != .closedDuringHandshake
+            {
+                return Finding(.tls, reason, .proven, "TLS with \(target.text) fails: \(reason.rawValue)", [result])
+            }
+        }
+        return nil
+    }
+
+    /// A target that is a DNS server, and does not answer as one.
+    private static func ofNames(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
+        let asked = results.filter { $0.kind == .dns }
+        let isThere = results.contains { $0.isEcho && $0.outcome == .answered }
+        guard let result = asked.first(where: { $0.outcome != .silent || isThere }),
+            result.error == nil, let reason = NamesStage.fault(result)
+        else { return nil }
+        return Finding(.dns, reason, .proven, "\(target.text): \(reason.rawValue)", results)
+    }
+
+    private static func ofService(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
+        for result in results {
+            switch result.outcome {
+            case .invalid(let reason):
+                return Finding(
+                    .service,
+                    reason,
+                    .proven,
+                    "\(target.text) answers wrongly: \(reason.rawValue)",
+                    [result]
+                )
+            case .refused(.peer), .refused(.unknown):
+                return Finding(.service, .refused, .proven, "\(target.text) refuses the connection", [result])
+            case .silent where result.phases[.connect] != nil:
+                return Finding(
+                    .service,
+                    result.failedPhase == .tls ? .handshakeSilent : .stalled,
+                    .proven,
+                    "\(target.text) takes the connection and says nothing",
+                    [result]
+                )
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    private static func ofHost(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
+        // This machine's own report about a neighbour is no word of the target.
+        if let result = results.first(where: { $0.error != nil && !$0.isNeighbourGivenUp }), let error = result.error {
+            let itself = error.speaker == .peer || error.sender == result.request.destination
+            let gateway = error.speaker == .gateway && [.prohibited, .noRouteBeyond].contains(error.reason)
+            let who =
+                itself ? "\(target.text) itself" : "\(error.sender)\(error.speaker == .gateway ? " (gateway)" : "")"
+            let text = "\(who) says \(error.reason.rawValue)"
+            return Finding(gateway ? .upstream : .host, error.reason, .proven, text, [result])
+        }
+        let echoes = results.filter { $0.isEcho && $0.outcome == .answered }
+        let silent = results.filter { !$0.isEcho && $0.outcome == .silent }
+        guard !echoes.isEmpty, !silent.isEmpty else { return nil }
+        return Finding(
+            .host,
+            .portFiltered,
+            .likely,
+            "\(target.text) answers echoes, and its port is silent",
+            echoes + silent
+        )
+    }
+}

@@ -1,0 +1,212 @@
+import LinuxSupport
+import NIOHTTP1
+import ReachabilityLedger
+import ReachabilityService
+
+extension API {
+    /// How the time of each target was spent, one item for each.
+    func availability(_ query: Query, of name: String?) throws(Problem) -> Page {
+        let snapshot = service.snapshot
+        let window = try query.duration("window")
+        let to = try query.instant("to", snapshot.calendar) ?? snapshot.now
+        let from = try query.instant("from", snapshot.calendar) ?? (to - (window ?? .seconds(30 * 86400)))
+        if window != nil, query.text("from") != nil {
+            throw Problem(.badRequest, "window and from say the same: give one of them")
+        }
+        guard from < to, to <= snapshot.now else {
+            throw Problem(.badRequest, "a window begins before it ends, and ends before now")
+        }
+        let target = name ?? query.text("target")
+        if let target { try checkTarget(target, snapshot) }
+        let targets = target.map { [$0] } ?? snapshot.books.targets
+        return try Page(of: targets, query, key: \.self, isAfter: >) { target throws(Problem) in
+            try query.checkClient()
+            let times = try times(of: target, from: from, to: to, snapshot)
+            return snapshot.item(of: times.availability, target: target, times.basis)
+        }
+    }
+}
+
+/// How a target's time was within a window: intervals, and days of which the sums alone are used.
+struct TargetTimes {
+    let from: LedgerInstant
+    let to: LedgerInstant
+    /// The earliest first, without overlaps.
+    var intervals: [LedgerInterval]
+    /// How much of these days no interval has, the earliest first.
+    var days: [SettledDay]
+    /// Whether anything is known from checks.
+    var basis: AttributionBasis
+
+    var availability: Availability {
+        var availability = Availability(of: intervals, from: from, to: to)
+        availability.add(days)
+        return availability
+    }
+
+    /// One interval after the other. How long each lasted within a day is so; when, is not known of the time that only sums are kept of.
+    var picture: [LedgerInterval] {
+        var rest = intervals[...]
+        return intervals
+            + days.flatMap { day in
+                rest = rest.drop { $0.end.map { $0 <= day.start } ?? false }
+                let known = rest.prefix { $0.start < day.start + SettledDay.length }
+                return day.shares(around: known, until: to)
+            }
+    }
+}
+
+extension API {
+    /// How a target's time was within a window. So that a year takes no longer than a month, days whose sums are known are not read interval
+    /// by interval.
+    ///
+    /// - Parameter limit: Where there are no more intervals than these in the window, each of them is read anyway: then it is known when in a
+    ///   day it was.
+    func times(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        exactUpTo limit: Int = 0,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> TargetTimes {
+        var days = try settledDays(of: target, from: from, to: to, snapshot)
+        let summed: (from: LedgerInstant, to: LedgerInstant)?
+        do { summed = try history?.store?.settledWindow(of: target, from: from, to: to) } catch {
+            throw Self.unreadable(error)
+        }
+        var intervals: [LedgerInterval]?
+        if let summed, limit > 0, try !hasMoreIntervals(of: target, from: from, to: to, than: limit) {
+            let all = try self.intervals(of: target, from: from, to: to, limit: limit + 1, snapshot)
+            if all.count <= limit {
+                // The sums of these days have the time of all intervals, those that were deleted included.
+                for index in days.indices where days[index].start < summed.to { days[index].remove(all) }
+                intervals = all.reversed()
+            }
+        }
+        if intervals == nil {
+            let parts = summed.map { [($0.to, to), (from, $0.from)] } ?? [(from, to)]
+            var found: [LedgerInterval] = []
+            for (from, to) in parts where from < to {
+                found += try self.intervals(of: target, from: from, to: to, limit: Self.intervalLimit, snapshot)
+                    .compactMap { $0.part(from: from, to: to) }
+            }
+            intervals = found.reversed()
+        }
+        let current = snapshot.books.accounts[target]?.ledger.current.state.basis
+        let isChecked =
+            intervals?.contains { $0.state.basis == .checks } ?? false || summed != nil && current == .checks
+        return TargetTimes(
+            from: from,
+            to: to,
+            intervals: intervals ?? [],
+            days: days,
+            basis: isChecked ? .checks : .path
+        )
+    }
+
+    private func hasMoreIntervals(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        than limit: Int
+    ) throws(Problem) -> Bool {
+        do { return try history?.store?.hasMoreIntervals(of: target, from: from, to: to, than: limit) ?? false } catch {
+            throw Self.unreadable(error)
+        }
+    }
+
+    /// The maximum number of intervals that are read for an answer. Nothing has more of them within two days, unless it changes state every
+    /// two seconds.
+    static let intervalLimit = 100_000
+}
+
+extension LedgerInterval {
+    /// What of it lies within a window; nil for nothing.
+    fileprivate func part(from: LedgerInstant, to: LedgerInstant) -> LedgerInterval? {
+        if start >= from, let end, end <= to { return self }
+        let start = max(start, from)
+        let end = end.map { min($0, to) }
+        guard start < end ?? to else { return nil }
+        return LedgerInterval(state, from: start, uncertainty: uncertainty, to: end, reason: reason)
+    }
+}
+
+extension SettledDay {
+    /// Takes away what intervals have of it.
+    fileprivate mutating func remove(_ intervals: [LedgerInterval]) {
+        let end = start + Self.length
+        for interval in intervals {
+            let from = max(interval.start, start)
+            let to = min(interval.end ?? end, end)
+            guard from < to else { continue }
+            let rest = (times[interval.state.account] ?? .zero) - (to - from)
+            times[interval.state.account] = rest > .zero ? rest : nil
+        }
+    }
+}
+
+extension API {
+    /// Whole days of which only the sums are kept, the earliest first.
+    func settledDays(
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> [SettledDay] {
+        guard let store = history?.store else { return [] }
+        do { return try store.settledDays(of: target, from: from, to: to, now: snapshot.now) } catch {
+            throw Self.unreadable(error)
+        }
+    }
+}
+
+extension Availability {
+    /// Counts days of which only the sums are kept.
+    mutating func add(_ days: [SettledDay]) {
+        for day in days { for (account, time) in day.times { add(time, to: account) } }
+    }
+}
+
+extension MonitoringService.Snapshot {
+    func item(of availability: Availability, target: String, _ basis: AttributionBasis) -> Item {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("target", target)
+        object.add("from", Timestamp(real: calendar.wall(at: availability.from)))
+        object.add("to", Timestamp(real: calendar.wall(at: availability.to)))
+        object.add("basis", basis.rawValue)
+        var seconds = JSONObject()
+        for account in LedgerAccount.allCases {
+            seconds.add(account.rawValue, number: availability.duration(account).decimalSeconds)
+        }
+        object.add("seconds", seconds)
+        object.add(share: "availability", availability.availability)
+        object.add(share: "theirs", availability.theirs)
+        object.add(share: "ours", availability.ours)
+        object.add(share: "provider", availability.provider)
+        object.add(share: "atLeast", availability.atLeast)
+        object.add(share: "atMost", availability.atMost)
+        object.add("kind", "availability")
+        return Item(key: target, object: object, text: text(of: availability, target))
+    }
+
+    /// For example `internet: 99.98 % of 29d 23h observed; us 4.001s, unknown 1h`.
+    private func text(of availability: Availability, _ target: String) -> String {
+        let share = availability.availability.map { "\($0.percentText) %" } ?? "nothing"
+        let lost = LedgerAccount.allCases.dropFirst().compactMap { account in
+            let time = availability.duration(account)
+            return time > .zero ? "\(account.rawValue) \(time.people)" : nil
+        }
+        let up = "up \(availability.duration(.up).people)"
+        return "\(target.printable): \(share) of what was observed in \(availability.window.people): "
+            + ([up] + lost).joined(separator: ", ")
+    }
+}
+
+extension JSONObject {
+    /// From 0 to 1 with nine digits, cut and not rounded: what was lost shows.
+    mutating func add(share key: String, _ value: Double?) {
+        guard let value else { return add(key, String?.none) }
+        add(key, number: Int64((value * 1e9).rounded(.down)).decimal(places: 9))
+    }
+}

@@ -1,0 +1,98 @@
+import LinuxSupport
+import NIOHTTP1
+import ReachabilityLedger
+import ReachabilityService
+
+extension API {
+    /// The work that is announced and not over, by name. What the configuration says of maintenance is in `/v1/config`.
+    func maintenance(_ query: Query) throws(Problem) -> Page {
+        let now = service.clock.real()
+        return try Page(of: service.planned, query, key: \.id, isAfter: { $0.id > $1 }) { $0.item(at: now) }
+    }
+
+    func maintenance(_ id: String) throws(Problem) -> Item {
+        guard let found = service.planned.first(where: { $0.id == id }) else { throw Self.noMaintenance(id) }
+        return found.item(at: service.clock.real())
+    }
+
+    /// Announces work, or says anew when it is.
+    func plan(_ id: String, _ request: WebRequest) throws(Problem) -> WebAnswer {
+        guard PlannedMaintenance.isID(id) else {
+            let form = "1 to 64 letters, digits, points, - and _, and is not . or .."
+            throw Problem(.badRequest, "the name of maintenance has \(form)")
+        }
+        let body = try RequestObject(request, keys: ["targets", "from", "for"])
+        let now = service.clock.real()
+        let targets = try body.texts("targets")
+        if let targets, targets.isEmpty {
+            throw Problem(.badRequest, "targets has a name at least; without it, all targets are meant")
+        }
+        let snapshot = service.snapshot
+        for target in targets ?? [] { try checkTarget(target, snapshot) }
+        let start = try Self.start(of: body) ?? now
+        let length = try Self.length(of: body)
+        guard start + length > now else { throw Problem(.badRequest, "it would be over already") }
+        guard start <= now + PlannedMaintenance.farthest else {
+            throw Problem(.badRequest, "from is \(DurationText.text(PlannedMaintenance.farthest)) ahead at most")
+        }
+        let maintenance = PlannedMaintenance(
+            id: id,
+            targets: targets.map(Set.init),
+            start: start,
+            length: length,
+            author: request.author
+        )
+        guard let isNew = service.plan(maintenance) else {
+            throw Problem(.conflict, "\(PlannedMaintenance.countLimit) of them are announced: take one back first")
+        }
+        return .one(maintenance.item(at: now), request, isNew ? .created : .ok, isTagged: false)
+    }
+
+    /// Takes it back, or ends it now.
+    func cancelMaintenance(_ id: String) throws(Problem) -> WebAnswer {
+        guard service.cancelMaintenance(id) else { throw Self.noMaintenance(id) }
+        return WebAnswer(.noContent)
+    }
+
+    private static func start(of body: RequestObject) throws(Problem) -> Duration? {
+        guard let text = try body.text("from") else { return nil }
+        if let real = Timestamp.real(of: text) { return real }
+        throw Problem(.badRequest, "from is a time such as 2026-11-21T22:00:00Z (RFC 3339), not \"\(text.printable)\"")
+    }
+
+    private static func length(of body: RequestObject) throws(Problem) -> Duration {
+        let text = try body.text("for")
+        if let length = text.flatMap({ DurationText.duration($0) }), length >= .seconds(1),
+            length <= PlannedMaintenance.longest
+        {
+            return length
+        }
+        let longest = DurationText.text(PlannedMaintenance.longest)
+        throw Problem(.badRequest, "for is how long it takes, such as 2h: from 1s to \(longest)")
+    }
+
+    private static func noMaintenance(_ id: String) -> Problem {
+        Problem(.notFound, "no maintenance \"\(id.printable)\" is announced; /v1/maintenance has what is")
+    }
+}
+
+extension PlannedMaintenance {
+    var object: JSONObject {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("id", id)
+        if let targets { object.add("targets", targets.sorted()) } else { object.add("targets", String?.none) }
+        object.add("from", Timestamp(real: start))
+        object.add("to", Timestamp(real: end))
+        object.add("author", author)
+        object.add("kind", "maintenance")
+        return object
+    }
+
+    fileprivate func item(at now: Duration) -> Item {
+        let names = targets.map { $0.sorted().map(\.printable).joined(separator: ", ") } ?? "all targets"
+        let times = "\(Timestamp(real: start).text) to \(Timestamp(real: end).text)"
+        let state = start <= now ? ", it is under way" : ""
+        return Item(key: id, object: object, text: "\(id): \(names), \(times)\(state), by \(author.printable)")
+    }
+}

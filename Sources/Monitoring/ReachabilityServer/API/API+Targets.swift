@@ -1,0 +1,156 @@
+import LinuxSupport
+import NIOHTTP1
+import NetworkReachability
+import ReachabilityLedger
+import ReachabilityService
+
+extension API {
+    /// Whether the service does what it is for.
+    func readiness() -> WebAnswer {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("ready", true)
+        object.add("targets", service.snapshot.books.accounts.count)
+        object.add("history", history.map { Self.object(of: $0.status) })
+        object.add("kind", "readiness")
+        return WebAnswer.one(object).unstored
+    }
+
+    /// How the history stands. A fault of it is told, and nothing waits for its end.
+    private static func object(of status: HistoryWriter.Status) -> JSONObject {
+        var object = JSONObject()
+        object.add("state", status.fault?.kind.rawValue ?? "ok")
+        object.add("detail", status.fault?.text)
+        object.add("pending", status.pending)
+        object.add("lost", status.lost)
+        return object
+    }
+
+    /// The service, and all targets as they are.
+    func status() -> JSONObject { status(of: service.snapshot) }
+
+    func status(of snapshot: MonitoringService.Snapshot) -> JSONObject {
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("time", Timestamp(real: snapshot.calendar.wall(at: snapshot.now)))
+        object.add("monotonicNanoseconds", service.clock.monitor.monotonic.nanoseconds)
+        object.add("version", version)
+        object.add("started", Timestamp(real: snapshot.calendar.wall(at: service.start)))
+        object.add("boot", snapshot.calendar.current.line.bootIdentifier)
+        object.add("targets", snapshot.books.targets.compactMap { snapshot.item(of: $0)?.object })
+        object.add("notifiers", notifiers().map(\.object))
+        object.add("kind", "status")
+        return object
+    }
+
+    func targets(_ query: Query) throws(Problem) -> Page {
+        let snapshot = service.snapshot
+        return try Page(of: snapshot.books.targets, query, key: \.self, isAfter: >) { snapshot.item(of: $0) }
+    }
+
+    func target(_ name: String) throws(Problem) -> Item {
+        let snapshot = service.snapshot
+        guard let item = snapshot.item(of: name) else { throw Self.noTarget(name) }
+        var object = item.object
+        let latest = service.checkLog.latest(of: name)
+        if !latest.isEmpty { object.add("latestChecks", latest.map { snapshot.object(of: $0) }) }
+        let lines = latest.map { "  \(snapshot.time($0.ended).text) \($0.finding.sentence)" }
+        return Item(
+            key: item.key,
+            object: object,
+            text: item.text,
+            report: ([item.text] + lines).joined(separator: "\n")
+        )
+    }
+
+    /// The intervals of a target, the latest first.
+    func intervals(of name: String, _ query: Query) throws(Problem) -> Page {
+        let snapshot = service.snapshot
+        try checkTarget(name, snapshot)
+        let (from, to) = try window(query, snapshot)
+        return try Page(
+            of: intervals(of: name, from: from, to: to, limit: query.limit + 1, snapshot),
+            query,
+            key: { String($0.start.nanoseconds) },
+            isAfter: { interval, key in Int64(key).map { interval.start.nanoseconds < $0 } ?? true }
+        ) { snapshot.item(of: $0) }
+    }
+
+    /// The window of a list that is told backwards in time: it ends before the last item of the page before.
+    func window(
+        _ query: Query,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws(Problem) -> (from: LedgerInstant, to: LedgerInstant) {
+        let from = try query.instant("from", snapshot.calendar) ?? LedgerInstant(nanoseconds: .min)
+        var to = try query.instant("to", snapshot.calendar) ?? LedgerInstant(nanoseconds: .max)
+        if let after = query.after {
+            guard let start = Int64(after) else {
+                throw Problem(.badRequest, "after is what next was, not \"\(after.printable)\"")
+            }
+            to = min(to, LedgerInstant(nanoseconds: start))
+        }
+        return (from, to)
+    }
+
+    /// - Throws: ``Problem`` for a target that is not watched and never was.
+    func checkTarget(_ name: String, _ snapshot: MonitoringService.Snapshot) throws(Problem) {
+        if snapshot.books.accounts[name] != nil { return }
+        if let isKnown = try? history?.store?.knows(name), isKnown { return }
+        throw Self.noTarget(name)
+    }
+
+    static func noTarget(_ name: String) -> Problem {
+        Problem(.notFound, "there is no target \"\(name.printable)\"; /v1/targets has those there are")
+    }
+}
+
+extension MonitoringService.Snapshot {
+    /// A target as it is; nil where there is none of that name.
+    func item(of target: String) -> Item? {
+        guard let account = books.accounts[target] else { return nil }
+        let current = account.ledger.current
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("name", target)
+        object.add(current.state)
+        object.add("reason", current.reason)
+        object.add("since", Timestamp(real: calendar.wall(at: current.start)))
+        object.add("uncertaintyMilliseconds", current.uncertainty.nanoseconds / 1_000_000)
+        object.add("outage", account.ledger.outage?.id)
+        object.add("check", findings[target].map { self.object(of: $0) })
+        object.add("kind", "target")
+        let since = Timestamp(real: calendar.wall(at: current.start)).text
+        let reason = current.reason.map { " (\($0))" } ?? ""
+        return Item(key: target, object: object, text: "\(since) \(target.printable): \(current.state)\(reason)")
+    }
+
+    func item(of interval: LedgerInterval) -> Item {
+        Item(
+            key: String(interval.start.nanoseconds),
+            object: object(of: interval),
+            text: "\(Timestamp(real: calendar.wall(at: interval.start)).text) "
+                + "\(interval.duration(at: now).people) \(interval.state)\(interval.reason.map { " (\($0))" } ?? "")"
+        )
+    }
+
+    func object(of interval: LedgerInterval) -> JSONObject {
+        var object = JSONObject()
+        object.add(interval.state)
+        object.add("reason", interval.reason)
+        object.add("start", Timestamp(real: calendar.wall(at: interval.start)))
+        object.add("end", interval.end.map { Timestamp(real: calendar.wall(at: $0)).text })
+        object.add("durationMilliseconds", interval.duration(at: now).roundedMilliseconds)
+        object.add("uncertaintyMilliseconds", interval.uncertainty.nanoseconds / 1_000_000)
+        return object
+    }
+}
+
+extension JSONObject {
+    /// The keys of a state.
+    mutating func add(_ state: TargetState) {
+        add("state", state.account.rawValue)
+        add("attribution", state.attribution.rawValue)
+        add("cause", state.cause?.rawValue)
+        add("basis", state.basis.rawValue)
+    }
+}

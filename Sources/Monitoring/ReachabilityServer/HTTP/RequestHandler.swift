@@ -1,0 +1,278 @@
+import Dispatch
+import LinuxSupport
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import NIOTLS
+import ServerTrust
+
+/// Reads the requests of one connection, has them answered, and ends it when a time is up. The handlers before it parse, and hand
+/// over a request only when the one before was answered.
+final class RequestHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum State {
+        /// Waits for a head.
+        case idle
+        case reading(HTTPRequestHead, [UInt8])
+        /// What is left of a request that was answered already.
+        case skipping
+        case answering(HTTPRequestHead)
+        /// Waits for something to tell.
+        case waiting(HTTPRequestHead, WebWait, Cancellation)
+        /// Sends an answer that goes on until somebody ends it.
+        case streaming(WebStream)
+    }
+
+    private var way: WebRequest.Way
+    private let client: WebClient
+    private let limits: WebLimits
+    private let statistics: Locked<WebStatistics>
+    private let underWay: DispatchGroup
+    private let respond: WebServer.Responder
+    private let firstBytes: FirstBytesHandler
+    /// Whether the connection has ended.
+    private let hasEnded = Locked(false)
+    private var state = State.idle
+    /// Whether the connection ends after the answer that is being made.
+    private var isLast = false
+    /// Whether a request was answered on this connection.
+    private var isReused = false
+    private var timer: Scheduled<Void>?
+
+    init(
+        way: WebRequest.Way,
+        client: WebClient,
+        limits: WebLimits,
+        statistics: Locked<WebStatistics>,
+        underWay: DispatchGroup,
+        firstBytes: FirstBytesHandler,
+        respond: @escaping WebServer.Responder
+    ) {
+        (self.way, self.client, self.limits, self.statistics) = (way, client, limits, statistics)
+        (self.underWay, self.firstBytes, self.respond) = (underWay, firstBytes, respond)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        start(limits.requestTime, context)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        firstBytes.notify = {
+            let (handler, context) = bound.value
+            // The head of a further request has the time of the first one, not that of a connection without a request.
+            if case .idle = handler.state, handler.isReused { handler.start(handler.limits.requestTime, context) }
+        }
+        if context.channel.isActive { start(limits.requestTime, context) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+        firstBytes.notify = nil
+        hasEnded.withLock { $0 = true }
+        if case .waiting(_, _, let waiting) = state { waiting.cancel() }
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (unwrapInboundIn(data), state) {
+        case (.head(let head), _):
+            state = .reading(head, [])
+            start(limits.requestTime, context)
+        case (.body(let part), .reading(let head, var body)):
+            guard body.count + part.readableBytes <= limits.bodySize else {
+                state = .skipping
+                let problem = Problem(.payloadTooLarge, "a body has at most \(limits.bodySize) bytes")
+                return write(problem.answer(as: .json), to: head, closing: true, context)
+            }
+            body.append(contentsOf: part.readableBytesView)
+            state = .reading(head, body)
+        case (.end, .reading(let head, let body)):
+            firstBytes.requestEnded(hadBody: !body.isEmpty)
+            state = .answering(head)
+            answer(head, body, context)
+        case (.end, _): firstBytes.requestEnded(hadBody: true)
+        case (.body, _): break
+        }
+    }
+
+    private func answer(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
+        let request: WebRequest
+        do {
+            var read = try WebRequest(head, body: body, way: way)
+            read.client = client
+            read.isAbandoned = { [hasEnded] in hasEnded.withLock(\.self) }
+            request = read
+        } catch {
+            return write(error.answer(as: .json), to: head, closing: true, context)
+        }
+        let (loop, channel) = (context.eventLoop, context.channel)
+        let bound = NIOLoopBound((self, context), eventLoop: loop)
+        let underWay = underWay
+        underWay.enter()
+        respond(request) { answer in
+            defer { underWay.leave() }
+            let answer = answer.compressed(for: request)
+            loop.execute {
+                guard channel.isActive else { return }
+                let (handler, context) = bound.value
+                if let begin = answer.stream, head.method != .HEAD {
+                    handler.begin(answer, to: head, context, begin)
+                } else if let wait = answer.wait, head.method != .HEAD {
+                    handler.wait(wait, for: head, context)
+                } else {
+                    handler.write(answer, to: head, closing: !head.isKeepAlive, context)
+                }
+            }
+        }
+    }
+
+    /// Sends the head of an answer that goes on.
+    private func begin(
+        _ answer: WebAnswer,
+        to request: HTTPRequestHead,
+        _ context: ChannelHandlerContext,
+        _ begin: (WebStream) -> Void
+    ) {
+        guard hasPlace(for: request, context) else { return }
+        timer?.cancel()
+        timer = nil
+        let stream = WebStream(context.channel, limits, statistics)
+        state = .streaming(stream)
+        statistics.withLock { $0.answers[Int(answer.status.code) / 100, default: 0] += 1 }
+        var head = HTTPResponseHead(version: request.version, status: answer.status)
+        for field in answer.headers { head.headers.add(name: field.name, value: field.value) }
+        head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+        // It ends with the connection, and whoever comes again takes a new one.
+        head.headers.replaceOrAdd(name: "Connection", value: "close")
+        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        begin(stream)
+        if isLast { end(context) }
+    }
+
+    /// Whether there is room for one more answer that goes on; where there is none, the client is told.
+    private func hasPlace(for request: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
+        if statistics.withLock({ $0.streams < limits.effectiveStreams }) { return true }
+        let problem = Problem(
+            .serviceUnavailable,
+            "\(limits.effectiveStreams) streams are open, as many as may be: come again later",
+            headers: [("Retry-After", "5")]
+        )
+        write(problem.answer(as: .json), to: request, closing: !request.isKeepAlive, context)
+        return false
+    }
+
+    /// Waits until there is something to tell. A client that goes away ends it.
+    private func wait(_ wait: WebWait, for request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        guard hasPlace(for: request, context) else { return }
+        timer?.cancel()
+        timer = nil
+        statistics.withLock { $0.streams += 1 }
+        let loop = context.eventLoop
+        let bound = NIOLoopBound((self, context), eventLoop: loop)
+        let waiting = wait.begin {
+            loop.execute {
+                let (handler, context) = bound.value
+                handler.endWait(context, closing: !request.isKeepAlive)
+            }
+        }
+        let statistics = statistics
+        state = .waiting(
+            request,
+            wait,
+            Cancellation {
+                waiting.cancel()
+                statistics.withLock { $0.streams -= 1 }
+            }
+        )
+        if isLast { end(context) }
+    }
+
+    private func endWait(_ context: ChannelHandlerContext, closing: Bool) {
+        guard case .waiting(let request, let wait, let waiting) = state, context.channel.isActive else { return }
+        waiting.cancel()
+        state = .answering(request)
+        write(wait.answer(), to: request, closing: closing, context)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted = event { way = .secured(certificate: Self.certificate(context)) }
+        if event is ServerEnding { end(context) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// What is being said is said to its end, and nothing after it.
+    private func end(_ context: ChannelHandlerContext) {
+        endWait(context, closing: true)
+        switch state {
+        case .streaming(let stream):
+            stream.finish()
+            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+            context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+        case .answering: isLast = true
+        case .idle, .reading, .skipping, .waiting: context.close(promise: nil)
+        }
+    }
+
+    /// The name in the client's certificate, which TLS has found good; nil where it has shown none.
+    private static func certificate(_ context: ChannelHandlerContext) -> String? {
+        guard let shown = try? context.channel.pipeline.syncOperations.nioSSL_peerCertificate(),
+            let bytes = try? shown.toDERBytes()
+        else { return nil }
+        return (try? TrustCertificate(derEncoded: bytes))?.description
+    }
+
+    private func write(
+        _ answer: WebAnswer,
+        to request: HTTPRequestHead,
+        closing: Bool,
+        _ context: ChannelHandlerContext
+    ) {
+        let closing = closing || isLast
+        statistics.withLock { $0.answers[Int(answer.status.code) / 100, default: 0] += 1 }
+        var head = HTTPResponseHead(version: request.version, status: answer.status)
+        for field in answer.headers { head.headers.add(name: field.name, value: field.value) }
+        head.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+        if answer.status != .notModified {
+            head.headers.replaceOrAdd(name: "Content-Length", value: String(answer.body.count))
+        }
+        if closing {
+            head.headers.replaceOrAdd(name: "Connection", value: "close")
+        } else if request.version == .http1_0 {
+            head.headers.replaceOrAdd(name: "Connection", value: "keep-alive")
+        }
+        start(limits.answerTime, context)
+        // The end of the answer lets the next request through, which changes the state.
+        if case .answering = state { state = .idle }
+        isReused = true
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if request.method != .HEAD, !answer.body.isEmpty {
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
+        }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
+            let (handler, context) = bound.value
+            if closing { return context.close(promise: nil) }
+            guard case .idle = handler.state else { return }
+            let hasBegun = handler.firstBytes.hasBegun
+            handler.start(hasBegun ? handler.limits.requestTime : handler.limits.idleTime, context)
+        }
+    }
+
+    /// Ends the connection after a time, unless something happens that starts another.
+    private func start(_ time: Duration, _ context: ChannelHandlerContext) {
+        timer?.cancel()
+        let statistics = statistics
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(time.nanoseconds)) {
+            statistics.withLock { $0.expired += 1 }
+            context.close(promise: nil)
+        }
+    }
+}

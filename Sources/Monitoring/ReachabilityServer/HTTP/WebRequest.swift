@@ -1,0 +1,101 @@
+import LinuxSupport
+package import NIOHTTP1
+import ReachabilityService
+
+/// A request that was read whole.
+package struct WebRequest: Sendable {
+    /// How it came.
+    package enum Way: Hashable, Sendable {
+        /// Over the Unix socket, from a process of this user, nil where the system does not say whose it is, and of these groups.
+        case local(user: UInt32?, groups: [UInt32] = [])
+        /// Over TCP, from this machine.
+        case loopback
+        /// Over TLS, from a client with a certificate of this name that an authority of ours has signed, or without one.
+        case secured(certificate: String?)
+    }
+
+    package let method: HTTPMethod
+    /// The parts of the path, decoded.
+    package let path: [String]
+    /// Decoded; of several values for a name the last.
+    package let query: [String: String]
+    package let headers: HTTPHeaders
+    package let way: Way
+    package let body: [UInt8]
+    let version: HTTPVersion
+    /// The host that the request is for: that of an absolute target, which has precedence (RFC 9112, 3.2.2), or that of `Host`.
+    let host: String?
+    /// The party that the connection is counted for.
+    package var client = WebClient.unknown
+    /// Returns whether the client has disconnected, so that no answer is needed.
+    package var isAbandoned: @Sendable () -> Bool = { false }
+    /// Which token it carries, once that has been looked at.
+    var token: AccessSettings.Token?
+
+    /// Reads the head of a request.
+    ///
+    /// - Throws: ``Problem`` for a target that is none.
+    package init(_ head: HTTPRequestHead, body: [UInt8], way: Way) throws(Problem) {
+        (method, headers, self.way, self.body) = (head.method, head.headers, way, body)
+        var target = head.uri[...]
+        version = head.version
+        var host = head.headers.first(name: "Host")
+        // The absolute form, as proxies send it.
+        if let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) {
+            target = target.dropFirst(scheme.count)
+            let end = target.utf8.firstIndex { "/?".utf8.contains($0) } ?? target.endIndex
+            host = String(target[..<end])
+            target = target[end...]
+            if target.utf8.first != UInt8(ascii: "/") { target = "/" + target }
+        }
+        self.host = host
+        guard target.hasPrefix("/") else {
+            throw Problem(.badRequest, "the target of a request is a path that begins with /")
+        }
+        let parts = target.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var path: [String] = []
+        for part in parts[0].dropFirst().split(at: "/", omittingEmptySubsequences: false) {
+            path.append(try Self.decoded(part))
+        }
+        // `/v1/targets/` is `/v1/targets`.
+        if path.last == "" { path.removeLast() }
+        self.path = path
+        var query: [String: String] = [:]
+        for pair in (parts.count > 1 ? parts[1] : "").split(at: "&") {
+            let sides = pair.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = sides.count > 1 ? try Self.decoded(sides[1], plusIsSpace: true) : ""
+            query[try Self.decoded(sides[0], plusIsSpace: true)] = value
+        }
+        self.query = query
+    }
+
+    /// Replaces `%41` with what it stands for (RFC 3986).
+    private static func decoded(_ text: Substring, plusIsSpace: Bool = false) throws(Problem) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "+"), plusIsSpace {
+                bytes.append(UInt8(ascii: " "))
+            } else if byte == UInt8(ascii: "%") {
+                guard let high = rest.popFirst().flatMap(Self.digit), let low = rest.popFirst().flatMap(Self.digit)
+                else { throw Problem(.badRequest, "a percent sign is followed by two hexadecimal digits") }
+                bytes.append(high << 4 | low)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        guard let decoded = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw Problem(.badRequest, "what percent signs stand for is UTF-8 without NUL")
+        }
+        return decoded
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package import LinuxSupport
+package import ReachabilityService
+
+extension NotifierStatus {
+    /// As `/v1/status` has it.
+    package var object: JSONObject {
+        var object = JSONObject()
+        object.add("name", name)
+        object.add("way", way)
+        object.add("pending", pending)
+        object.add("delivered", delivered)
+        object.add("postponed", postponed)
+        object.add("refused", refused)
+        object.add("failure", failure)
+        object.add("failureTime", failureTime.map { Timestamp(real: $0).text })
+        return object
+    }
+}
+
+extension API {
+    /// An outage by its id, as `/v1/outages` has it; nil where nothing is known of it. The disk may have to be read.
+    package func outageObject(_ id: String) -> JSONObject? { try? outage(id).object }
+}

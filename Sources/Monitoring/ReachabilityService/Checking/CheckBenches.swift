@@ -1,0 +1,100 @@
+import LinuxSupport
+import NetworkReachability
+import ReachabilityChecks
+
+/// Who makes the checks of one target. Thread-safe.
+package protocol TargetProbing: Sendable {
+    /// Asks everything, at the same time, and says what that comes to; nil where the task is cancelled.
+    ///
+    /// - Parameter isDown: whether the target was down before, so that what is known of the line need not be new.
+    func check(isDown: Bool) async -> CheckFinding?
+    /// What was found of the line holds no more.
+    func forget()
+}
+
+/// The benches of a service: targets that are checked in the same way share one. Thread-safe.
+package final class CheckBenches: Sendable {
+    /// What makes benches differ.
+    private struct Way: Hashable {
+        let namespace: NetworkNamespace
+        let interface: String?
+        let mark: UInt32
+        let family: CheckOptions.Family?
+        let anchors: [CheckOptions.Anchor]
+        let policy: TrustPolicy?
+    }
+
+    private struct Weak: Sendable {
+        weak var bench: CheckBench?
+    }
+
+    private let benches = Locked<[Way: Weak]>([:])
+
+    package init() {}
+
+    /// Who checks a target.
+    package func prober(of target: ServiceTarget, _ settings: CheckSettings) -> any TargetProbing {
+        BenchProber(
+            settings.questions.map { question in
+                let family: CheckOptions.Family? = target.family.map { $0 == .ipv4 ? .ipv4 : .ipv6 }
+                let way = Way(
+                    namespace: target.namespace,
+                    interface: target.interface,
+                    mark: target.mark,
+                    family: family,
+                    anchors: settings.anchors,
+                    policy: question.policy
+                )
+                return (bench(way), question.target)
+            }
+        )
+    }
+
+    private func bench(_ way: Way) -> CheckBench {
+        benches.withLock { benches in
+            if let bench = benches[way]?.bench { return bench }
+            benches = benches.filter { $0.value.bench != nil }
+            var options = CheckOptions()
+            options.networkNamespace = way.namespace
+            options.interface = way.interface
+            options.firewallMark = way.mark
+            options.family = way.family
+            options.anchors = way.anchors
+            options.policy = way.policy?.file
+            let bench = CheckBench(options)
+            benches[way] = Weak(bench: bench)
+            return bench
+        }
+    }
+}
+
+/// Asks the questions of one target.
+private struct BenchProber: TargetProbing {
+    let questions: [(bench: CheckBench, target: CheckTarget?)]
+
+    init(_ questions: [(bench: CheckBench, target: CheckTarget?)]) {
+        self.questions = questions
+    }
+
+    func check(isDown: Bool) async -> CheckFinding? {
+        let findings = await withTaskGroup(of: CheckFinding?.self) { group -> [CheckFinding] in
+            for (bench, target) in questions {
+                group.addTask {
+                    do throws(CheckError) {
+                        return try await bench.check(target, isDown ? .lasting : .fresh).map { CheckFinding($0) }
+                    } catch {
+                        return CheckFinding(error)
+                    }
+                }
+            }
+            var findings: [CheckFinding] = []
+            for await case let finding? in group { findings.append(finding) }
+            return findings
+        }
+        return Task.isCancelled ? nil : CheckFinding.joined(findings)
+    }
+
+    func forget() {
+        for question in questions { question.bench.forget() }
+    }
+}

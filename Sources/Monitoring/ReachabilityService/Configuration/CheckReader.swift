@@ -1,0 +1,215 @@
+import LinuxSupport
+import NetworkReachability
+import ReachabilityChecks
+import ServerTrust
+
+/// Reads what a configuration says of the checks of targets.
+struct CheckReader {
+    /// What proves the internet.
+    let anchors: [CheckOptions.Anchor]
+    /// Where files are; with a slash at its end.
+    let directory: String?
+
+    /// Of the network at large, where nothing is said of it: it is checked where there are anchors.
+    var settings: CheckSettings? {
+        if anchors.isEmpty { return nil }
+        var settings = settings([CheckSettings.Question(nil)])
+        settings.intervalWhenDown = CheckSettings.intervalOfNetwork
+        return settings
+    }
+
+    private func settings(_ questions: [CheckSettings.Question]) -> CheckSettings {
+        var settings = CheckSettings(questions)
+        settings.anchors = anchors
+        return settings
+    }
+
+    /// How a target is checked; nil where it is not, or something is wrong, which is collected.
+    ///
+    /// - Parameter host: nil for the network at large, and where there is none.
+    func settings(of host: String?, _ isAtLarge: Bool, _ table: TableReader) -> CheckSettings? {
+        let list = table.list("checks")
+        let interval = table.duration("interval", atLeast: .seconds(1))
+        let intervalWhenDown = table.duration("interval-when-down", atLeast: .seconds(1))
+        let confirm = table.integer("confirm", 1...10)
+        if let list, list.isEmpty {
+            table.complain("checks", "it is empty; leave it out where nothing is to be checked")
+        }
+        var questions = (list ?? []).compactMap { question($0.node, $0.key, of: host, isAtLarge, table) }
+        if list == nil, isAtLarge, !anchors.isEmpty { questions = [CheckSettings.Question(nil)] }
+        guard !questions.isEmpty else {
+            if !table.has("checks") {
+                for key in ["interval", "interval-when-down", "confirm"] where table.has(key) {
+                    table.complain(key, "there is nothing to check: say checks = [\"tcp:443\"], for example")
+                }
+            }
+            return nil
+        }
+        var settings = settings(questions)
+        settings.interval = interval ?? settings.interval
+        // Routers answer few questions about what they do not pass on, and are asked for the network at large each time.
+        let usual =
+            questions.contains { $0.target == nil } ? CheckSettings.intervalOfNetwork : settings.intervalWhenDown
+        settings.intervalWhenDown = intervalWhenDown ?? min(settings.interval, usual)
+        settings.confirm = confirm ?? settings.confirm
+        return settings
+    }
+
+    // MARK: Questions
+
+    private static let words = ["any", "dns", "http", "https", "network", "ping", "tcp:PORT", "tls", "tls:PORT"]
+    private static let allowed =
+        "it is one of \(words.joined(separator: ", ")), or a table such as { https = \"/health\" }"
+
+    private func question(
+        _ node: TOMLNode,
+        _ key: String,
+        of host: String?,
+        _ isAtLarge: Bool,
+        _ table: TableReader
+    ) -> CheckSettings.Question? {
+        do throws(CheckInputError) {
+            switch node {
+            case .string("network") where isAtLarge: return CheckSettings.Question(nil)
+            case .string(let word):
+                guard let host else {
+                    // What else is wrong with it was told.
+                    if isAtLarge { table.complain(key, "of the network at large it is \"network\", not \"\(word)\"") }
+                    return nil
+                }
+                return try target(word, of: host).map { CheckSettings.Question($0) } ?? complain(word, key, table)
+            case .table(let nodes):
+                let reader = table.table(nodes, at: key)
+                defer { reader.finish() }
+                guard let host else {
+                    if isAtLarge { table.complain(key, "of the network at large it is \"network\", not a table") }
+                    // Its keys are not what is wrong.
+                    for name in nodes.keys { _ = reader.node(name) }
+                    return nil
+                }
+                return try question(reader, of: host)
+            default:
+                table.complain(key, "\(Self.allowed), not \(node.kind)")
+                return nil
+            }
+        } catch {
+            table.complain(key, error.description)
+            return nil
+        }
+    }
+
+    private func complain(_ word: String, _ key: String, _ table: TableReader) -> CheckSettings.Question? {
+        if word == "network" {
+            table.complain(
+                key,
+                "\"network\" is for at-large = true; there are \(Self.words.filter { $0 != word }.joined(separator: ", "))"
+            )
+        } else if word == "tcp" {
+            table.complain(key, "it names its port, \"tcp:443\" for example")
+        } else if let nearest = TableReader.nearest(to: word, of: Self.words.filter { !$0.contains("PORT") }) {
+            table.complain(key, "there is no check \"\(word)\"; did you mean \(nearest)?")
+        } else {
+            table.complain(key, "there is no check \"\(word)\"; \(Self.allowed)")
+        }
+        return nil
+    }
+
+    /// What one word asks of a host; nil for a word that is none.
+    private func target(_ word: String, of host: String) throws(CheckInputError) -> CheckTarget? {
+        let place = Self.place(host)
+        switch word {
+        case "any": return try CheckTarget(host)
+        case "ping": return try CheckTarget("icmp://\(place)")
+        case "dns": return try .name(host)
+        case "http", "https": return try CheckTarget("\(word)://\(place)/")
+        case "tls": return try .handshake(with: host, port: 443)
+        default:
+            let parts = word.split(at: ":", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0] == "tcp" || parts[0] == "tls" else { return nil }
+            let target = try CheckTarget("tcp://\(place):\(parts[1])")
+            guard parts[0] == "tls", let port = UInt16(parts[1]) else { return target }
+            return try .handshake(with: host, port: port)
+        }
+    }
+
+    private static func place(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
+
+    // MARK: Tables
+
+    private static let kinds = ["http", "https", "tcp", "tls", "dns"]
+
+    /// Nil where something is wrong, which is collected.
+    private func question(_ table: TableReader, of host: String) throws(CheckInputError) -> CheckSettings.Question? {
+        let place = Self.place(host)
+        let named = Self.kinds.filter { table.has($0) }
+        let paths = ["http", "https"].map { table.text($0) }
+        let ports = ["tcp", "tls"].map { table.integer($0, 1...65535) }
+        let name = table.text("dns")
+        let port = table.integer("port", 1...65535)
+        let expected = expected(table)
+        let policy = table.policy(in: directory)
+        guard named.count == 1, let kind = named.first else {
+            table.complain(
+                nil,
+                "it has one of \(Self.kinds.joined(separator: ", ")), not \(named.isEmpty ? "none" : "several")"
+            )
+            return nil
+        }
+        for (key, kinds) in [
+            ("port", ["http", "https"]), ("expect", ["http", "https"]), ("policy", ["https", "tls"]),
+        ]
+        where table.has(key) && !kinds.contains(kind) {
+            table.complain(key, "it goes with \(kinds.joined(separator: " and ")), not with \(kind)")
+        }
+        switch kind {
+        case "tcp":
+            guard let port = ports[0] else { return nil }
+            return CheckSettings.Question(try CheckTarget("tcp://\(place):\(port)"))
+        case "tls":
+            guard let port = ports[1] else { return nil }
+            return CheckSettings.Question(try .handshake(with: host, port: UInt16(port)), policy: policy)
+        case "dns":
+            guard let name else { return nil }
+            return CheckSettings.Question(try CheckTarget("dns://\(place)/\(name)"))
+        default:
+            guard let path = paths.compactMap(\.self).first else { return nil }
+            guard path.hasPrefix("/") else {
+                table.complain(kind, "it is a path that begins with /, not \"\(path.queryMasked)\"")
+                return nil
+            }
+            var target = try CheckTarget("\(kind)://\(place)\(port.map { ":\($0)" } ?? "")\(path)")
+            target.expectedStatus = expected
+            return CheckSettings.Question(target, policy: policy)
+        }
+    }
+
+    /// One status, or from one to another.
+    private func expected(_ table: TableReader) -> ClosedRange<Int>? {
+        guard let node = table.node("expect") else { return nil }
+        switch node {
+        case .integer(let status) where 200...599 ~= status: return status...status
+        case .string(let text):
+            let parts = text.split(at: "-").compactMap { Int($0) }
+            if parts.count == 2, 200 <= parts[0], parts[0] <= parts[1], parts[1] <= 599 { return parts[0]...parts[1] }
+        default: break
+        }
+        table.complain("expect", "it is a status from 200 to 599, or from one to another, \"200-299\"")
+        return nil
+    }
+}
+
+extension ServiceConfiguration {
+    /// What the user chose to prove the internet.
+    static func anchors(_ table: TableReader) -> [CheckOptions.Anchor] {
+        defer { table.finish() }
+        var anchors: [CheckOptions.Anchor] = []
+        for (index, text) in (table.texts("urls") ?? []).enumerated() {
+            do throws(CheckInputError) {
+                anchors.append(try CheckOptions.Anchor(text))
+            } catch {
+                table.complain("urls[\(index + 1)]", error.description)
+            }
+        }
+        return anchors
+    }
+}

@@ -1,0 +1,128 @@
+import CLinux
+package import LinuxSupport
+
+/// A far end of a tunnel that may have several: a WireGuard peer, or a VXLAN endpoint of the forwarding table.
+package struct TunnelFarEnd: Hashable, Sendable {
+    /// The destination of the outer packets; nil for a peer whose endpoint is not configured.
+    package var address: WireAddress?
+    /// The inner destinations that it accepts; nil if it accepts any.
+    package var accepted: [AddressPrefix]?
+    /// The firewall mark of the outer packets; 0 for none.
+    package var mark: UInt32
+
+    package init(_ address: WireAddress?, accepting accepted: [AddressPrefix]? = nil, mark: UInt32 = 0) {
+        (self.address, self.accepted, self.mark) = (address, accepted, mark)
+    }
+
+    /// The far ends that packets to a destination go to: those with the longest prefix that covers it, and those without prefixes.
+    package static func chosen(among ends: [TunnelFarEnd], for destination: WireAddress) -> [TunnelFarEnd] {
+        func length(_ end: TunnelFarEnd) -> Int? {
+            guard let accepted = end.accepted else { return 0 }
+            return accepted.filter { $0.contains(destination) }.map(\.length).max()
+        }
+        let best = ends.compactMap(length).max()
+        return best == nil ? [] : ends.filter { length($0) == best }
+    }
+}
+
+// MARK: - VXLAN
+
+extension TunnelFarEnd {
+    /// The mark of the all-zero address: frames to unknown stations go there.
+    private static let anyStation = [UInt8](repeating: 0, count: 6)
+
+    /// Reads an RTM_NEWNEIGH body of a VXLAN device's forwarding table; nil if it is no default destination.
+    ///
+    /// C counterpart: `bridge fdb show dev NAME`, `ndmsg` with NDA_DST.
+    init?(forwarding body: UnsafeRawBufferPointer, of link: UInt32) {
+        guard let head = body.load(ndmsg.self, at: 0), head.ndm_family == UInt8(AF_BRIDGE),
+            UInt32(bitPattern: head.ndm_ifindex) == link
+        else { return nil }
+        var station: [UInt8] = []
+        var address: WireAddress?
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<ndmsg>.size)) {
+            switch type {
+            case Int(NDA_LLADDR): station = Array(value)
+            case Int(NDA_DST): address = WireAddress(bytes: value)
+            default: break
+            }
+        }
+        guard station == Self.anyStation, let address else { return nil }
+        self.init(address)
+    }
+}
+
+// MARK: - WireGuard
+
+/// The peers of a WireGuard interface, collected from the messages of a dump. The peers of a large interface come in several messages,
+/// and one peer may continue in the next.
+///
+/// C counterpart: WG_CMD_GET_DEVICE of `<linux/wireguard.h>`.
+struct WireGuardPeers {
+    private var mark: UInt32 = 0
+    /// The UDP port of the outer packets; 0 while the interface is down.
+    private(set) var port: UInt16 = 0
+    private var peers: [(key: [UInt8], end: TunnelFarEnd)] = []
+
+    /// The peers, each with the mark of the interface.
+    var ends: [TunnelFarEnd] {
+        peers.map { peer in
+            var end = peer.end
+            end.mark = mark
+            return end
+        }
+    }
+
+    /// Adds the body of a message, which begins with `genlmsghdr`.
+    mutating func add(_ body: UnsafeRawBufferPointer) {
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<genlmsghdr>.size)) {
+            switch wgdevice_attribute(UInt32(type)) {
+            case WGDEVICE_A_FWMARK: mark = value.word ?? 0
+            case WGDEVICE_A_LISTEN_PORT: port = value.load(UInt16.self, at: 0) ?? 0
+            case WGDEVICE_A_PEERS: for (_, peer) in Attributes(value) { add(peer: peer) }
+            default: break
+            }
+        }
+    }
+
+    private mutating func add(peer: UnsafeRawBufferPointer) {
+        var key: [UInt8] = []
+        var end = TunnelFarEnd(nil, accepting: [])
+        for (type, value) in Attributes(peer) {
+            switch wgpeer_attribute(UInt32(type)) {
+            case WGPEER_A_PUBLIC_KEY: key = Array(value)
+            case WGPEER_A_ENDPOINT: end.address = Self.endpoint(value)
+            case WGPEER_A_ALLOWEDIPS: end.accepted = Attributes(value).compactMap { Self.prefix($0.value) }
+            default: break
+            }
+        }
+        if let last = peers.indices.last, peers[last].key == key {
+            peers[last].end.accepted? += end.accepted ?? []
+        } else {
+            peers.append((key, end))
+        }
+    }
+
+    /// The address of a `sockaddr_in` or `sockaddr_in6`.
+    private static func endpoint(_ value: UnsafeRawBufferPointer) -> WireAddress? {
+        switch value.load(UInt16.self, at: 0).map(CInt.init) {
+        case AF_INET: WireAddress(bytes: value.bytes(from: 4, length: 4))
+        case AF_INET6: WireAddress(bytes: value.bytes(from: 8, length: 16))
+        default: nil
+        }
+    }
+
+    private static func prefix(_ nest: UnsafeRawBufferPointer) -> AddressPrefix? {
+        var address: WireAddress?
+        var length: UInt8?
+        for (type, value) in Attributes(nest) {
+            switch wgallowedip_attribute(UInt32(type)) {
+            case WGALLOWEDIP_A_IPADDR: address = WireAddress(bytes: value)
+            case WGALLOWEDIP_A_CIDR_MASK: length = value.first
+            default: break
+            }
+        }
+        guard let address, let length, Int(length) <= address.family.bitCount else { return nil }
+        return AddressPrefix(address, length: Int(length))
+    }
+}

@@ -1,0 +1,127 @@
+import CLinux
+import CNetlink
+import LinuxSupport
+
+/// Bytes of one or more requests, sent to the kernel in one datagram and answered in order.
+///
+/// C counterpart: `nlmsg_put`, `nla_put`.
+struct RequestBuilder: Sendable {
+    private(set) var bytes: [UInt8] = []
+    private var start = 0
+
+    /// - Parameter capacity: Bytes to make room for.
+    init(capacity: Int = 64) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// Begins a request; what is appended next belongs to it.
+    mutating func begin(_ kind: MessageKind, flags: Int32 = 0, sequence: UInt32) {
+        start = bytes.count
+        append(Self.head(kind, flags: flags, sequence: sequence))
+    }
+
+    /// A structure of the kernel's, padded to the alignment of netlink.
+    mutating func append(_ structure: some BitwiseCopyable) {
+        put(structure)
+        noteLength()
+    }
+
+    mutating func append(attribute type: Int, _ value: UnsafeRawBufferPointer) {
+        put(attribute: type, value)
+        noteLength()
+    }
+
+    mutating func append(attribute type: Int, _ value: [UInt8]) {
+        value.withUnsafeBytes { append(attribute: type, $0) }
+    }
+
+    /// An address in network order.
+    mutating func append(attribute type: Int, _ address: WireAddress) {
+        put(attribute: type, address)
+        noteLength()
+    }
+
+    mutating func append(attribute type: Int, _ value: UInt32) {
+        put(attribute: type, value)
+        noteLength()
+    }
+
+    mutating func append(attribute type: Int, text: String) {
+        append(attribute: type, Array(text.utf8) + [0])
+    }
+
+    /// A whole request for a route lookup, of which there may be very many: few pieces, and its length written once.
+    mutating func append(_ query: RouteQuery, sequence: UInt32) {
+        let family = query.destination.family
+        start = bytes.count
+        // IPv6 always names the real table and refuses RTM_F_LOOKUP_TABLE.
+        var flags: Int32 = query.wantsEntry ? RTM_F_FIB_MATCH : 0
+        if family == .ipv4 { flags |= RTM_F_LOOKUP_TABLE }
+        put(
+            (
+                Self.head(.getRoute, sequence: sequence),
+                rtmsg(
+                    rtm_family: family.rawValue,
+                    rtm_dst_len: UInt8(family.bitCount),
+                    rtm_src_len: query.source == nil ? 0 : UInt8(family.bitCount),
+                    rtm_tos: 0,
+                    rtm_table: 0,
+                    rtm_protocol: 0,
+                    rtm_scope: 0,
+                    rtm_type: 0,
+                    rtm_flags: UInt32(flags)
+                )
+            )
+        )
+        put(attribute: Int(RTA_DST.rawValue), query.destination)
+        if let source = query.source { put(attribute: Int(RTA_SRC.rawValue), source) }
+        if let interface = query.outputInterface { put(attribute: Int(RTA_OIF.rawValue), interface) }
+        if query.mark != 0 { put(attribute: Int(RTA_MARK.rawValue), query.mark) }
+        if let transport = query.transport {
+            withUnsafeBytes(of: transport.rawValue) { put(attribute: Int(RTA_IP_PROTO.rawValue), $0) }
+        }
+        noteLength()
+    }
+
+    private static func head(_ kind: MessageKind, flags: Int32 = 0, sequence: UInt32) -> nlmsghdr {
+        nlmsghdr(
+            nlmsg_len: 0,
+            nlmsg_type: kind.rawValue,
+            nlmsg_flags: UInt16(NLM_F_REQUEST | flags),
+            nlmsg_seq: sequence,
+            nlmsg_pid: 0
+        )
+    }
+
+    private mutating func put(attribute type: Int, _ value: UInt32) {
+        // In one piece, for it is the most common kind.
+        put((rtattr(rta_len: 8, rta_type: UInt16(type)), value))
+    }
+
+    private mutating func put(attribute type: Int, _ address: WireAddress) {
+        switch address.family {
+        case .ipv4: put(attribute: type, UInt32(truncatingIfNeeded: address.bits).bigEndian)
+        case .ipv6: withUnsafeBytes(of: address.bits.bigEndian) { put(attribute: type, $0) }
+        }
+    }
+
+    private mutating func put(attribute type: Int, _ value: UnsafeRawBufferPointer) {
+        put(rtattr(rta_len: UInt16(MemoryLayout<rtattr>.size + value.count), rta_type: UInt16(type)))
+        put(raw: value)
+    }
+
+    private mutating func put(_ structure: some BitwiseCopyable) {
+        withUnsafeBytes(of: structure) { put(raw: $0) }
+    }
+
+    private mutating func put(raw value: UnsafeRawBufferPointer) {
+        bytes.append(contentsOf: value)
+        while bytes.count & 3 != 0 { bytes.append(0) }
+    }
+
+    /// The length of a request comes first; it counts what has been appended so far.
+    private mutating func noteLength() {
+        let (length, start) = (UInt32(bytes.count - start), start)
+        bytes.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: UInt32.self) }
+    }
+}

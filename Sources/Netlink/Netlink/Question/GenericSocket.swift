@@ -1,0 +1,70 @@
+import CLinux
+import LinuxSupport
+
+/// A socket for questions to kernel subsystems that are no part of route netlink. It lives for one round of questions in
+/// the network namespace of the thread that opens it.
+///
+/// C counterpart: `NETLINK_GENERIC`, `<linux/genetlink.h>`.
+struct GenericSocket {
+    private let transport: SocketTransport
+
+    init() throws(NetlinkError) {
+        transport = try SocketTransport(family: NETLINK_GENERIC)
+    }
+
+    /// The message kind of the family called `name`; nil while the kernel has no such family.
+    ///
+    /// All families are listed, because a question for one by its name makes the kernel load a module for it: a question about
+    /// an ethernet device must not bring the Wi-Fi stack to a server.
+    func family(named name: String) throws(NetlinkError) -> MessageKind? {
+        var request = RequestBuilder()
+        request.begin(.genericController, flags: NLM_F_DUMP, sequence: 1)
+        request.append(genlmsghdr(cmd: UInt8(CTRL_CMD_GETFAMILY), version: 1, reserved: 0))
+        var found: MessageKind?
+        try transport.exchange(request.bytes, first: 1, count: 1) { _, message in
+            guard let family = GenericFamily(body: message.bytes(from: MessageHeader.size)) else { return }
+            if family.name == name { found = family.kind }
+        }
+        return found
+    }
+
+    /// The role of the Wi-Fi interface of this index (NL80211_CMD_GET_INTERFACE, needs no privilege); nil when there is
+    /// none, or no Wi-Fi in this kernel.
+    func wirelessRole(ofInterface index: UInt32) throws(NetlinkError) -> WirelessRole? {
+        guard let wireless = try family(named: NL80211_GENL_NAME) else { return nil }
+        var request = RequestBuilder()
+        request.begin(wireless, sequence: 2)
+        request.append(genlmsghdr(cmd: UInt8(NL80211_CMD_GET_INTERFACE.rawValue), version: 0, reserved: 0))
+        request.append(attribute: Int(NL80211_ATTR_IFINDEX.rawValue), index)
+        var role: WirelessRole?
+        try transport.exchange(request.bytes, first: 2, count: 1) { _, message in
+            guard let header = MessageHeader(message), header.kind != .error else { return }
+            role = WirelessRole(body: message.bytes(from: MessageHeader.size), interface: index)
+        }
+        return role
+    }
+
+    /// The peers of the WireGuard interface of this index (WG_CMD_GET_DEVICE, needs CAP_NET_ADMIN); nil if its outer packets travel in
+    /// another network namespace. An interface that was moved here keeps its socket where it was created.
+    func wireGuardPeers(ofInterface index: UInt32) throws(NetlinkError) -> [TunnelFarEnd]? {
+        guard let family = try family(named: WG_GENL_NAME) else { throw NetlinkError("ask WireGuard", .noEntry) }
+        var request = RequestBuilder()
+        request.begin(family, flags: NLM_F_DUMP, sequence: 2)
+        request.append(
+            genlmsghdr(cmd: UInt8(WG_CMD_GET_DEVICE.rawValue), version: UInt8(WG_GENL_VERSION), reserved: 0)
+        )
+        request.append(attribute: Int(WGDEVICE_A_IFINDEX.rawValue), index)
+        var peers = WireGuardPeers()
+        var failure: SystemError?
+        try transport.exchange(request.bytes, first: 2, count: 1) { _, message in
+            guard let header = MessageHeader(message) else { return }
+            let body = message.bytes(from: MessageHeader.size)
+            switch header.kind {
+            case .error, .done: failure = SystemError(dumpEnd: body)
+            default: peers.add(body)
+            }
+        }
+        if let failure { throw NetlinkError("ask WireGuard for its peers", failure) }
+        return try ConnectionQuestion.hasDatagramSocket(port: peers.port) ? peers.ends : nil
+    }
+}

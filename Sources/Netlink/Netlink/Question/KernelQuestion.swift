@@ -1,0 +1,238 @@
+import CLinux
+package import LinuxSupport
+
+/// What may be asked of the kernel, each with the answer of the same name in ``KernelAnswer``.
+///
+/// A question about one link is a barrier: what the kernel has announced before is true in every answer after it.
+package enum KernelQuestion: Hashable, Sendable {
+    /// RTM_GETLINK by index.
+    case link(UInt32)
+    /// RTM_GETLINK by name.
+    case linkNamed(String)
+    /// Every link of the namespace.
+    case links
+    /// RTM_GETROUTE: how a packet would leave.
+    case route(RouteQuery)
+    /// Every IPv4 and IPv6 address of the namespace (RTM_GETADDR).
+    case addresses
+    /// The policy rules of a family in the order they are tried (RTM_GETRULE).
+    case rules(AddressFamily)
+    /// Every route of every table that covers an address, also those that no lookup finds. The kernel sends its whole tables:
+    /// only to explain.
+    case routesCovering(WireAddress)
+    /// Whether IPv6 is switched off on a link (`net.ipv6.conf.NAME.disable_ipv6`).
+    case isIPv6Disabled(link: UInt32)
+    /// RTM_GETNEIGH by address and link (Linux 5.0).
+    case neighbour(WireAddress, link: UInt32)
+    /// What the device behind a link says of itself, by generic netlink, ethtool and sysfs.
+    indirect case hardware(Link)
+    /// The default destinations of a VXLAN device's forwarding table (RTM_GETNEIGH of AF_BRIDGE).
+    case forwarding(link: UInt32)
+    /// The peers of a WireGuard interface, by generic netlink.
+    case peers(link: UInt32)
+
+    /// Whether another socket than that of route netlink answers it.
+    package var isForDevice: Bool {
+        switch self {
+        case .hardware, .peers: true
+        default: false
+        }
+    }
+
+    /// Whether it is answered by many messages, or by another socket.
+    var isDump: Bool {
+        switch self {
+        case .links, .addresses, .rules, .routesCovering, .forwarding, .hardware, .peers: true
+        case .link, .linkNamed, .route, .isIPv6Disabled, .neighbour: false
+        }
+    }
+}
+
+/// The kernel's answer to a ``KernelQuestion``.
+package enum KernelAnswer: Hashable, Sendable {
+    /// Nil when there is no such link.
+    indirect case link(Link?)
+    case links([Link])
+    /// The route, or the error that `connect(2)` would fail with.
+    case route(Result<Route, SystemError>)
+    case addresses([InterfaceAddress])
+    /// Empty where the kernel has none.
+    case rules([RoutingRule])
+    case tableRoutes([TableRoute])
+    /// Nil where the kernel does not say.
+    case isIPv6Disabled(Bool?)
+    /// Nil when the link knows none, or the kernel is too old to be asked.
+    case neighbour(Neighbour?)
+    /// What is not known is nil.
+    indirect case hardware(LinkHardware)
+    case forwarding([TunnelFarEnd])
+    /// Nil if this process may not see them, or if outer packets travel in another network namespace.
+    case peers([TunnelFarEnd]?)
+}
+
+/// What was answered, by whoever knows the question; of an answer to another question nothing.
+extension KernelAnswer {
+    package var link: Link? { if case .link(let link) = self { link } else { nil } }
+    package var links: [Link] { if case .links(let links) = self { links } else { [] } }
+    package var route: Result<Route, SystemError> {
+        if case .route(let route) = self { route } else { .failure(.badMessage) }
+    }
+    package var addresses: [InterfaceAddress] { if case .addresses(let addresses) = self { addresses } else { [] } }
+    package var rules: [RoutingRule] { if case .rules(let rules) = self { rules } else { [] } }
+    package var tableRoutes: [TableRoute] { if case .tableRoutes(let routes) = self { routes } else { [] } }
+    package var isIPv6Disabled: Bool? { if case .isIPv6Disabled(let isDisabled) = self { isDisabled } else { nil } }
+    package var neighbour: Neighbour? { if case .neighbour(let neighbour) = self { neighbour } else { nil } }
+    package var forwarding: [TunnelFarEnd] { if case .forwarding(let ends) = self { ends } else { [] } }
+    package var peers: [TunnelFarEnd]? { if case .peers(let ends) = self { ends } else { nil } }
+    package var hardware: LinkHardware { if case .hardware(let hardware) = self { hardware } else { LinkHardware() } }
+}
+
+/// Whoever answers questions about one network namespace, the kernel or somebody who plays it.
+package protocol KernelAnswering {
+    /// One answer for each question, in their order. A question about a link is a barrier: a change whose notification was
+    /// received before is visible to every question after it.
+    func ask(_ questions: [KernelQuestion]) throws(NetlinkError) -> [KernelAnswer]
+}
+
+extension KernelAnswering {
+    /// For those who ask one thing at a time.
+    package func answer(to question: KernelQuestion) throws(NetlinkError) -> KernelAnswer {
+        guard let answer = try ask([question]).first else { throw NetlinkError("ask the kernel", .badMessage) }
+        return answer
+    }
+}
+
+// MARK: - Encoding
+
+extension RequestBuilder {
+    /// Appends the request of a question, which asks for one message or for a dump.
+    mutating func append(_ question: KernelQuestion, sequence: UInt32) {
+        let flags = question.isDump ? NLM_F_DUMP : 0
+        switch question {
+        case .link(let index), .isIPv6Disabled(let index): append(link: index, flags: flags, sequence: sequence)
+        case .linkNamed(let name): append(link: 0, name: name, flags: flags, sequence: sequence)
+        case .links: append(link: 0, flags: flags, sequence: sequence)
+        case .route(let query): append(query, sequence: sequence)
+        case .addresses:
+            begin(.getAddress, flags: flags, sequence: sequence)
+            append(ifaddrmsg())
+        case .rules(let family):
+            begin(.getRule, flags: flags, sequence: sequence)
+            var head = fib_rule_hdr()
+            head.family = family.rawValue
+            append(head)
+        case .routesCovering(let address):
+            begin(.getRoute, flags: flags, sequence: sequence)
+            var head = rtmsg()
+            head.rtm_family = address.family.rawValue
+            append(head)
+        case .neighbour(let address, let link):
+            begin(.getNeighbour, flags: flags, sequence: sequence)
+            var head = ndmsg()
+            head.ndm_family = address.family.rawValue
+            head.ndm_ifindex = Int32(bitPattern: link)
+            append(head)
+            append(attribute: Int(NDA_DST), address)
+        case .forwarding(let link):
+            begin(.getNeighbour, flags: flags, sequence: sequence)
+            // Of an AF_BRIDGE dump, the kernel reads the device from an ifinfomsg.
+            var head = ifinfomsg()
+            head.ifi_family = UInt8(AF_BRIDGE)
+            head.ifi_index = Int32(bitPattern: link)
+            append(head)
+        case .hardware, .peers: preconditionFailure("\(question) is no question to route netlink")
+        }
+    }
+
+    private mutating func append(link index: UInt32, name: String? = nil, flags: Int32, sequence: UInt32) {
+        begin(.getLink, flags: flags, sequence: sequence)
+        var head = ifinfomsg()
+        head.ifi_index = Int32(bitPattern: index)
+        append(head)
+        if let name {
+            // The kernel finds alternative names by either attribute; only this one may be long (Linux 5.5).
+            let isLong = name.utf8.count > InterfaceName.longestName
+            append(attribute: isLong ? IFLA_ALT_IFNAME : IFLA_IFNAME, text: name)
+        }
+        // Statistics and VF lists are long and not wanted.
+        append(attribute: IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+    }
+}
+
+// MARK: - Decoding
+
+extension KernelAnswer {
+    /// The answer to a question that has one, by the body of the message or the error that came; nil where nothing came.
+    ///
+    /// What is not there, and what the kernel does not say, is nil in the answer; any other refusal is thrown.
+    init(_ answer: Result<UnsafeRawBufferPointer, SystemError>?, to question: KernelQuestion) throws(NetlinkError) {
+        switch question {
+        case .route:
+            let answer = answer ?? .failure(.badMessage)
+            self = .route(answer.flatMap { Route(body: $0).map(Result.success) ?? .failure(.badMessage) })
+        case .link, .linkNamed: self = .link(try Self.decoded(answer, Link.init(body:)))
+        case .neighbour: self = .neighbour(try? Self.decoded(answer, Neighbour.init(body:)))
+        case .isIPv6Disabled: self = .isIPv6Disabled(try? Self.decoded(answer, Self.isIPv6Disabled))
+        case .links, .addresses, .rules, .routesCovering, .forwarding, .hardware, .peers:
+            preconditionFailure("\(question) is no question with one answer")
+        }
+    }
+
+    /// The answer to a question that is answered by a dump; nil for any other question.
+    ///
+    /// - Parameter socket: makes values of the bodies of all messages that answer.
+    init?(dumpOf question: KernelQuestion, from socket: inout QuestionSocket) throws(NetlinkError) {
+        switch question {
+        case .links: self = .links(try socket.dump(question, as: Link.init(body:)))
+        case .addresses: self = .addresses(try socket.dump(question, as: InterfaceAddress.init(body:)))
+        case .rules: self = .rules(try socket.dump(question, as: RoutingRule.init(body:)))
+        case .routesCovering(let address):
+            self = .tableRoutes(try socket.dump(question) { TableRoute(body: $0, covering: address) })
+        case .forwarding(let link):
+            self = .forwarding(try socket.dump(question) { TunnelFarEnd(forwarding: $0, of: link) })
+        case .link, .linkNamed, .route, .isIPv6Disabled, .neighbour, .hardware, .peers: return nil
+        }
+    }
+
+    private static func decoded<Value>(
+        _ answer: Result<UnsafeRawBufferPointer, SystemError>?,
+        _ decode: (UnsafeRawBufferPointer) -> Value?
+    ) throws(NetlinkError) -> Value? {
+        switch answer {
+        case .success(let body)?: return decode(body)
+        case nil, .failure(.noDevice)?, .failure(.noEntry)?: return nil
+        case .failure(let cause)?: throw NetlinkError("ask the kernel about a link", cause)
+        }
+    }
+
+    /// C counterpart: IFLA_INET6_CONF in IFLA_AF_SPEC of RTM_GETLINK.
+    private static func isIPv6Disabled(_ body: UnsafeRawBufferPointer) -> Bool? {
+        func nest(_ type: Int, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+            for (found, value) in Attributes(bytes) where found == type { return value }
+            return nil
+        }
+        // DEVCONF_DISABLE_IPV6 of <linux/ipv6.h>, IFLA_INET6_CONF of <linux/if_link.h>.
+        let (disabled, settings) = (26, 2)
+        return nest(Int(IFLA_AF_SPEC), in: body.bytes(from: MemoryLayout<ifinfomsg>.size))
+            .flatMap { nest(Int(AF_INET6), in: $0) }
+            .flatMap { nest(settings, in: $0) }
+            .flatMap { $0.load(Int32.self, at: disabled * MemoryLayout<Int32>.size) }
+            .map { $0 != 0 }
+    }
+}
+
+extension TableRoute {
+    /// Reads an RTM_NEWROUTE body; nil when it does not cover the address.
+    fileprivate init?(body: UnsafeRawBufferPointer, covering address: WireAddress) {
+        guard let route = Route(body: body), let head = body.load(rtmsg.self, at: 0),
+            head.rtm_family == address.family.rawValue
+        else { return nil }
+        var destination = WireAddress(family: address.family, bits: 0)
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == RTA_DST.rawValue {
+            destination = WireAddress(bytes: value) ?? destination
+        }
+        let prefix = AddressPrefix(destination, length: Int(route.prefixLength))
+        guard prefix.contains(address) else { return nil }
+        self.init(prefix: prefix, route: route)
+    }
+}

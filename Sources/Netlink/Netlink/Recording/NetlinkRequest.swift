@@ -1,0 +1,94 @@
+import CLinux
+package import LinuxSupport
+
+/// The subject of a request to the kernel, for messages and to find similar requests.
+package struct NetlinkRequest: Hashable, Sendable {
+    /// The requested object, without other conditions of the request.
+    package enum Subject: Hashable, Sendable {
+        case route(WireAddress, wantsEntry: Bool)
+        case link(UInt32)
+        case allLinks
+        case nextHop
+        case other
+    }
+
+    package let subject: Subject
+
+    /// - Parameter request: Header and body. The subject of a request that cannot be decoded is `.other`.
+    package init(_ request: [UInt8]) {
+        subject = request.withUnsafeBytes { bytes in
+            guard let header = MessageHeader(bytes) else { return .other }
+            let body = bytes.bytes(from: MessageHeader.size, length: header.length - MessageHeader.size)
+            switch header.kind {
+            case .getRoute: return .route(body)
+            case .getLink where header.flags & UInt16(NLM_F_DUMP) == UInt16(NLM_F_DUMP): return .allLinks
+            case .getLink: return .link(body.load(UInt32.self, at: 4) ?? 0)
+            case .getNextHop: return .nextHop
+            default: return .other
+            }
+        }
+    }
+
+    /// The kernel's error if the object does not exist.
+    package var absence: SystemError {
+        switch subject {
+        case .route: .networkUnreachable
+        case .link, .allLinks: .noDevice
+        case .nextHop, .other: .noEntry
+        }
+    }
+}
+
+extension NetlinkRequest.Subject {
+    fileprivate static func route(_ body: UnsafeRawBufferPointer) -> NetlinkRequest.Subject {
+        guard let head = body.load(rtmsg.self, at: 0) else { return .other }
+        for (type, value) in Attributes(body.bytes(from: MemoryLayout<rtmsg>.size)) where type == Int(RTA_DST.rawValue)
+        {
+            guard let address = WireAddress(bytes: value) else { break }
+            return .route(address, wantsEntry: head.rtm_flags & UInt32(RTM_F_FIB_MATCH) != 0)
+        }
+        return .other
+    }
+}
+
+extension NetlinkRequest: CustomStringConvertible {
+    package var description: String {
+        switch subject {
+        case .route(let address, let wantsEntry):
+            wantsEntry ? "the route entry for \(address)" : "the route to \(address)"
+        case .link(let index): index == 0 ? "a link by its name" : "link \(index)"
+        case .allLinks: "all links"
+        case .nextHop: "a next hop"
+        case .other: "something else"
+        }
+    }
+}
+
+/// A transport whose replies come from a recording. Requests are encoded and replies decoded as usual.
+package struct PlayedTransport: NetlinkTransport {
+    private let reply: @Sendable ([UInt8]) throws(NetlinkError) -> [UInt8]
+
+    /// - Parameter reply: Returns the messages that answer a request, with their headers. The sequence number of the request is
+    ///   zero, so that equal requests are equal bytes. Called on any thread.
+    package init(_ reply: @escaping @Sendable ([UInt8]) throws(NetlinkError) -> [UInt8]) {
+        self.reply = reply
+    }
+
+    package func exchange(
+        _ requests: [UInt8],
+        first: UInt32,
+        count: Int,
+        _ take: (Int, UnsafeRawBufferPointer) -> Void
+    ) throws(NetlinkError) {
+        for (index, request) in NetlinkMessages(requests).enumerated() {
+            let answer = try reply(NetlinkMessages.withoutSequence(request))
+            answer.withUnsafeBytes { bytes in
+                var rest = bytes
+                while let header = MessageHeader(rest) {
+                    take(index, rest.bytes(from: 0, length: header.length))
+                    rest = rest.bytes(from: header.length.alignedToAttribute)
+                }
+            }
+        }
+    }
+}

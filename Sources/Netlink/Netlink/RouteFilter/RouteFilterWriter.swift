@@ -1,0 +1,160 @@
+import CLinux
+import LinuxSupport
+
+/// Writes the program of a `RouteFilter`.
+///
+/// A route is an interval of addresses: the first is its destination, the last has ones where the prefix ends. So is a
+/// watched prefix. Two such intervals are apart, or one lies within the other. The program keeps both ends of the route,
+/// word by word, and `RouteFilterWriter+Search` looks the first one up among the watched prefixes.
+///
+/// All of it is written from its end; see `FilterAssembler`.
+struct RouteFilterWriter {
+    /// Words of memory.
+    enum Slot {
+        /// Word `level` of the route's first address.
+        static func first(_ level: Int) -> UInt32 { UInt32(level) }
+        /// Word `level` of its last address.
+        static func last(_ level: Int) -> UInt32 { UInt32(4 + level) }
+        /// Word `level` of RTA_DST as it came.
+        static func raw(_ level: Int) -> UInt32 { UInt32(8 + level) }
+    }
+
+    private enum Offset {
+        static let kind = UInt32(4)
+        static let family = UInt32(16)
+        static let length = UInt32(17)
+        /// Of `ndmsg`.
+        static let neighbourState = UInt32(24)
+        static let neighbourFlags = UInt32(26)
+        /// `nlmsghdr` and `rtmsg` come before the attributes.
+        static let attributes = UInt32(MemoryLayout<nlmsghdr>.size + MemoryLayout<rtmsg>.size)
+    }
+
+    var assembler = FilterAssembler()
+    let drop: FilterAssembler.Label
+    let accept: FilterAssembler.Label
+    /// `compare[level]` goes on with A as word `level` of the first address and X as the only word that would do.
+    var compare: [FilterAssembler.Label] = []
+    /// The same, but A is loaded there.
+    var loadAndCompare: [FilterAssembler.Label] = []
+
+    static func program(for watched: PrefixCover) -> [FilterInstruction] {
+        var writer = RouteFilterWriter()
+        let families = AddressFamily.allCases.map { family in
+            let prefixes = watched.prefixes(of: family)
+            // Words that no watched prefix has need not be compared.
+            let words = prefixes.isEmpty ? 0 : max(1, ((prefixes.map(\.length).max() ?? 0) + 31) / 32)
+            return (family, prefixes, words)
+        }
+        writer.writeComparisons(levels: families.map(\.2).max() ?? 0)
+        var start = writer.accept
+        for (family, prefixes, words) in families {
+            let search = writer.writeSearch(prefixes, level: 0)
+            let reading = writer.writeReading(of: family, words: words, then: search)
+            start = writer.assembler.branch(.equal, .constant(UInt32(family.rawValue)), then: reading, else: start)
+        }
+        writer.assembler.jump(to: start)
+        writer.writeHead()
+        return writer.assembler.program
+    }
+
+    private init() {
+        drop = assembler.write(.drop)
+        accept = assembler.write(.accept)
+    }
+
+    /// Tells routes and neighbours from everything else, and goes on with A as the family of a route.
+    private mutating func writeHead() {
+        let route = assembler.write(.load(.byte, at: Offset.family))
+        let neighbour = writeNeighbours()
+        var other = assembler.branch(.equal, .wire(UInt16(RTM_DELNEIGH)), then: neighbour, else: accept)
+        other = assembler.branch(.equal, .wire(UInt16(RTM_NEWNEIGH)), then: neighbour, else: other)
+        other = assembler.branch(.equal, .wire(UInt16(RTM_DELROUTE)), then: route, else: other)
+        assembler.branch(.equal, .wire(UInt16(RTM_NEWROUTE)), then: route, else: other)
+        let whole = assembler.write(.load(.half, at: Offset.kind))
+        // What is too short to be a route passes.
+        assembler.branch(.greaterOrEqual, .constant(Offset.attributes), then: whole, else: accept)
+        assembler.write(.loadLength)
+    }
+
+    /// Passes what `Neighbour.mayChangeRoutes` says may change a route.
+    private mutating func writeNeighbours() -> FilterAssembler.Label {
+        let router = UInt32(NTF_ROUTER)
+        assembler.branch(.equal, .constant(router), then: accept, else: drop)
+        let flags = assembler.write(
+            .load(.byte, at: Offset.neighbourFlags),
+            .calculate(.and, .constant(router))
+        )
+        var next = assembler.branch(.equal, .wire(UInt16(NUD_STALE)), then: flags, else: drop)
+        next = assembler.branch(.equal, .wire(UInt16(NUD_REACHABLE)), then: flags, else: next)
+        assembler.branch(.equal, .wire(UInt16(NUD_FAILED)), then: accept, else: next)
+        let state = assembler.write(.load(.half, at: Offset.neighbourState))
+        assembler.branch(.equal, .constant(UInt32(AddressFamily.ipv6.rawValue)), then: state, else: drop)
+        return assembler.write(.load(.byte, at: Offset.family))
+    }
+
+    /// Reads the prefix of a route. A default route passes, and so does one that is not as it should be.
+    private mutating func writeReading(
+        of family: AddressFamily,
+        words: Int,
+        then search: FilterAssembler.Label
+    ) -> FilterAssembler.Label {
+        var next = assembler.jump(to: search)
+        for level in (0..<words).reversed() { next = writeEnds(level) }
+        // X is where the attribute begins.
+        for level in (0..<words).reversed() {
+            next = assembler.write(.loadIndexed(.word, at: UInt32(4 + 4 * level)), .store(Slot.raw(level)))
+        }
+        let size = UInt16(MemoryLayout<rtattr>.size + family.byteCount)
+        assembler.branch(.equal, .wire(size), then: next, else: accept)
+        next = assembler.write(.moveToIndex, .loadIndexed(.half, at: 0))
+        assembler.branch(.equal, .constant(0), then: accept, else: next)
+        next = assembler.write(
+            .loadIndexConstant(UInt32(RTA_DST.rawValue)),
+            .loadConstant(Offset.attributes),
+            .findAttribute
+        )
+        next = assembler.branch(.greater, .constant(UInt32(family.bitCount)), then: accept, else: next)
+        assembler.branch(.equal, .constant(0), then: accept, else: next)
+        return assembler.write(.load(.byte, at: Offset.length))
+    }
+
+    /// Works out one word of the route's first and last address. Goes on with what was written last.
+    private mutating func writeEnds(_ level: Int) -> FilterAssembler.Label {
+        let (start, end) = (UInt32(32 * level), UInt32(32 * level + 32))
+        // A is the mask.
+        let store = assembler.write(
+            .moveToIndex,
+            .loadMemory(Slot.raw(level)),
+            .calculate(.and, .index),
+            .store(Slot.first(level)),
+            .moveFromIndex,
+            .calculate(.xor, .constant(.max)),
+            .loadIndexMemory(Slot.first(level)),
+            .calculate(.or, .index),
+            .store(Slot.last(level))
+        )
+        let whole = assembler.write(.loadConstant(.max))
+        assembler.jump(to: store)
+        // The shift is 1 to 31: wider shifts mean different things to different processors.
+        let partial = assembler.write(
+            .negate,
+            .calculate(.add, .constant(end)),
+            .moveToIndex,
+            .loadConstant(.max),
+            .calculate(.shiftLeft, .index)
+        )
+        assembler.jump(to: store)
+        let none = assembler.write(.loadConstant(0))
+        let short = assembler.branch(.greater, .constant(start), then: partial, else: none)
+        assembler.branch(.greaterOrEqual, .constant(end), then: whole, else: short)
+        return assembler.write(.load(.byte, at: Offset.length))
+    }
+}
+
+extension FilterInstruction.Operand {
+    /// A half word in the machine's order, as the kernel writes it and a filter reads it.
+    fileprivate static func wire(_ value: UInt16) -> FilterInstruction.Operand {
+        .constant(UInt32(value.bigEndian))
+    }
+}

@@ -1,0 +1,132 @@
+import CLinux
+import Glibc
+package import LinuxSupport
+
+/// The socket that listens. Nothing is ever asked on it: after an overrun the answer would be lost for good.
+///
+/// `join`, `leave`, `setFilter` and `wait` from any thread; `drain` and what `join` discards by one reader at a time.
+package final class EventSocket: @unchecked Sendable {
+    let socket: NetlinkSocket
+    /// Whether the kernel has a filter of ours, behind a lock that also puts changes of it in line.
+    let isFiltered = Locked(false)
+    /// Only heads are read; the kernel cuts the rest off.
+    private let buffer: DatagramBuffer
+    /// Messages read in one go before the reader decodes them; the rest stays readable.
+    private static let burstLimit = 4096
+    /// After an overrun the kernel drops messages, and reports no other overrun, until all it kept has been read
+    /// (NETLINK_S_CONGESTED, net/netlink/af_netlink.c).
+    private var isCongested = false
+    /// Hears every message; nil for nobody.
+    private let tap: (any NetlinkTap)?
+    /// A tap hears so much of a message, which is more than the kernel sends.
+    package static let tappedLimit = 64 << 10
+
+    /// Opens the socket in the calling thread's network namespace, deaf until `join()`.
+    ///
+    /// - Parameter tap: hears every message.
+    package init(tap: (any NetlinkTap)? = nil) throws(NetlinkError) {
+        self.tap = tap
+        socket = try NetlinkSocket(family: NETLINK_ROUTE)
+        try socket.setNonBlocking()
+        // An overrun is one more hint, not a fault; a larger buffer only makes it rarer. More than rmem_max is cut off.
+        socket.setReceiveBuffer(bytes: 1 << 20)
+        buffer =
+            tap == nil
+            ? DatagramBuffer(count: 16, size: EventBurst.headLimit) : DatagramBuffer(count: 1, size: Self.tappedLimit)
+    }
+
+    package var descriptor: CInt { socket.descriptor }
+
+    /// Begins to hear of changes, without what was left from an earlier time. Call it before the first evaluation, so that
+    /// nothing falls in between.
+    ///
+    /// - Returns: The groups that this kernel does not have.
+    package func join() throws(NetlinkError) -> [MulticastGroup] { try join(MulticastGroup.reachability) }
+
+    func join(_ groups: [MulticastGroup]) throws(NetlinkError) -> [MulticastGroup] {
+        discard()
+        var missing: [MulticastGroup] = []
+        for group in groups {
+            do throws(NetlinkError) {
+                try socket.join(group)
+            } catch {
+                guard error.cause == .invalidArgument, group.isOptional else { throw error }
+                missing.append(group)
+            }
+        }
+        return missing
+    }
+
+    package func leave() {
+        for group in MulticastGroup.reachability { socket.leave(group) }
+    }
+
+    /// Reads what is left, and forgets it.
+    private func discard() {
+        while true {
+            do {
+                if try buffer.receive(from: descriptor) < buffer.count { break }
+            } catch .noBufferSpace {
+                continue
+            } catch {
+                break
+            }
+        }
+        isCongested = false
+    }
+
+    /// Reads what is there, without waiting; but when messages were lost, that is reported before what the kernel kept is read,
+    /// and once more when it has been read.
+    package func drain() -> EventBurst {
+        var burst = EventBurst()
+        for _ in 0..<(Self.burstLimit / buffer.count) {
+            let count: Int
+            do {
+                count = try buffer.receive(from: descriptor)
+            } catch .noBufferSpace {
+                tap?.lost()
+                burst.noteLoss()
+                isCongested = wait(atMost: .zero)
+                return burst
+            } catch .tryAgain {
+                count = 0
+            } catch {
+                burst.failure = error
+                return burst
+            }
+            for index in 0..<count {
+                let datagram = buffer[index]
+                tap?.received(Array(datagram.bytes), from: datagram.sender)
+                burst.note(datagram.bytes, from: datagram.sender)
+            }
+            // Fewer than there is room for: that was all.
+            if count < buffer.count {
+                noteEndOfCongestion(&burst)
+                return burst
+            }
+        }
+        return burst
+    }
+
+    private func noteEndOfCongestion(_ burst: inout EventBurst) {
+        guard isCongested else { return }
+        tap?.lost()
+        burst.noteSilentLoss()
+        isCongested = false
+    }
+
+    /// Blocks up to `limit` for something to read, and says whether there is.
+    package func wait(atMost limit: Duration) -> Bool {
+        var limit = limit.timespec
+        return clinux_ppoll_readable(descriptor, &limit) > 0
+    }
+
+    /// Blocks until there is something to read, or somebody wakes the thread, for as long as it takes.
+    ///
+    /// - Throws: what poll(2) says: a process that may have fewer than two descriptors may not wait for two.
+    package func wait(or wakeup: borrowing Wakeup) throws(SystemError) {
+        while clinux_poll_readable(descriptor, wakeup.number) < 0 {
+            if errno != EINTR { throw .current }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import ArgumentParser
+import CommandLineSupport
+import Dispatch
+import Glibc
+import LinuxSupport
+import NetworkReachability
+import ReachabilityChecks
+
+/// What `reachability watch --check` becomes: a line for each verdict, until it is told to end.
+struct Verdicts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "verdicts", shouldDisplay: false)
+
+    @OptionGroup var arguments: CheckArguments
+
+    func run() async throws {
+        try await NetworkCheck.begin()
+        let signals = EndSignals { _ in 0 }
+        StandardOutput.endWhenReaderLeaves()
+        let options = try CheckOptions(arguments)
+        let json = arguments.json
+        let targets = try Check.targets(arguments.targets)
+        try options.ensureUse()
+        await withDiscardingTaskGroup { group in
+            for target in targets {
+                group.addTask {
+                    for await verdict in NetworkCheck(target: target, options: options).verdicts {
+                        VerdictLine(target?.text ?? "internet", verdict).write(asJSON: json)
+                    }
+                }
+            }
+        }
+        withExtendedLifetime(signals) {}
+    }
+}
+
+/// What `reachability wait --works` becomes.
+struct UntilWorks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "until-works", shouldDisplay: false)
+
+    @OptionGroup var arguments: CheckArguments
+
+    @Option(parsing: .unconditional)
+    var within: DurationArgument?
+
+    @Flag var any = false
+
+    func run() async throws {
+        try await NetworkCheck.begin()
+        let signals = EndSignals { 128 + $0 }
+        let options = try CheckOptions(arguments)
+        let json = arguments.json
+        let limit = try within?.value
+        let targets = try Check.targets(arguments.targets)
+        try options.ensureUse()
+        let needed = any ? 1 : targets.count
+        let found = await withTaskGroup(of: Bool?.self) { group in
+            if let limit {
+                group.addTask {
+                    try? await Task.sleep(for: limit)
+                    return nil
+                }
+            }
+            for target in targets {
+                group.addTask {
+                    guard let verdict = await NetworkCheck(target: target, options: options).firstSuccess() else {
+                        return false
+                    }
+                    VerdictLine(target?.text ?? "internet", verdict).write(asJSON: json)
+                    return true
+                }
+            }
+            var found = 0
+            while found < needed, let one = await group.next(), let one { found += one ? 1 : 0 }
+            group.cancelAll()
+            return found
+        }
+        withExtendedLifetime(signals) {}
+        if found >= needed { return }
+        let text = "time is up after \(within?.text ?? ""): it does not work; reachability check says where it breaks"
+        throw ExitMessage(text, .temporaryFailure)
+    }
+}
+
+extension NetworkCheck {
+    /// Has the runtime open what it needs, while it can still be said that it cannot.
+    fileprivate static func begin() async throws(ExitMessage) {
+        do throws(CheckError) { try await prepare() } catch { throw ExitMessage(error) }
+    }
+}
+
+/// A verdict as one line of output.
+struct VerdictLine {
+    private let target: String
+    private let verdict: CheckVerdict
+
+    init(_ target: String, _ verdict: CheckVerdict) {
+        (self.target, self.verdict) = (target, verdict)
+    }
+
+    /// Schema 1: keys may be added, none is renamed or taken away.
+    func write(asJSON: Bool) {
+        let time = Timestamp()
+        guard asJSON else {
+            let words = "\(verdict.place.rawValue): \(verdict.text), \(verdict.confidence.rawValue)"
+            return StandardOutput.write(text: "\(time.text) \(target): \(words)")
+        }
+        var object = JSONObject()
+        object.add("schema", 1)
+        object.add("time", time)
+        object.add("monotonicNanoseconds", time.monotonicNanoseconds)
+        object.add("target", target)
+        object.add("place", verdict.place.rawValue)
+        object.add("reason", verdict.reason.rawValue)
+        object.add("confidence", verdict.confidence.rawValue)
+        object.add("text", verdict.text)
+        object.add("notes", verdict.notes)
+        object.add("kind", "verdict")
+        StandardOutput.write(object.bytes)
+    }
+}
+
+/// Ends the program when it is told to. Lines are written whole, by one system call each, so nothing is left to flush.
+private final class EndSignals {
+    private let sources: [any DispatchSourceSignal]
+
+    /// - Parameter status: what it ends with, by the number of the signal.
+    init(_ status: @escaping @Sendable (Int32) -> Int32) {
+        sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { exit(status(number)) }
+            source.resume()
+            return source
+        }
+    }
+}

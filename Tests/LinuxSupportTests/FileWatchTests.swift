@@ -1,0 +1,110 @@
+import Glibc
+import LinuxSupport
+import NetworkLab
+import Testing
+
+@Suite("Watching single files")
+struct FileWatchTests {
+    private func temporaryDirectory() throws -> String {
+        var template = Array("/tmp/file-watch-XXXXXX".utf8CString)
+        let path = try #require(mkdtemp(&template))
+        return String(cString: path)
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        let file = try #require(fopen(path, "w"))
+        fputs(text, file)
+        fclose(file)
+    }
+
+    @Test("A file that is written, replaced, deleted and made again; others do not matter")
+    func changes() throws {
+        let directory = try temporaryDirectory()
+        defer { ["a", "b", "c"].forEach { unlink("\(directory)/\($0)") }; rmdir(directory) }
+        let watch = try FileWatch(paths: ["\(directory)/a"])
+        #expect(!watch.drain())
+        try write("1", to: "\(directory)/a")
+        #expect(watch.drain())
+        try write("2", to: "\(directory)/b")
+        #expect(!watch.drain())
+        rename("\(directory)/b", "\(directory)/a")
+        #expect(watch.drain())
+        unlink("\(directory)/a")
+        #expect(watch.drain())
+        #expect(!watch.drain())
+    }
+
+    @Test("A link that dangles at first, through directories that are made later, moved away and made again")
+    func dangling() throws {
+        let directory = try temporaryDirectory()
+        defer { _ = try? LabProcess("rm", ["-r", directory]).wait() }
+        symlink("run/names/current", "\(directory)/a")
+        let watch = try FileWatch(paths: ["\(directory)/a"])
+        #expect(!watch.drain())
+        mkdir("\(directory)/run", 0o755)
+        #expect(watch.drain())
+        mkdir("\(directory)/run/names", 0o755)
+        #expect(watch.drain())
+        symlink("../other", "\(directory)/run/names/current")
+        #expect(watch.drain())
+        try write("1", to: "\(directory)/run/other")
+        #expect(watch.drain())
+        try write("2", to: "\(directory)/run/unrelated")
+        #expect(!watch.drain())
+        rename("\(directory)/run", "\(directory)/old")
+        #expect(watch.drain())
+        try write("3", to: "\(directory)/old/other")
+        #expect(!watch.drain())
+        mkdir("\(directory)/run", 0o755)
+        mkdir("\(directory)/run/names", 0o755)
+        #expect(watch.drain())
+        try write("4", to: "\(directory)/run/names/current")
+        #expect(watch.drain())
+        watch.remove("\(directory)/a")
+        try write("5", to: "\(directory)/run/names/current")
+        #expect(!watch.drain())
+    }
+
+    @Test("The contents of a file that is written by another name; without being asked to, only the name")
+    func contents() throws {
+        let directory = try temporaryDirectory()
+        let elsewhere = try temporaryDirectory()
+        defer { for path in [directory, elsewhere] { _ = try? LabProcess("rm", ["-r", path]).wait() } }
+        try write("1", to: "\(elsewhere)/x")
+        link("\(elsewhere)/x", "\(directory)/a")
+        let watch = try FileWatch(paths: ["\(directory)/a"], watchesContents: true)
+        let plain = try FileWatch(paths: ["\(directory)/a"])
+        try write("2", to: "\(elsewhere)/x")
+        #expect(watch.drain() && !plain.drain())
+        // The file that was there before does not matter any more.
+        try write("1", to: "\(directory)/b")
+        rename("\(directory)/b", "\(directory)/a")
+        #expect(watch.drain() && plain.drain())
+        #expect(!watch.drain())
+        try write("3", to: "\(elsewhere)/x")
+        #expect(!watch.drain())
+    }
+
+    @Test("Both ends of a symbolic link, also after it points elsewhere")
+    func links() throws {
+        let directory = try temporaryDirectory()
+        let elsewhere = try temporaryDirectory()
+        defer {
+            ["a"].forEach { unlink("\(directory)/\($0)") }
+            ["x", "y"].forEach { unlink("\(elsewhere)/\($0)") }
+            rmdir(directory)
+            rmdir(elsewhere)
+        }
+        try write("1", to: "\(elsewhere)/x")
+        try write("1", to: "\(elsewhere)/y")
+        symlink("\(elsewhere)/x", "\(directory)/a")
+        let watch = try FileWatch(paths: ["\(directory)/a"])
+        try write("2", to: "\(elsewhere)/x")
+        #expect(watch.drain())
+        unlink("\(directory)/a")
+        symlink("\(elsewhere)/y", "\(directory)/a")
+        #expect(watch.drain())
+        try write("2", to: "\(elsewhere)/y")
+        #expect(watch.drain())
+    }
+}

@@ -1,0 +1,182 @@
+import Glibc
+import NetworkLab
+import Testing
+
+@testable import LinuxSupport
+
+/// What this machine itself refuses.
+@Suite(.enabled(if: getuid() == 0))
+struct EngineFaultTests {
+    private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
+
+    private func kind(_ end: DatagramOutcome.End) -> SocketError.Kind? {
+        if case .notSent(let error) = end { error.kind } else { nil }
+    }
+
+    private func kind(_ end: ConnectOutcome.End) -> SocketError.Kind? {
+        if case .notSent(let error) = end { error.kind } else { nil }
+    }
+
+    @Test(.enabled(if: LabThread.canBecomeNobody, "there is no second user"))
+    func `without permission to ping, everything else works`() async throws {
+        try await Chain.run { chain in
+            try chain.pc.sysctl("net.ipv4.ping_group_range", "1 0")
+            let engine = try chain.engine(as: .nobody)
+            for host in Chain.hosts {
+                let endpoint = try SocketEndpoint(host, port: EchoServer.port)
+                let echo = await engine.send(DatagramRequest(to: endpoint, .echo(size: 56), limit: .seconds(8)))
+                #expect(kind(echo.end) == .notPermitted)
+                let bound = SocketSettings(interface: "p0")
+                let datagram = DatagramRequest(to: endpoint, .payload([1]), settings: bound, limit: .seconds(8))
+                #expect(await engine.send(datagram).end == .answered)
+                let marked = SocketSettings(mark: 7)
+                let refused = DatagramRequest(to: endpoint, .payload([1]), settings: marked, limit: .seconds(8))
+                #expect(kind(await engine.send(refused).end) == .notPermitted)
+            }
+        }
+    }
+
+    @Test
+    func `without a route nothing is sent`() async throws {
+        try await Chain.run { chain in
+            try chain.pc.ip("-4 route del default", "-6 route del default")
+            let engine = try chain.engine()
+            for host in Chain.hosts {
+                let endpoint = try SocketEndpoint(host, port: 80)
+                for content in [DatagramRequest.Content.payload([1]), .echo(size: 8)] {
+                    let outcome = await engine.send(DatagramRequest(to: endpoint, content, limit: .seconds(8)))
+                    #expect(kind(outcome.end) == .noRoute, "\(outcome)")
+                }
+                let connection = await engine.connect(ConnectRequest(to: endpoint, limit: .seconds(8)))
+                #expect(kind(connection.end) == .noRoute, "\(connection)")
+            }
+        }
+    }
+
+    @Test
+    func `a packet that is too big is said to be`() async throws {
+        try await Chain.run { chain in
+            try chain.pc.ip("link set p0 mtu 1400")
+            let engine = try chain.engine()
+            for host in Chain.hosts {
+                let outcome = await engine.send(
+                    DatagramRequest(
+                        to: try SocketEndpoint(host),
+                        .echo(size: 1452),
+                        settings: SocketSettings(fragmentation: .forbidden),
+                        limit: .milliseconds(500)
+                    )
+                )
+                #expect(kind(outcome.end) == .tooLong, "\(outcome)")
+            }
+        }
+    }
+
+    @Test
+    func `an interface that goes ends what was bound to it`() async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine()
+            let isAnswered = Locked(false)
+            let request = DatagramRequest(
+                to: try SocketEndpoint(Chain.hosts[0], port: EchoServer.port),
+                .payload([1]),
+                settings: SocketSettings(interface: "p0"),
+                tries: (0..<600).map { .milliseconds(20) * $0 },
+                limit: .seconds(12),
+                accepts: { _ in
+                    isAnswered.withLock { $0 = true }
+                    return false
+                }
+            )
+            async let outcome = engine.send(request)
+            #expect(try await eventually { isAnswered.withLock { $0 } })
+            try chain.pc.ip("link del p0")
+            let ended = await outcome
+            #expect(ended.end == .silent)
+            #expect(ended.failures.last?.kind == .noRoute)
+            // From now on there is none.
+            #expect(kind(await engine.send(request).end) == .noInterface)
+            try await chain.expectNoSockets()
+        }
+    }
+
+    /// A table of descriptors is filled, which takes too long where it is very large.
+    private static let canRunOut = (1...100_000).contains(sysconf(CInt(_SC_OPEN_MAX)))
+
+    @Test(.enabled(if: canRunOut, "too many files may be opened here"))
+    func `without a descriptor to spare, requests wait for those in the air`() async throws {
+        try await Chain.run { chain in
+            let engine = try SocketEngine { () throws(SocketError) in
+                do {
+                    try chain.pc.enter()
+                    try LabThread.leaveDescriptors(3)
+                } catch {
+                    throw SocketError(.enterNamespace("pc"), .notPermitted)
+                }
+            }
+            let hole = try SocketEndpoint("198.51.100.66", port: 9)
+            let outcomes = await withTaskGroup { group in
+                for _ in 0..<10 {
+                    group.addTask {
+                        await engine.send(DatagramRequest(to: hole, .payload([0]), limit: .milliseconds(500)))
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.count { $0.end == .silent } == 10)
+            // No more than three at a time.
+            #expect(Set(outcomes.map { $0.begun / .milliseconds(250) }.map { Int($0) }).count >= 4)
+            // All three are free again.
+            let host = try SocketEndpoint(Chain.hosts[0], port: EchoServer.port)
+            #expect(await engine.send(DatagramRequest(to: host, .echo(size: 8), limit: .seconds(8))).end == .answered)
+            #expect(await engine.connect(ConnectRequest(to: host, limit: .seconds(8))).isConnected)
+        }
+    }
+
+    @Test
+    func `a namespace that cannot be entered is said with each request`() async throws {
+        let engine = try SocketEngine { () throws(SocketError) in
+            throw SocketError(.enterNamespace("blue"), .noEntry)
+        }
+        let endpoint = try SocketEndpoint("127.0.0.1", port: 9)
+        let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .seconds(8)))
+        #expect(datagram.end == .notSent(SocketError(.enterNamespace("blue"), .noEntry)))
+        let connection = await engine.connect(ConnectRequest(to: endpoint, limit: .seconds(8)))
+        #expect(kind(connection.end) == .other)
+    }
+
+    @Test(.enabled(if: hasPacketFilter, "there is no nft"))
+    func `the packet filter of this machine is known by what it does`() async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine()
+            func filter(_ verdict: String) throws {
+                let rules = """
+                    flush ruleset
+                    table inet t { chain out { type filter hook output priority 0; oifname "p0" \(verdict); }; }
+                    """
+                let result = try chain.pc.run("nft", ["-f", "-"], input: rules)
+                #expect(result.status == 0, "\(result.errors)")
+            }
+            try filter("meta l4proto { tcp, udp, icmp } drop")
+            for host in Chain.hosts {
+                let endpoint = try SocketEndpoint(host, port: EchoServer.port)
+                let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .seconds(2)))
+                #expect(kind(datagram.end) == .blocked, "\(datagram)")
+                let connection = await engine.connect(ConnectRequest(to: endpoint, limit: .milliseconds(200)))
+                guard case .silent = connection.end else {
+                    Issue.record("\(connection)")
+                    continue
+                }
+            }
+            try filter("meta l4proto { tcp, udp } reject")
+            for (host, own) in zip(Chain.hosts, ["10.1.0.2", "fd01::2"]) {
+                let endpoint = try SocketEndpoint(host, port: EchoServer.port)
+                let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .seconds(2)))
+                #expect(datagram.end == .error, "\(datagram)")
+                #expect(datagram.errors.first?.message.offender == WireAddress(own))
+                let connection = await engine.connect(ConnectRequest(to: endpoint, limit: .seconds(2)))
+                #expect(connection.errors.first?.offender == WireAddress(own), "\(connection)")
+            }
+        }
+    }
+}

@@ -1,0 +1,326 @@
+import Glibc
+import NetworkLab
+import Testing
+
+@testable import LinuxSupport
+
+/// What the engine says when somebody answers, and when nobody does.
+@Suite(.enabled(if: getuid() == 0))
+struct EngineTests {
+    private func request(_ host: String, _ content: DatagramRequest.Content) throws -> DatagramRequest {
+        DatagramRequest(
+            to: try SocketEndpoint(host, port: EchoServer.port),
+            content,
+            tries: [.zero, .seconds(1)],
+            limit: .seconds(8)
+        )
+    }
+
+    @Test(arguments: Chain.hosts)
+    func `a datagram comes back`(host: String) async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine()
+            var request = try request(host, .payload(Array("echo".utf8)))
+            let outcome = await engine.send(request)
+            #expect(outcome.end == .answered)
+            let answer = try #require(outcome.answers.first)
+            #expect(answer.payload == Array("echo".utf8))
+            #expect(answer.sender == request.endpoint)
+            #expect(answer.hopLimit == 62)
+            #expect(answer.isAccepted)
+            #expect(outcome.local?.address == WireAddress(host.contains(":") ? "fd01::2" : "10.1.0.2"))
+            // The kernel saw it leave after we gave it, and come before we took it.
+            if let roundTrip = answer.timing.roundTrip { #expect(roundTrip <= answer.timing.elapsed) }
+
+            request.accepts = { _ in false }
+            request.tries = [.zero, .milliseconds(20)]
+            request.limit = .seconds(3)
+            let refused = await engine.send(request)
+            #expect(refused.end == .silent)
+            #expect(refused.sent == 2)
+            #expect(refused.answers.count == 2)
+            #expect(refused.answers.allSatisfy { !$0.isAccepted })
+        }
+    }
+
+    @Test(arguments: Chain.hosts)
+    func `jobs that are begun together end each for itself`(host: String) async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine()
+            let (ends, ended) = AsyncStream.makeStream(of: (Int, Bool).self)
+            let open = ConnectRequest(to: try SocketEndpoint(host, port: EchoServer.port), limit: .seconds(20))
+            var silent = try request(host, .payload([1]))
+            (silent.accepts, silent.limit) = ({ _ in false }, .seconds(600))
+            let numbers = engine.begin([
+                .datagram(try request(host, .echo(size: 16))) { ended.yield((0, $0.end == .answered)) },
+                .connect(open) { ended.yield((1, $0.isConnected)) },
+                .datagram(silent) { ended.yield((2, $0.end == .cancelled)) },
+            ])
+            var seen: [Int] = []
+            for await (number, isExpected) in ends {
+                #expect(isExpected)
+                seen.append(number)
+                if seen.count == 2 { engine.cancel(numbers.upperBound - 1) }
+                if seen.count == 3 { ended.finish() }
+            }
+            #expect(Set(seen.prefix(2)) == [0, 1] && seen.last == 2)
+            // What is over cannot be cancelled any more.
+            engine.cancel(numbers.lowerBound)
+            try await chain.expectNoSockets()
+        }
+    }
+
+    /// Or a thread that Dispatch starts for whoever is told would be in the namespace, and stay there to do the work of others.
+    @Test
+    func `the outcome is told outside of the namespace that the engine is in`() async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine()
+            let outside = try NamespaceIdentity(path: "/proc/self/ns/net")
+            func place(_ job: (@escaping @Sendable () -> Void) -> EngineJob, isCancelled: Bool = false) async throws {
+                let place = await withCheckedContinuation { continuation in
+                    let jobs = engine.begin([
+                        job { continuation.resume(returning: try? NamespaceIdentity(path: "/proc/thread-self/ns/net")) }
+                    ])
+                    if isCancelled { engine.cancel(jobs.lowerBound) }
+                }
+                #expect(place == outside)
+            }
+            let echo = try request(Chain.hosts[0], .echo(size: 16))
+            try await place { tell in .datagram(echo) { _ in tell() } }
+            let open = ConnectRequest(to: echo.endpoint, limit: .seconds(20))
+            try await place { tell in .connect(open) { _ in tell() } }
+            try await place({ tell in .connect(open) { _ in tell() } }, isCancelled: true)
+            var refused = open
+            refused.settings.interface = "missing"
+            try await place { tell in .connect(refused) { _ in tell() } }
+        }
+    }
+
+    @Test(arguments: Chain.hosts)
+    func `a port is open, closed or silent`(host: String) async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine()
+            let open = await engine.connect(
+                ConnectRequest(to: try SocketEndpoint(host, port: EchoServer.port), limit: .seconds(8))
+            )
+            #expect(open.isConnected)
+            #expect(open.information?.roundTrip != nil)
+            #expect(open.information?.pathMTU == 1500)
+            #expect(open.errors.isEmpty)
+
+            let closed = await engine.connect(ConnectRequest(to: try SocketEndpoint(host, port: 9), limit: .seconds(8)))
+            #expect(closed.isRefused)
+            #expect(closed.errors.isEmpty)
+
+            let hole = host.contains(":") ? "fd98::66" : "198.51.100.66"
+            let silent = await engine.connect(
+                ConnectRequest(to: try SocketEndpoint(hole, port: 80), limit: .milliseconds(100))
+            )
+            guard case .silent = silent.end else {
+                Issue.record("\(silent)")
+                return
+            }
+            try await chain.expectNoSockets()
+        }
+    }
+
+    @Test
+    func `a link-local address is one of an interface`() async throws {
+        try await Chain.run { chain in
+            let index = try await chain.pc.perform { if_nametoindex("p0") }
+            // The kernel takes up an address in the background; until then it forwards what is for it.
+            let isLocal = try await eventually {
+                try chain.router.run("ip", ["-6", "route", "show", "table", "local", "fe80::1"]).output.contains("r0")
+            }
+            #expect(isLocal)
+            let engine = try chain.engine()
+            let router = try #require(WireAddress("fe80::1"))
+            let endpoint = SocketEndpoint(router, port: 9, interfaceIndex: index)
+            let echo = await engine.send(DatagramRequest(to: endpoint, .echo(size: 8), limit: .seconds(8)))
+            #expect(echo.end == .answered, "\(echo)")
+            #expect(echo.answers.first?.sender.address == router)
+            let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .seconds(8)))
+            #expect(datagram.errors.first?.message.offender == router, "\(datagram)")
+            #expect(await engine.connect(ConnectRequest(to: endpoint, limit: .seconds(8))).isRefused)
+        }
+    }
+
+    @Test
+    func `many connections share few descriptors`() async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine(EngineLimits(descriptors: 16))
+            let endpoint = try SocketEndpoint(Chain.hosts[1], port: EchoServer.port)
+            let outcomes = await withTaskGroup { group in
+                for _ in 0..<200 {
+                    group.addTask { await engine.connect(ConnectRequest(to: endpoint, limit: .seconds(20))) }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.count { $0.isConnected && $0.information?.roundTrip != nil } == 200)
+            try await chain.expectNoSockets()
+        }
+    }
+
+    @Test
+    func `a connection is handed over`() async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine()
+            var request = ConnectRequest(
+                to: try SocketEndpoint(Chain.hosts[0], port: EchoServer.port),
+                settings: SocketSettings(maximumSegment: 1200),
+                limit: .seconds(8)
+            )
+            request.afterwards = .keep
+            let outcome = await engine.connect(request)
+            guard case .connected(let connection?) = outcome.end else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(outcome.local?.address == WireAddress("10.1.0.2"))
+            let segment = try #require(connection.information).sendSegmentSize
+            #expect((1100...1200).contains(segment))
+            #expect(try await eventually { try await chain.openSockets() == 1 })
+            guard let descriptor = connection.take() else {
+                Issue.record("there is no descriptor")
+                return
+            }
+            #expect(connection.information == nil)
+            if connection.take() != nil { Issue.record("it was given away twice") }
+            // Still open: EchoServer has closed its end.
+            var byte: UInt8 = 0
+            let number = descriptor.number
+            let ready = try await LabThread.detached {
+                var event = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+                return poll(&event, 1, 60_000)
+            }
+            #expect(ready == 1)
+            #expect(read(descriptor.number, &byte, 1) == 0)
+        }
+    }
+
+    @Test(arguments: Chain.hosts)
+    func `of 1,000 echoes none is lost, and the kernel timed each`(host: String) async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine()
+            let request = try request(host, .echo(size: 56))
+            // The kernel notes when packets arrive as long as somebody wants to know, beginning a moment later.
+            let hole = host.contains(":") ? "fd98::66" : "198.51.100.66"
+            let endless = DatagramRequest(to: try SocketEndpoint(hole), .echo(size: 8), limit: .seconds(600))
+            let holder = Task { await engine.send(endless) }
+            defer { holder.cancel() }
+            let isTimed = try await eventually {
+                await engine.send(request).answers.first?.timing.roundTrip != nil
+            }
+            #expect(isTimed)
+            let outcomes = await withTaskGroup { group in
+                for _ in 0..<1_000 { group.addTask { await engine.send(request) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.count { $0.end == .answered } == 1_000)
+            #expect(outcomes.allSatisfy { $0.answers.first?.payload.count == 56 })
+            #expect(outcomes.allSatisfy { $0.answers.first?.hopLimit == 62 })
+            #expect(outcomes.count { $0.answers.first?.timing.roundTrip != nil } == 1_000)
+            holder.cancel()
+            try await chain.expectNoSockets()
+        }
+    }
+
+    @Test
+    func `echoes that wait for their turn get it as soon as there is room`() async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine(EngineLimits(echoes: 7))
+            // Nobody has to wait for the end of another's time.
+            let request = DatagramRequest(to: try SocketEndpoint(Chain.hosts[0]), .echo(size: 8), limit: .seconds(600))
+            let outcomes = await withTaskGroup { group in
+                for _ in 0..<100 { group.addTask { await engine.send(request) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.count { $0.end == .answered } == 100)
+        }
+    }
+
+    @Test
+    func `whatever is cancelled ends, and leaves no socket`() async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine(EngineLimits(descriptors: 2))
+            var requests = [DatagramRequest.Content.payload([0]), .echo(size: 8)].map { content in
+                DatagramRequest(
+                    to: SocketEndpoint(WireAddress(ipv4: 0xc633_6442), port: 9),
+                    content,
+                    limit: .seconds(600)
+                )
+            }
+            // More than there are descriptors: some are cancelled in line.
+            requests += [requests[0], requests[0]]
+            let connection = ConnectRequest(to: requests[0].endpoint, limit: .seconds(600))
+            let sending = requests.map { request in Task { await engine.send(request) } }
+            let connecting = Task { await engine.connect(connection) }
+            #expect(try await eventually { try await chain.openSockets() == 2 })
+            connecting.cancel()
+            for task in sending { task.cancel() }
+            for task in sending { #expect(await task.value.end == .cancelled) }
+            guard case .cancelled = await connecting.value.end else {
+                Issue.record("not cancelled")
+                return
+            }
+            try await chain.expectNoSockets()
+            // Cancelled before it began.
+            let late = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return await engine.send(requests[0])
+            }
+            #expect(await late.value.end == .cancelled)
+        }
+    }
+
+    @Test
+    func `the end of an engine cancels what is left`() async throws {
+        try await Chain.run { chain in
+            var engine: SocketEngine? = try chain.engine()
+            let request = DatagramRequest(
+                to: try SocketEndpoint("198.51.100.66", port: 9),
+                .payload([0]),
+                limit: .seconds(600)
+            )
+            let outcome = try await withThrowingTaskGroup { group in
+                group.addTask { [weak engine] in
+                    guard let inbox = engine?.inbox else { throw LabError("no engine") }
+                    return await withCheckedContinuation { continuation in
+                        let job = EngineJob.datagram(request) { continuation.resume(returning: $0) }
+                        _ = inbox.add(.start(inbox.nextFlights().lowerBound, job))
+                    }
+                }
+                #expect(try await eventually { try await chain.openSockets() == 1 })
+                engine = nil
+                return try await group.next() as DatagramOutcome?
+            }
+            #expect(outcome?.end == .cancelled)
+            try await chain.expectNoSockets()
+        }
+    }
+
+    @Test
+    func `no more descriptors are used than allowed`() async throws {
+        try await Chain.run { chain in
+            let engine = try chain.engine(EngineLimits(descriptors: 4))
+            let hole = try SocketEndpoint("198.51.100.66", port: 9)
+            let outcomes = await withTaskGroup { group in
+                for _ in 0..<20 {
+                    group.addTask {
+                        await engine.send(DatagramRequest(to: hole, .payload([0]), limit: .milliseconds(50)))
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.count == 20)
+            #expect(outcomes.allSatisfy { $0.end == .silent && $0.sent == 1 })
+            // Whenever one began, at most three others were in the air.
+            for outcome in outcomes {
+                let others = outcomes.count {
+                    $0.begun <= outcome.begun && outcome.begun < $0.begun + $0.duration
+                }
+                #expect(others <= 4)
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import NetworkLab
+import Testing
+
+@testable import LinuxSupport
+
+/// What a service manager offers, and what it is told.
+@Suite struct SupervisionTests {
+    private func offer(_ variables: [String: String]) -> ServiceManagerOffer {
+        ServiceManagerOffer(process: 7) { variables[$0] }
+    }
+
+    @Test func `nothing is offered where there is no manager`() {
+        #expect(offer([:]).notify == nil)
+        #expect(offer([:]).watchdog == nil)
+        #expect(offer([:]).descriptors == [])
+    }
+
+    @Test func `the watchdog is that of this process`() {
+        #expect(offer(["WATCHDOG_USEC": "2000000"]).watchdog == .seconds(2))
+        #expect(offer(["WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "7"]).watchdog == .seconds(2))
+        for text in ["0", "-1", "", "x", "99999999999999999999"] {
+            #expect(offer(["WATCHDOG_USEC": text]).watchdog == nil)
+        }
+        for process in ["8", "", "x"] {
+            #expect(offer(["WATCHDOG_USEC": "2000000", "WATCHDOG_PID": process]).watchdog == nil)
+        }
+    }
+
+    @Test func `sockets are those of this process, with the names they have`() {
+        let two = offer(["LISTEN_PID": "7", "LISTEN_FDS": "2", "LISTEN_FDNAMES": "api:unknown"]).descriptors
+        #expect(two == [.init(number: 3, name: "api"), .init(number: 4, name: "")])
+        #expect(offer(["LISTEN_PID": "7", "LISTEN_FDS": "1"]).descriptors == [.init(number: 3, name: "")])
+        for (process, count) in [("8", "1"), ("7", "0"), ("7", "-1"), ("7", "1025"), ("7", "x"), ("", "1")] {
+            #expect(offer(["LISTEN_PID": process, "LISTEN_FDS": count]).descriptors == [])
+        }
+        #expect(offer(["LISTEN_FDS": "1"]).descriptors == [])
+    }
+
+    @Test func `a place is a path or an abstract name`() {
+        let longest = "/" + String(repeating: "x", count: LocalSocket.longestPath - 1)
+        for place in ["/run/notify", "@notify", longest] { #expect(NotifySocket(place)?.place == place) }
+        for place in ["", "/", "@", "notify", "vsock:2:1", longest + "x", "/a\0b"] {
+            #expect(NotifySocket(place) == nil)
+        }
+    }
+
+    @Test(arguments: ["/tmp/notify", "@notify"]) func `texts arrive whole and in order`(place: String) async throws {
+        let place = "\(place)-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+        defer { unlink(place) }
+        let texts = try await LabThread.detached {
+            let receiver = try DatagramReceiver(at: place)
+            let socket = try #require(NotifySocket(place))
+            try socket.send("RELOADING=1\nMONOTONIC_USEC=5")
+            try socket.send("READY=1")
+            return receiver.texts(to: "READY")
+        }
+        #expect(texts == ["RELOADING=1\nMONOTONIC_USEC=5", "READY=1"])
+    }
+
+    @Test func `that nobody hears is an error, and so is a text that does not fit`() throws {
+        let socket = try #require(NotifySocket("/nowhere/notify"))
+        #expect(throws: SystemError.noEntry) { try socket.send("READY=1") }
+        #expect(throws: SystemError.messageTooLong) { try socket.send(String(repeating: "x", count: 4097)) }
+    }
+
+    @Test func `a manager that does not read is not waited for`() throws {
+        let receiver = try DatagramReceiver(at: "@notify-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+        let socket = try #require(NotifySocket(receiver.place))
+        #expect(throws: SystemError.tryAgain) {
+            for _ in 0..<100_000 { try socket.send("WATCHDOG=1", patience: 0) }
+        }
+        _ = receiver.next()
+        try socket.send("WATCHDOG=1")
+    }
+
+    @Test func `only a stream that listens is a socket to listen at`() throws {
+        let datagram = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+        let deaf = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        let file = open("/dev/null", O_RDONLY)
+        let hearing = socket(AF_INET6, CInt(SOCK_STREAM.rawValue), 0)
+        defer { for number in [datagram, deaf, file, hearing] { close(number) } }
+        #expect(throws: SystemError.invalidArgument) { try ListeningSocket(datagram) }
+        #expect(throws: SystemError.invalidArgument) { try ListeningSocket(deaf) }
+        #expect(throws: SystemError(rawValue: ENOTSOCK)) { try ListeningSocket(file) }
+        #expect(throws: SystemError(rawValue: EBADF)) { try ListeningSocket(-1) }
+        // Without an address it gets one of the system's: any, and a port.
+        #expect(listen(hearing, 1) == 0)
+        guard case .internet(let address, let port) = try ListeningSocket(hearing).place else {
+            Issue.record("no TCP")
+            return
+        }
+        #expect(address.isUnspecified && address.family == .ipv6 && port != 0)
+        #expect(fcntl(hearing, F_GETFD) == FD_CLOEXEC)
+    }
+
+    @Test func `a process knows when it was made`() throws {
+        let start = try #require(ProcessStart.boot)
+        #expect(start < SystemClock.boot && start > .zero)
+        let rest = (4...21).map(String.init).joined(separator: " ")
+        #expect(ProcessStart.boot(text: "1 (a) b) S) R \(rest) 12345 0 0\n", ticks: 100) == .milliseconds(123_450))
+        for text in ["", "1 (a) R", "1 (a) R \(rest) x", "1 (a) R \(rest) -1"] {
+            #expect(ProcessStart.boot(text: text, ticks: 100) == nil)
+        }
+    }
+
+    @Test func `a group has a number`() {
+        #expect(UserGroup.number(of: "root") == 0)
+        #expect(UserGroup.number(of: "no such group") == nil)
+    }
+}

@@ -1,0 +1,95 @@
+#if Fleet
+import BrokerLab
+import MQTT
+import NetworkLab
+import Testing
+
+/// TLS with certificates on both sides, and what is said when one of them is not good.
+@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-mosquitto gets it"))
+struct BrokerTLSTests {
+    /// How a connection ends that is refused.
+    private static func refusal(_ options: BrokerOptions) async throws -> BrokerError {
+        let peer = try await BrokerPeer.begin(MosquittoBroker(), options)
+        return try #require(try await peer.ended())
+    }
+
+    @Test("Good certificates on both sides: a device publishes below its own name, and nowhere else")
+    func connects() async throws {
+        let broker = try await BrokerWorld.start()
+        let peer = try await BrokerPeer.begin(MosquittoBroker(), BrokerWorld.options(broker))
+        _ = try await peer.connected()
+        let own = peer.connection.publish(BrokerMessage(topic: "reach/v1/hq/door-7/state", payload: []))
+        #expect(try await !peer.published(own).isRefusal)
+        let other = peer.connection.publish(BrokerMessage(topic: "reach/v1/hq/door-8/state", payload: []))
+        #expect(try await peer.published(other) == .notAuthorized)
+        peer.connection.close()
+        #expect(try await peer.ended() == nil)
+    }
+
+    @Test("A broker with an expired certificate, and one of a stranger's authority")
+    func distrustsBroker() async throws {
+        let expired = try await BrokerWorld.start(showing: { BrokerWorld.broker($0, isExpired: true) })
+        let strange = try await BrokerWorld.start(showing: { BrokerWorld.broker($0, by: BrokerWorld.stranger) })
+        for broker in [expired, strange] {
+            let error = try await Self.refusal(BrokerWorld.options(broker))
+            #expect(error.cause == .untrusted("certificate verify failed"))
+            #expect(error.description.contains("`reachability trust \(broker.address.host):8883` says which"))
+        }
+    }
+
+    @Test("A broker whose certificate is for another name")
+    func distrustsName() async throws {
+        let broker = try await BrokerWorld.start(showing: { _ in BrokerWorld.broker("192.0.2.1") })
+        let error = try await Self.refusal(BrokerWorld.options(broker))
+        #expect(error.cause == .wrongName)
+        #expect(error.description.hasSuffix("its certificate is for another name: connect by a name that stands in it"))
+    }
+
+    @Test("A client without a certificate, with an expired one, and with one of a stranger")
+    func isDistrusted() async throws {
+        let broker = try await BrokerWorld.start()
+        var options = BrokerWorld.options(broker)
+        (options.tls.certificate, options.tls.key) = (nil, nil)
+        let devices = [
+            BrokerWorld.device("door-7", isExpired: true), BrokerWorld.device("door-7", by: BrokerWorld.stranger),
+        ]
+        var errors = [try await Self.refusal(options)]
+        for device in devices {
+            let broker = try await BrokerWorld.start(device: device)
+            errors.append(try await Self.refusal(BrokerWorld.options(broker)))
+        }
+        for error in errors {
+            guard case .handshake = error.cause else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(error.description.contains("see that it speaks TLS, and that --certificate is one it trusts"))
+        }
+    }
+
+    @Test("Files that are not there, and a key of another certificate")
+    func missesFiles() async throws {
+        let broker = try await BrokerWorld.start()
+        var missing = BrokerWorld.options(broker)
+        missing.tls.key = "/nowhere/key"
+        #expect(try await Self.refusal(missing).cause == .unusableFiles("/nowhere/key: No such file or directory"))
+        var other = BrokerWorld.options(broker)
+        other.tls.key = "\(broker.directory)/broker.key"
+        guard case .unusableFiles = try await Self.refusal(other).cause else {
+            Issue.record("a key of another certificate is taken")
+            return
+        }
+    }
+
+    @Test("A broker without TLS is none with it")
+    func meetsPlainBroker() async throws {
+        let broker = try await LabBroker()
+        var options = BrokerOptions(address: broker.address, client: "one")
+        options.address = BrokerAddress(host: broker.address.host, port: broker.address.port, isSecured: true)
+        guard case .handshake = try await Self.refusal(options).cause else {
+            Issue.record("a broker without TLS is taken for one with it")
+            return
+        }
+    }
+}
+#endif

@@ -1,0 +1,76 @@
+#if Fleet
+import Glibc
+import LinuxSupport
+import NetworkLab
+import TestSupport
+import Testing
+
+@testable import MQTT
+
+/// The time that each address of a broker has.
+struct AddressTimerTests {
+    /// A port of the loopback device whose queue of connections is full, so that `connect(2)` waits.
+    private final class BusyPort: Sendable {
+        private let sockets: [CInt]
+        private let address: sockaddr_in
+
+        init() throws {
+            let listener = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    _ = bind(listener, $0, length)
+                    _ = getsockname(listener, $0, &length)
+                }
+            }
+            guard listen(listener, 0) == 0 else { throw LabError("cannot listen") }
+            self.address = address
+            let first = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            sockets = [listener, first]
+            guard Self.connect(first, address) == 0 else { throw LabError("cannot connect") }
+        }
+
+        deinit { for socket in sockets { close(socket) } }
+
+        private static func connect(_ socket: CInt, _ address: sockaddr_in) -> CInt {
+            var address = address
+            return withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 ? 0 : errno
+                }
+            }
+        }
+
+        /// Tries to connect, and blocks as long as that takes.
+        func connect() -> CInt {
+            let socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            defer { close(socket) }
+            // For a test that fails.
+            var limit = timeval(tv_sec: 20, tv_usec: 0)
+            setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+            return Self.connect(socket, address)
+        }
+    }
+
+    @Test("An address that is silent is given up for the next; the last one has the rest of the time")
+    func givesUp() async throws {
+        let port = try BusyPort()
+        let ends = try await LabThread.detached {
+            AddressTimer.during(.milliseconds(900), count: { 3 }) { (0..<3).map { _ in port.connect() } }
+        }
+        #expect(ends.prefix(2) == [EINTR, EINTR] && ends.last != EINTR, "\(ends)")
+    }
+
+    @Test("The only address of a name has all the time")
+    func waits() async throws {
+        let port = try BusyPort()
+        let end = try await LabThread.detached {
+            AddressTimer.during(.milliseconds(300), count: { 1 }) { port.connect() }
+        }
+        #expect(end != EINTR)
+    }
+}
+#endif

@@ -1,0 +1,214 @@
+#if Fleet
+import BrokerLab
+import Glibc
+import LinuxSupport
+import MQTT
+import NetworkLab
+import Testing
+
+/// The client of libmosquitto, with a real mosquitto.
+@Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-mosquitto gets it"))
+struct MosquittoTests {
+    private static func options(_ broker: LabBroker, _ client: String) -> BrokerOptions {
+        BrokerOptions(address: broker.address, client: client)
+    }
+
+    private static func peer(
+        _ broker: LabBroker,
+        _ client: String,
+        _ change: (inout BrokerOptions) -> Void = { _ in }
+    ) async throws -> BrokerPeer {
+        var options = options(broker, client)
+        change(&options)
+        return try await BrokerPeer.begin(MosquittoBroker(), options)
+    }
+
+    @Test("A message arrives at who subscribed, and is acknowledged")
+    func delivers() async throws {
+        let broker = try await LabBroker()
+        let (one, other) = (try await Self.peer(broker, "one"), try await Self.peer(broker, "other"))
+        #expect(try await other.connected() == false)
+        try await other.subscribe("a/+/b")
+        // What is handed over before the connection is there waits for it.
+        let token = one.connection.publish(BrokerMessage(topic: "a/x/b", payload: Array("hello".utf8)))
+        #expect(try await one.published(token) == .success)
+        #expect(try await other.message() == BrokerMessage(topic: "a/x/b", payload: Array("hello".utf8)))
+        one.connection.close()
+        #expect(try await one.ended() == nil)
+    }
+
+    @Test("A will is sent after a break, and not after a farewell")
+    func sendsWill() async throws {
+        let broker = try await LabBroker()
+        let watcher = try await Self.peer(broker, "watcher")
+        _ = try await watcher.connected()
+        try await watcher.subscribe("will/#")
+        for (name, end) in [("polite", true), ("rude", false)] {
+            let peer = try await Self.peer(broker, name) { options in
+                let will = BrokerMessage(topic: "will/\(name)", payload: [1], isRetained: true, expiry: .seconds(60))
+                options.will = BrokerWill(will, delay: .zero)
+            }
+            _ = try await peer.connected()
+            if end { peer.connection.close() } else { peer.connection.abandon() }
+            #expect(try await peer.ended() == nil)
+        }
+        #expect(try await watcher.message().topic == "will/rude")
+        let late = try await Self.peer(broker, "late")
+        _ = try await late.connected()
+        try await late.subscribe("will/#")
+        let kept = try await late.message()
+        #expect(kept.topic == "will/rude" && kept.isRetained)
+    }
+
+    @Test("MQTT 3.1.1 is spoken where it is asked for: will, retained messages, sessions, and what is refused")
+    func speaksOlderVersion() async throws {
+        let broker = try await LabBroker(
+            ["allow_anonymous true", "acl_file @/acl"],
+            files: ["acl": Array("topic a/#\n".utf8)]
+        )
+        let watcher = try await Self.peer(broker, "watcher") { $0.version = .threeOneOne }
+        _ = try await watcher.connected()
+        try await watcher.subscribe("a/#")
+        let peer = try await Self.peer(broker, "peer") { options in
+            options.version = .threeOneOne
+            options.sessionExpiry = .seconds(600)
+            let will = BrokerMessage(topic: "a/will", payload: [1], isRetained: true, expiry: .seconds(60))
+            options.will = BrokerWill(will, delay: .seconds(30))
+        }
+        #expect(try await peer.connected() == false)
+        try await peer.subscribe("a/cmd")
+        let token = peer.connection.publish(
+            BrokerMessage(topic: "a/b", payload: [2], isRetained: true, expiry: .seconds(60))
+        )
+        #expect(try await peer.published(token) == .success)
+        #expect(try await watcher.message().topic == "a/b")
+        peer.connection.abandon()
+        // There is no delay.
+        #expect(try await watcher.message().topic == "a/will")
+        _ = watcher.connection.publish(BrokerMessage(topic: "a/cmd", payload: [3]))
+        let again = try await Self.peer(broker, "peer") { options in
+            options.version = .threeOneOne
+            options.sessionExpiry = .seconds(600)
+        }
+        #expect(try await again.connected())
+        #expect(try await again.message().payload == [3])
+
+        let closed = try await LabBroker(["allow_anonymous false"])
+        let nobody = try await Self.peer(closed, "nobody") { $0.version = .threeOneOne }
+        #expect(try await nobody.ended()?.cause == .refused(.notAuthorized))
+    }
+
+    @Test("The broker keeps a session, and what came meanwhile, until it expires")
+    func keepsSession() async throws {
+        let broker = try await LabBroker()
+        let first = try await Self.peer(broker, "keeper") { $0.sessionExpiry = .seconds(600) }
+        #expect(try await first.connected() == false)
+        try await first.subscribe("s")
+        first.connection.abandon()
+        _ = try await first.ended()
+        let sender = try await Self.peer(broker, "sender")
+        let token = sender.connection.publish(BrokerMessage(topic: "s", payload: [7]))
+        #expect(try await sender.published(token) == .success)
+        let second = try await Self.peer(broker, "keeper") { $0.sessionExpiry = .seconds(600) }
+        #expect(try await second.connected())
+        #expect(try await second.message().payload == [7])
+        let third = try await Self.peer(broker, "keeper")
+        // Who asks for none has a new one.
+        #expect(try await third.connected() == false)
+        // And a client lives once. Some brokers say why the other one is out; mosquitto 2.0.11 does not.
+        let error = try #require(try await second.ended())
+        #expect([.ended(.sessionTakenOver), .lost].contains(error.cause))
+    }
+
+    @Test("What is retained with an expiry is gone when it is over")
+    func expires() async throws {
+        let broker = try await LabBroker()
+        let sender = try await Self.peer(broker, "sender")
+        for (topic, expiry) in [("e/short", Duration.seconds(1)), ("e/long", .seconds(600))] {
+            let message = BrokerMessage(topic: topic, payload: [1], isRetained: true, expiry: expiry)
+            #expect(try await sender.published(sender.connection.publish(message)) == .noMatchingSubscribers)
+        }
+        // The broker's clock has seconds; only it knows when the time is over.
+        let isGone = try await eventually(every: .milliseconds(200)) {
+            let reader = try await Self.peer(broker, "reader")
+            _ = try await reader.connected()
+            try await reader.subscribe("e/#")
+            let first = try await reader.message()
+            reader.connection.abandon()
+            return first.topic == "e/long"
+        }
+        #expect(isGone)
+    }
+
+    @Test("A broker that refuses says why")
+    func refuses() async throws {
+        let broker = try await LabBroker(["allow_anonymous false"])
+        let peer = try await Self.peer(broker, "nobody")
+        let error = try #require(try await peer.ended())
+        #expect(error.cause == .refused(.notAuthorized))
+        #expect(error.description.contains("refuses the connection: not authorized: see the client's certificate"))
+    }
+
+    @Test("What an access control list forbids is refused by its code")
+    func heedsAccessList() async throws {
+        let broker = try await LabBroker(
+            ["allow_anonymous true", "acl_file @/acl"],
+            files: ["acl": Array("topic write allowed\n".utf8)]
+        )
+        let peer = try await Self.peer(broker, "one")
+        _ = try await peer.connected()
+        let bad = peer.connection.publish(BrokerMessage(topic: "forbidden", payload: []))
+        #expect(try await peer.published(bad) == .notAuthorized)
+        let good = peer.connection.publish(BrokerMessage(topic: "allowed", payload: []))
+        #expect(try await !peer.published(good).isRefusal)
+    }
+
+    @Test("A broker that is killed, ends, is silent, or is not there")
+    func losesBroker() async throws {
+        let broker = try await LabBroker()
+        let killed = try await Self.peer(broker, "killed")
+        _ = try await killed.connected()
+        try await broker.end()
+        #expect(try await killed.ended()?.cause == .lost)
+
+        let nobody = try await Self.peer(broker, "nobody")
+        let error = try #require(try await nobody.ended())
+        #expect(error.cause == .unreachable(.connectionRefused))
+        #expect(error.description.hasSuffix("Connection refused: is the broker running, and listening there?"))
+
+        try await broker.start()
+        let quiet = try await Self.peer(broker, "quiet") { $0.keepAlive = .seconds(5) }
+        _ = try await quiet.connected()
+        broker.signal(SIGSTOP)
+        #expect(try await quiet.ended()?.cause == .silent)
+        broker.signal(SIGCONT)
+    }
+
+    @Test("Names that lead nowhere say so")
+    func knowsWrongNames() async throws {
+        let broker = try await LabBroker()
+        var options = Self.options(broker, "lost")
+        options.address = BrokerAddress(host: "nowhere.invalid", port: 1883, isSecured: false)
+        let lost = try await BrokerPeer.begin(MosquittoBroker(), options)
+        guard case .unknownHost? = try await lost.ended()?.cause else {
+            Issue.record("a name that is none leads somewhere")
+            return
+        }
+    }
+
+    @Test("A thousand messages are acknowledged, each once, in order")
+    func sendsMany() async throws {
+        let broker = try await LabBroker()
+        let (one, other) = (try await Self.peer(broker, "one"), try await Self.peer(broker, "other"))
+        _ = try await other.connected()
+        try await other.subscribe("n")
+        let tokens = (0..<1000).map { number in
+            one.connection.publish(BrokerMessage(topic: "n", payload: Array("\(number)".utf8)))
+        }
+        for token in tokens { #expect(try await one.published(token) == .success) }
+        one.connection.close()
+        #expect(try await one.ended() == nil)
+        for number in 0..<1000 { #expect(try await other.message().payload == Array("\(number)".utf8)) }
+    }
+}
+#endif

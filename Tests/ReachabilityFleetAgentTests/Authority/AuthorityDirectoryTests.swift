@@ -1,0 +1,163 @@
+import LinuxSupport
+import ServerTrust
+import Testing
+import TrustForge
+
+@testable import ReachabilityFleetAgent
+
+/// An authority that is kept in files.
+@Suite struct AuthorityDirectoryTests {
+    private static func make(in scratch: ScratchDirectory) throws -> AuthorityDirectory {
+        try AuthorityDirectory.make(scratch.path + "/ca", name: "Fleet", validity: Fleet.day * 3652, now: Fleet.now)
+    }
+
+    private static func sign(_ name: String, _ directory: AuthorityDirectory) throws -> FleetCertificate {
+        try directory.sign(
+            try ForgedRequest(name).request,
+            for: .device,
+            validity: Fleet.day * 90,
+            now: Fleet.now
+        )
+    }
+
+    private static func list(_ directory: AuthorityDirectory) throws -> RevocationList {
+        try #require(try RevocationList.read(directory.listFile).first)
+    }
+
+    @Test func `its key is for its owner's eyes, and the list is there from the beginning`() throws {
+        let scratch = try ScratchDirectory()
+        let directory = try Self.make(in: scratch)
+        #expect(try OwnFile.mode(directory.path) == 0o700)
+        #expect(try OwnFile.mode(directory.keyFile) == 0o600)
+        #expect(try OwnFile.mode(directory.certificateFile) == 0o644)
+        #expect(try Self.list(directory).count == 0)
+        #expect(try directory.issued().isEmpty)
+        #expect(try AuthorityDirectory(directory.path).certificate == directory.certificate)
+    }
+
+    @Test func `a directory has one authority`() throws {
+        let scratch = try ScratchDirectory()
+        let directory = try Self.make(in: scratch)
+        let key = try scratch.read("ca/authority.key")
+        guard case .exists(directory.keyFile, _) = Fleet.error({ _ = try Self.make(in: scratch) }) else {
+            Issue.record("made again")
+            return
+        }
+        #expect(try scratch.read("ca/authority.key") == key)
+        #expect(Fleet.error { _ = try AuthorityDirectory(scratch.path) } == .noAuthority(path: scratch.path))
+        // What was killed before the key was there is made anew.
+        OwnFile.remove(directory.keyFile)
+        #expect(try Self.make(in: scratch).certificate != directory.certificate)
+    }
+
+    @Test(arguments: [0o750, 0o701, 0o777] as [UInt32])
+    func `a directory that is open to others is refused`(mode: UInt32) throws {
+        let scratch = try ScratchDirectory()
+        let directory = try Self.make(in: scratch)
+        try OwnFile.setMode(directory.path, mode)
+        let error = Fleet.error { _ = try AuthorityDirectory(directory.path) }
+        #expect(error == .openToOthers(path: directory.path, mode: mode))
+        #expect(Fleet.error { _ = try Self.make(in: scratch) } == error)
+    }
+
+    @Test func `one process changes it at a time`() throws {
+        let scratch = try ScratchDirectory()
+        let directory = try Self.make(in: scratch)
+        let lock = try LockFile(directory.path + "/lock")
+        #expect(Fleet.error { _ = try Self.sign("door-7", directory) } == .busy(path: directory.path))
+        #expect(Fleet.error { _ = try directory.revoke("door-7", now: Fleet.now) } == .busy(path: directory.path))
+        #expect(try directory.issued().isEmpty)
+        _ = consume lock
+        #expect(try Self.sign("door-7", directory).name == "door-7")
+    }
+
+    @Test func `all that was issued is kept, and what a kill leaves is passed over`() throws {
+        let scratch = try ScratchDirectory()
+        let directory = try Self.make(in: scratch)
+        let certificates = try ["door-9", "door-7", "door.7.pem"].map { try Self.sign($0, directory) }
+        try scratch.write("ca/issued/door-8.00.pem.new", "half")
+        let issued = try directory.issued()
+        #expect(issued.map(\.certificate.name) == ["door-7", "door-9", "door.7.pem"])
+        #expect(Set(issued.map(\.certificate)) == Set(certificates) && issued.allSatisfy { $0.revokedSince == nil })
+        // What was put there by hand is not passed over.
+        try scratch.write("ca/issued/x.pem", "half")
+        guard case .certificate = Fleet.error({ _ = try directory.issued() }) else {
+            Issue.record("passed over")
+            return
+        }
+    }
+
+    @Test func `a machine loses all it has, and a serial number or a file is one certificate`() throws {
+        let scratch = try ScratchDirectory()
+        let directory = try Self.make(in: scratch)
+        let old = try Self.sign("door-7", directory)
+        let new = try Self.sign("door-7", directory)
+        let others = try ["door-70", "door-8", "door-9"].map { try Self.sign($0, directory) }
+        #expect(Set(try directory.revoke("door-7", now: Fleet.now).map(\.serial)) == [old.serial, new.serial])
+        #expect(try directory.revoke("door-7", now: Fleet.now.advanced(by: Fleet.day)).isEmpty)
+        #expect(try Self.list(directory).count == 2)
+        let serial = others[0].serial
+        #expect(try directory.revoke(serial.description.uppercased(), now: Fleet.now).map(\.serial) == [serial])
+        let file = try scratch.write("lost.pem", others[1].pem)
+        #expect(try directory.revoke(file, now: Fleet.now).map(\.name) == ["door-8"])
+        #expect(try Self.list(directory).count == 4)
+        let issued = try directory.issued()
+        #expect(issued.filter { $0.revokedSince == nil }.map(\.certificate.name) == ["door-9"])
+        #expect(issued.compactMap(\.revokedSince) == [Fleet.now, Fleet.now, Fleet.now, Fleet.now])
+    }
+
+    @Test func `what the authority has not signed cannot be revoked`() throws {
+        let scratch = try ScratchDirectory()
+        let directory = try Self.make(in: scratch)
+        for text in ["door-7", "00ff", "", "/nowhere/a.pem"] {
+            #expect(Fleet.error { _ = try directory.revoke(text, now: Fleet.now) } == .notIssued(text))
+        }
+        let foreign = try scratch.write("foreign.pem", try Fleet.certificate(by: try Fleet.authority()).pem)
+        guard case .certificate(foreign, _, _) = Fleet.error({ _ = try directory.revoke(foreign, now: Fleet.now) })
+        else {
+            Issue.record("revoked")
+            return
+        }
+        #expect(try Self.list(directory).count == 0)
+    }
+
+    @Test func `a list that was not signed before a kill is signed by the same call`() throws {
+        let scratch = try ScratchDirectory()
+        let directory = try Self.make(in: scratch)
+        let certificate = try Self.sign("door-7", directory)
+        try scratch.write("ca/revoked", "\(certificate.serial) \(Fleet.now) door-7\n")
+        #expect(try Self.list(directory).count == 0)
+        #expect(try directory.revoke("door-7", now: Fleet.now).isEmpty)
+        #expect(try Self.list(directory).count == 1)
+    }
+
+    @Test(arguments: ["x", "00ff 2026-11-25T12:00:00Z", "00ff yesterday door-7", "00ff 2026-11-25 door 7"])
+    func `a line of the list that cannot be read lets nobody in`(line: String) throws {
+        let scratch = try ScratchDirectory()
+        let directory = try Self.make(in: scratch)
+        _ = try Self.sign("door-7", directory)
+        try scratch.write("ca/revoked", line + "\n")
+        guard case .brokenAuthority = Fleet.error({ _ = try directory.revoke("door-7", now: Fleet.now) }) else {
+            Issue.record("passed over")
+            return
+        }
+    }
+
+    @Test func `a key that is not the authority's is refused`() throws {
+        let scratch = try ScratchDirectory()
+        let directory = try Self.make(in: scratch)
+        for text in [
+            "", "hello", try Fleet.authority().key.text.text, try ForgeKey.rsa2048[0].key.serializeAsPEM().pemString,
+        ] {
+            try scratch.write("ca/authority.key", text)
+            guard case .brokenAuthority = Fleet.error({ _ = try AuthorityDirectory(directory.path) }) else {
+                Issue.record("taken: \(text.prefix(20))")
+                return
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate var text: String { String(decoding: self, as: UTF8.self) }
+}

@@ -1,0 +1,137 @@
+import LinuxSupport
+import ServerTrust
+import SwiftASN1
+import Testing
+import TrustForge
+import X509
+
+@testable import ReachabilityFleetAgent
+
+/// What an authority signs.
+@Suite struct FleetAuthorityTests {
+    @Test func `an authority signs itself, and may sign certificates and lists`() throws {
+        let authority = try Fleet.authority(name: "Doors of Example")
+        let certificate = authority.certificate
+        #expect(certificate.name == "Doors of Example")
+        #expect(certificate.isIssued(by: certificate.certificate))
+        #expect(certificate.life.ends == Fleet.now.advanced(by: Fleet.day * 3652))
+        let extensions = certificate.certificate.x509.extensions
+        #expect(try extensions.basicConstraints == .isCertificateAuthority(maxPathLength: 0))
+        #expect(try extensions.keyUsage == KeyUsage(keyCertSign: true, cRLSign: true))
+        #expect(try extensions.subjectKeyIdentifier != nil)
+        // A chain to it is what TLS clients of ours take.
+        let broker = try Fleet.certificate(
+            ForgedRequest("broker"),
+            by: authority,
+            for: .broker(["broker.example.org", "192.0.2.1", "2001:db8::1"])
+        )
+        #expect(broker.certificate.subjectAlternativeNames == ["broker.example.org", "192.0.2.1", "2001:db8::1"])
+    }
+
+    @Test func `a machine's certificate is for clients, and the broker's for servers`() throws {
+        let authority = try Fleet.authority()
+        let device = try Fleet.certificate(by: authority)
+        let extensions = device.certificate.x509.extensions
+        #expect(device.role == .device && device.name == "door-7")
+        #expect(try Array(extensions.extendedKeyUsage ?? .init()) == [.clientAuth])
+        #expect(try extensions.basicConstraints == .notCertificateAuthority)
+        #expect(try extensions.keyUsage == KeyUsage(digitalSignature: true))
+        let own = try authority.certificate.certificate.x509.extensions.subjectKeyIdentifier
+        #expect(try extensions.authorityKeyIdentifier?.keyIdentifier == own?.keyIdentifier)
+        #expect(device.isIssued(by: authority.certificate.certificate))
+        #expect(device.life.begins == Fleet.now.advanced(by: .seconds(-3600)))
+        #expect(device.life.ends == Fleet.now.advanced(by: Fleet.day * 90))
+        let broker = try Fleet.certificate(by: authority, for: .broker(["b"]))
+        #expect(broker.role == .broker)
+        #expect(try Array(broker.certificate.x509.extensions.extendedKeyUsage ?? .init()) == [.serverAuth])
+    }
+
+    @Test func `the hub's name is for the hub alone`() throws {
+        let authority = try Fleet.authority()
+        for purpose in [CertificatePurpose.device, .broker(["hub"])] {
+            let error = Fleet.error { _ = try Fleet.certificate(ForgedRequest("hub"), by: authority, for: purpose) }
+            #expect(error == .request(.hub))
+        }
+        let error = Fleet.error { _ = try Fleet.certificate(by: authority, for: .hub) }
+        #expect(error == .request(.notHub("door-7")))
+        #expect(try Fleet.certificate(ForgedRequest("hub"), by: authority, for: .hub).role == .hub)
+    }
+
+    @Test(arguments: ["", "*", "*.example.org", "a b", "broker.example.org/x", "mqtts://b", "b:8883", "[::1]", "1.2"])
+    func `a broker has names of hosts`(text: String) throws {
+        let authority = try Fleet.authority()
+        let error = Fleet.error { _ = try Fleet.certificate(by: authority, for: .broker([text])) }
+        guard case .name(text, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `nothing is valid for longer than its authority`() throws {
+        let authority = try Fleet.authority(validity: Fleet.day * 100)
+        #expect(
+            try Fleet.certificate(by: authority, validity: Fleet.day * 100).life.ends == authority.certificate.life.ends
+        )
+        let error = Fleet.error { _ = try Fleet.certificate(by: authority, validity: Fleet.day * 101) }
+        guard case .tooLong = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        guard case .tooLong = Fleet.error({ _ = try Fleet.authority(validity: Fleet.day * 40_000) }) else {
+            Issue.record("a century is over")
+            return
+        }
+        // Beyond 2049 times are written otherwise.
+        let long = try Fleet.authority(validity: Fleet.day * 36_500)
+        #expect(long.certificate.life.ends == Fleet.now.advanced(by: Fleet.day * 36_500))
+    }
+
+    @Test(arguments: ["", "a\nb", "\u{1b}[31m", String(repeating: "a", count: 65)])
+    func `an authority's name can be seen`(name: String) {
+        guard case .name(name, _) = Fleet.error({ _ = try Fleet.authority(name: name) }) else {
+            Issue.record("taken")
+            return
+        }
+    }
+
+    @Test func `serial numbers are read as OpenSSL prints them`() throws {
+        let serial = Fleet.serial()
+        #expect(CertificateSerial(serial.description) == serial)
+        #expect(serial.description.count == 32)
+        let colons = serial.bytes.map { String($0 + 0, radix: 16).uppercased() }.map { $0.count == 1 ? "0" + $0 : $0 }
+        #expect(CertificateSerial(colons.joined(separator: ":")) == serial)
+        #expect(CertificateSerial("00ff") == CertificateSerial("FF") && CertificateSerial("f") != nil)
+        for text in ["", "xyz", "+1", "-1", "1 2", "\u{ff11}", String(repeating: "a", count: 41)] {
+            #expect(CertificateSerial(text) == nil)
+        }
+        #expect(Set((0..<100).map { _ in Fleet.serial() }).count == 100)
+    }
+
+    @Test func `a list has what was revoked, and holds until the authority ends`() throws {
+        let authority = try Fleet.authority()
+        for count in [0, 1, 300] {
+            let revoked = (0..<count).map { _ in
+                RevokedCertificate(serial: Fleet.serial(), since: Fleet.now, name: "door-7")
+            }
+            let list = try RevocationList(
+                derEncoded: try authority.list(of: revoked, now: Fleet.now),
+                name: "list"
+            )
+            #expect(list.count == count && list.issuer == "CN=Fleet")
+            #expect(list.thisUpdate == Fleet.now.advanced(by: .seconds(-3600)))
+            #expect(list.nextUpdate == authority.certificate.life.ends)
+        }
+    }
+
+    @Test func `a certificate is due when two thirds of its life are over`() throws {
+        let life = CertificateLife(
+            begins: TrustTime(secondsSinceEpoch: 0),
+            ends: TrustTime(secondsSinceEpoch: 90 * 86_400)
+        )
+        #expect(life.renewal == TrustTime(secondsSinceEpoch: 60 * 86_400))
+        #expect(!life.isDue(at: TrustTime(secondsSinceEpoch: 60 * 86_400 - 1)))
+        #expect(life.isDue(at: life.renewal) && life.isDue(at: life.ends))
+        #expect(life.text(at: life.renewal) == "valid until 1970-04-01T00:00:00Z, 30 d from now")
+        #expect(life.text(at: life.ends.advanced(by: .seconds(1))) == "expired since 1970-04-01T00:00:00Z")
+    }
+}

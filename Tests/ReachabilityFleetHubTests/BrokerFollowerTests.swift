@@ -1,0 +1,182 @@
+import LinuxSupport
+import MQTT
+import NetworkLab
+import ReachabilityFleet
+import Testing
+
+@testable import ReachabilityFleetHub
+
+/// A hub at its broker, which the test plays.
+@Suite struct BrokerFollowerTests {
+    private static func state(_ message: Hub.Message, isRetained: Bool = false) -> BrokerEvent {
+        .message(BrokerMessage(topic: message.topic, payload: message.payload, isRetained: isRetained))
+    }
+
+    private static func connected(_ world: HubWorld, _ number: Int = 1) async throws -> PlayedBroker.Connection {
+        try #require(try await eventually { world.broker.connections.count == number })
+        let connection = world.broker.connections[number - 1]
+        connection.listener(.connected(sessionPresent: false))
+        try #require(try await eventually { world.follower.status.isConnected })
+        return connection
+    }
+
+    @Test func `it says that it is there, hears everybody, and leaves in order`() async throws {
+        let world = try HubWorld()
+        try world.follower.begin()
+        let connection = try await Self.connected(world)
+        #expect(connection.options.client == "hub" && connection.options.sessionExpiry > .zero)
+        let will = try #require(connection.options.will)
+        #expect(will.message.topic == "reach/v1/$hub/state" && will.message.isRetained)
+        #expect(try !HubState(will.message.payload).isOnline)
+        #expect(try await eventually { connection.calls.count >= 2 })
+        #expect(try HubState(try #require(connection.published.first).payload).isOnline)
+        #expect(connection.calls.contains(.subscribe(["reach/v1/+/+/state", "reach/v1/+/+/event"])))
+        await world.follower.stop()
+        #expect(connection.calls.last == .close)
+        #expect(try HubState(try #require(connection.published.last).payload).isOnline == false)
+    }
+
+    @Test func `who was known is asked to tell again, and passed over until it does`() async throws {
+        let world = try HubWorld()
+        world.keeper.brokerIsBack()
+        world.hear([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 7)])
+        // Another process goes on.
+        let next = try HubWorld(store: world.store)
+        try next.follower.begin()
+        let connection = try await Self.connected(next)
+        connection.listener(Self.state(.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 9)))
+        connection.listener(Self.state(.online("d0", "a", 2), isRetained: true))
+        connection.listener(Self.state(.online("d1", "x", 0), isRetained: true))
+        try #require(try await eventually { connection.published.count == 3 })
+        let commands = try connection.published.dropFirst().map { message in
+            (message.topic, try DeviceCommand(message.payload))
+        }
+        #expect(Set(commands.map(\.0)) == ["reach/v1/north/d0/cmd", "reach/v1/north/d1/cmd"])
+        var mark = ""
+        for case (let topic, .replay(let replay)) in commands {
+            let isKnown = topic == "reach/v1/north/d0/cmd"
+            #expect(replay.position == (isKnown ? EventPosition(epoch: "e", number: 7) : nil))
+            #expect((replay.since != nil) == isKnown)
+            if isKnown { mark = try #require(replay.mark) }
+        }
+        next.keeper.flush()
+        #expect(try !next.store.hasOutage("q", of: place("d0")))
+        for (kind, number) in [
+            (DeviceEvent.Kind.replaying(mark: "other"), UInt64?.none), (.outage(outage("p", 1, 2)), 8),
+            (.replaying(mark: mark), nil), (.outage(outage("p", 1, 2)), 8), (.outage(outage("q", 2, 3)), 9),
+        ] {
+            connection.listener(Self.state(.event("d0", "a", 4, kind, number: number)))
+        }
+        next.keeper.flush()
+        for id in ["o", "p", "q"] { #expect(try next.store.hasOutage(id, of: place("d0"))) }
+        await next.follower.stop()
+    }
+
+    @Test func `while the broker is away nobody is known to be there, and it is tried again`() async throws {
+        let world = try HubWorld()
+        try world.follower.begin()
+        let first = try await Self.connected(world)
+        first.listener(Self.state(.online("d0", "a", 0)))
+        world.keeper.flush()
+        #expect(world.keeper.hub.devices.values.first?.presence.standing == .online)
+        first.listener(.ended(nil))
+        try #require(try await eventually { world.broker.connections.count == 2 })
+        world.keeper.flush()
+        #expect(world.keeper.hub.devices.values.first?.presence.standing == .unknown)
+        #expect(!world.follower.status.isConnected && world.follower.status.problem != nil)
+        // What the old connection says now is nothing to it.
+        first.listener(.connected(sessionPresent: true))
+        let second = try await Self.connected(world, 2)
+        // A broker that was killed has lost what nobody had heard: the machine is passed over until it tells again.
+        second.listener(Self.state(.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 9)))
+        second.listener(Self.state(.online("d0", "a", 2), isRetained: true))
+        try #require(
+            try await eventually {
+                second.published.contains { $0.topic == "reach/v1/north/d0/cmd" }
+            }
+        )
+        world.keeper.flush()
+        #expect(try !world.store.hasOutage("q", of: place("d0")))
+        #expect(world.follower.status.connections == 2 && second.options.client == "hub")
+        await world.follower.stop()
+    }
+
+    @Test func `what a broker says at once is not taken for what it said before it was away`() async throws {
+        let world = try HubWorld()
+        try world.follower.begin()
+        let first = try await Self.connected(world)
+        first.listener(Self.state(.online("d0", "a", 0)))
+        first.listener(Self.state(.event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 4)))
+        first.listener(.ended(nil))
+        try #require(try await eventually { world.broker.connections.count == 2 })
+        let second = world.broker.connections[1]
+        // Before anybody has had the time to see that there is a connection: the fifth is lost.
+        second.listener(.connected(sessionPresent: true))
+        second.listener(Self.state(.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 6)))
+        world.keeper.flush()
+        #expect(try !world.store.hasOutage("q", of: place("d0")))
+        #expect(try world.keeper.hub.replay(for: place("d0"))?.position?.number == 4)
+        // What a connection still says that is over is nothing.
+        first.listener(Self.state(.online("d1", "x", 4)))
+        world.keeper.flush()
+        #expect(try world.keeper.hub.devices[place("d1")] == nil)
+        await world.follower.stop()
+    }
+
+    @Test func `what comes after a message that was lost does not overtake that it was`() throws {
+        let world = try HubWorld()
+        world.keeper.brokerIsBack()
+        world.hear([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 4)])
+        world.keeper.lose(try place("d0"))
+        world.hear([.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 6)])
+        #expect(try !world.store.hasOutage("q", of: place("d0")))
+    }
+
+    @Test func `a machine whose message there was no room for tells again`() async throws {
+        let world = try HubWorld()
+        try world.follower.begin()
+        let connection = try await Self.connected(world)
+        connection.listener(Self.state(.online("d0", "a", 0)))
+        world.keeper.flush()
+        #expect(try await eventually { connection.published.count == 1 })
+        world.keeper.lose(try place("d0"))
+        try #require(try await eventually { connection.published.count == 2 })
+        #expect(connection.published.last?.topic == "reach/v1/north/d0/cmd")
+        await world.follower.stop()
+    }
+}
+
+/// When to connect, and when to wait.
+@Suite struct BrokerLinkTests {
+    @Test func `the first attempt is made at once, and later ones after a time by chance`() {
+        var link = BrokerLink(jitter: .seconds(10))
+        #expect(link.pass(to: .seconds(1)) == nil && link.deadline == nil)
+        #expect(link.changePath(true, at: .seconds(1), chance: 1) == .connect)
+        link.lose(at: .seconds(2), chance: 0.5)
+        #expect(link.state == .waiting(until: .seconds(7)))
+        #expect(link.pass(to: .seconds(6)) == nil)
+        #expect(link.pass(to: .seconds(7)) == .connect)
+        link.lose(at: .seconds(8), chance: 0)
+        #expect(link.deadline == .seconds(10))
+        for _ in 0..<20 { link.lose(at: .seconds(100), chance: 0) }
+        #expect(link.deadline == .seconds(160))
+        _ = link.pass(to: .seconds(160))
+        link.accept()
+        link.lose(at: .seconds(200), chance: 0)
+        #expect(link.deadline == .seconds(200) && link.attempts == 3)
+    }
+
+    @Test func `without a path nothing is tried, and a broker that is silent is given up`() {
+        var link = BrokerLink(jitter: .seconds(10))
+        _ = link.changePath(true, at: .zero, chance: 0)
+        #expect(link.pass(to: .seconds(19)) == nil)
+        #expect(link.pass(to: .seconds(20)) == .abandon)
+        _ = link.changePath(false, at: .seconds(20), chance: 0)
+        link.lose(at: .seconds(20), chance: 0)
+        #expect(link.state == .idle)
+        #expect(link.changePath(true, at: .seconds(30), chance: 0.1) == nil)
+        #expect(link.deadline == .seconds(31))
+        _ = link.changePath(false, at: .seconds(30), chance: 0)
+        #expect(link.state == .idle)
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import ReachabilityFleet
+import ReachabilityServer
+import Testing
+
+@testable import ReachabilityFleetHub
+
+/// What `openapi.json` says of a hub. `Scripts/test-service api` asks for all of it, in every way.
+@Suite struct HubDescriptionTests {
+    /// One of each resource that can be asked for.
+    private static func resources() throws -> [HubResource] {
+        [
+            .health, .readiness, .metrics, .description, .reload, .status, .sites, .devices,
+            .device(try place("d1")), .incidents, .incident("i"), .stream, .events, .page(.overview), .asset("a"),
+        ]
+    }
+
+    /// Where each of them is described. One that is new does not compile before it has its place here, and among those above.
+    private static func path(of resource: HubResource) -> String? {
+        switch resource {
+        case .health: "/healthz"
+        case .readiness: "/readyz"
+        case .metrics: "/metrics"
+        case .description: "/openapi.json"
+        case .reload: "/v1/reload"
+        case .status: "/v1/status"
+        case .sites: "/v1/sites"
+        case .devices: "/v1/devices"
+        case .device: "/v1/devices/{site}/{device}"
+        case .incidents: "/v1/incidents"
+        case .incident: "/v1/incidents/{id}"
+        case .stream: "/v1/stream"
+        case .events: "/v1/events"
+        // For people.
+        case .page, .asset: nil
+        }
+    }
+
+    @Test func `what is described is there, and what is there is described`() throws {
+        let paths = try Description(HubWorld()).paths
+        #expect(Set(paths.keys) == Set(try Self.resources().compactMap(Self.path)))
+        for (path, methods) in paths {
+            let address = path.replacing("{site}", with: "north").replacing("{device}", with: "d1")
+                .replacing("{id}", with: "i")
+            let resource = try HubResource(address.split(separator: "/").map(String.init))
+            #expect(Self.path(of: resource) == path)
+            let allowed = resource.methods.split(separator: ", ").map { $0.lowercased() }
+            #expect(Set(methods.keys) == Set(allowed).subtracting(["head", "options"]), "\(path)")
+        }
+    }
+
+    @Test func `what is told has the keys that are described, and no others`() throws {
+        let world = try HubWorld()
+        world.keeper.brokerIsBack()
+        world.hear([
+            .online("d0", "a", 0), .online("d1", "a", 1), .online("d2", "a", 2), .online("s", "a", 3, site: "south"),
+            .will("d0", "a", 100), .will("d1", "a", 101), .online("d0", "b", 200),
+            .event("d0", "b", 201, .outage(outage("o", 98, 190)), number: 7), .event("d0", "b", 202, .caughtUp),
+        ])
+        let leaving = DeviceState(session: "a", standing: .leaving, report: report(250))
+        world.hear([Hub.Message(topic: "reach/v1/north/d2/state", payload: leaving.bytes, time: at(250))])
+        let description = try Description(world)
+        for target in ["/v1/status", "/v1/sites", "/v1/devices", "/v1/incidents", "/v1/events", "/readyz"] {
+            try description.check(world.object(target), of: target)
+        }
+        let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
+        try description.check(world.object("/v1/incidents/\(id)"), of: "/v1/incidents/{id}")
+        for device in ["d0", "d1", "d2"] {
+            try description.check(world.object("/v1/devices/north/\(device)"), of: "/v1/devices/{site}/{device}")
+        }
+        try description.check(world.object("/v1/incidents/none"), as: ["$ref": "#/components/schemas/Problem"])
+    }
+}
+
+/// `openapi.json`, as a hub tells it.
+private struct Description {
+    let document: [String: Any]
+    var paths: [String: [String: Any]] { document["paths"] as? [String: [String: Any]] ?? [:] }
+
+    init(_ world: HubWorld) throws {
+        document = try world.object("/openapi.json")
+    }
+
+    /// Looks whether the answer to GET has the keys that are described.
+    func check(_ answer: [String: Any], of path: String) throws {
+        let schema = Self.value(paths[path], "get", "responses", "200", "content", "application/json", "schema")
+        check(answer, as: try #require(schema as? [String: Any]), at: path)
+    }
+
+    /// Looks whether a value has the keys that a schema asks for, and only keys it knows.
+    func check(_ value: Any, as schema: [String: Any], at place: String = "") {
+        let schema = whole(schema)
+        if let values = value as? [Any] {
+            let items = schema["items"] as? [String: Any] ?? [:]
+            for (index, value) in values.enumerated() { check(value, as: items, at: "\(place)[\(index)]") }
+        }
+        guard let object = value as? [String: Any] else { return }
+        let properties = schema["properties"] as? [String: [String: Any]] ?? [:]
+        let missing = Set(schema["required"] as? [String] ?? []).subtracting(object.keys)
+        let unknown = Set(object.keys).subtracting(properties.keys)
+        #expect(missing.isEmpty && unknown.isEmpty, "\(place): \(missing) are missing, \(unknown) not described")
+        for (key, value) in object { check(value, as: properties[key] ?? [:], at: "\(place).\(key)") }
+    }
+
+    /// A schema with what it refers to, as far as objects go.
+    private func whole(_ schema: [String: Any]) -> [String: Any] {
+        var parts = [schema]
+        if let reference = schema["$ref"] as? String {
+            let keys = reference.split(separator: "/").dropFirst().map(String.init)
+            let target = keys.reduce(document as Any?) { Self.value($0, $1) }
+            parts.append(whole(target as? [String: Any] ?? [:]))
+        }
+        for word in ["allOf", "anyOf"] { parts += (schema[word] as? [[String: Any]] ?? []).map(whole) }
+        return parts.reduce(into: [:]) { whole, part in
+            let known = whole["properties"] as? [String: Any] ?? [:]
+            let required = whole["required"] as? [String] ?? []
+            whole.merge(part) { $1 }
+            whole["properties"] = known.merging(part["properties"] as? [String: Any] ?? [:]) { $1 }
+            whole["required"] = required + (part["required"] as? [String] ?? [])
+        }
+    }
+
+    private static func value(_ object: Any?, _ keys: String...) -> Any? {
+        keys.reduce(object) { ($0 as? [String: Any])?[$1] }
+    }
+}

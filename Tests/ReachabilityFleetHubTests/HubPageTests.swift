@@ -1,0 +1,158 @@
+import Foundation
+import LinuxSupport
+import NIOHTTP1
+import ReachabilityFleet
+import ReachabilityService
+import Testing
+
+@testable import ReachabilityFleetHub
+
+/// What people see of a fleet.
+@Suite struct HubPageTests {
+    private static func world() throws -> HubWorld {
+        let world = try HubWorld()
+        world.keeper.brokerIsBack()
+        world.hear([
+            .online("d0", "a", 0), .online("d1", "a", 1), .online("s", "a", 3, site: "south"),
+            .will("d0", "a", 100), .will("d1", "a", 101),
+            .online("d0", "b", 200), .event("d0", "b", 201, .outage(outage("o", 98, 190)), number: 7),
+            .event("d0", "b", 202, .caughtUp),
+        ])
+        return world
+    }
+
+    private static func page(_ world: HubWorld, _ path: String, _ status: HTTPResponseStatus = .ok) throws -> String {
+        let answer = try world.answer(path)
+        #expect(answer.status == status)
+        #expect(answer.headers.contains { $0.name == "Content-Security-Policy" })
+        return String(decoding: answer.body, as: UTF8.self)
+    }
+
+    @Test func `what is silent and unexplained comes first`() throws {
+        let text = try Self.page(Self.world(), "/")
+        let silent = try #require(text.firstRange(of: "Silent, and nobody knows why"))
+        let sites = try #require(text.firstRange(of: ">Sites<"))
+        #expect(silent.lowerBound < sites.lowerBound)
+        #expect(text[silent.upperBound..<sites.lowerBound].contains("north/d1"))
+        #expect(text.contains("/sites/south"))
+    }
+
+    @Test func `an incident is shown to scale, with why each machine was silent`() throws {
+        let world = try Self.world()
+        let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
+        let text = try Self.page(world, "/incidents/\(id)")
+        #expect(text.contains("Link down at north, 2 machines"))
+        #expect(text.contains("its link was down") && text.contains("nobody knows why yet"))
+        #expect(text.contains("aria-label=\"d0: its link was down\""))
+        #expect(try Self.page(world, "/incidents").contains(id))
+    }
+
+    @Test func `a site has its machines, and a machine what is known of it`() throws {
+        let world = try Self.world()
+        #expect(try Self.page(world, "/sites/north").contains("1 of 2 at north is not heard"))
+        #expect(try Self.page(world, "/sites/south").contains("All of south is heard"))
+        let device = try Self.page(world, "/devices/north/d1")
+        #expect(device.contains("d1 is silent, nobody knows why yet"))
+        #expect(try Self.page(world, "/devices/north/d0").contains("its link was down"))
+        for path in ["/sites/west", "/devices/north/none", "/incidents/none"] {
+            #expect(try Self.page(world, path, .notFound).contains("Nothing is there"))
+        }
+        #expect(try world.answer("/?window=1h").status == .badRequest)
+    }
+
+    @Test func `the headline says how many machines, and at how many sites`() async throws {
+        let world = try HubWorld()
+        try await world.connect()
+        world.hear([
+            .online("d0", "a", 0), .online("d1", "a", 1), .online("s", "a", 3, site: "south"), .will("d1", "a", 101),
+        ])
+        #expect(try Self.page(world, "/").contains("1 of 3 machines is silent, at 1 of 2 sites"))
+        world.hear([.online("d1", "b", 300), .event("d1", "b", 301, .caughtUp)])
+        #expect(try Self.page(world, "/").contains("All 3 machines are heard"))
+        world.hear([.event("d0", "a", 302, .outage(outage("p", 301, nil)), number: 8), .will("d1", "b", 303)])
+        #expect(try Self.page(world, "/").contains("2 of 3 machines are affected, 1 of them silent, at 1 of 2 sites"))
+    }
+
+    @Test func `the bar of a site has its machines by the state of each`() throws {
+        let world = try Self.world()
+        world.hear([.event("d0", "b", 302, .outage(outage("p", 301, nil)), number: 8)])
+        let text = try Self.page(world, "/sites/north")
+        let bar = try #require(text.firstRange(of: "class=\"bar\"").map { text[$0.upperBound...].prefix(400) })
+        // d0 is online and has lost its link; nobody knows why d1 is silent.
+        #expect(bar.contains("<rect class=\"s-us\" x=\"0%\" width=\"50%\""))
+        #expect(bar.contains("<rect class=\"s-unknown\" x=\"50%\" width=\"50%\""))
+        #expect(bar.contains("<rect class=\"cut\" x=\"50%\""))
+    }
+
+    @Test func `all machines are listed page by page, by site and by how they are`() throws {
+        let world = try Self.world()
+        let all = try Self.page(world, "/devices")
+        #expect(all.contains("<h1 data-say=\"3 machines\">"))
+        // Those that are silent come first.
+        let places = ["north/d1", "north/d0", "south/s"].compactMap { all.firstRange(of: "<b>\($0)</b>")?.lowerBound }
+        #expect(places.count == 3 && places == places.sorted())
+        #expect(all.contains("<a href=\"/devices?standing=silent\">1 silent</a>"))
+        #expect(try Self.page(world, "/devices?standing=silent").contains("1 of 3 machines is silent"))
+        #expect(!(try Self.page(world, "/devices?site=south").contains("d1")))
+        let first = try Self.page(world, "/devices?limit=2")
+        #expect(first.contains("href=\"/devices?after=north%2Fd0\">1 more<"))
+        let last = try Self.page(world, "/devices?limit=2&after=north/d0")
+        #expect(last.contains("<b>south/s</b>") && !last.contains("<b>north/d0</b>"))
+        for query in ["standing=well", "after=north", "window=1h"] {
+            #expect(try world.answer("/devices?\(query)").status == .badRequest)
+        }
+    }
+
+    @Test func `between its outages a machine is drawn as up`() throws {
+        let world = try HubWorld()
+        world.keeper.brokerIsBack()
+        world.hear([
+            .online("d0", "a", 0), .event("d0", "a", 50, .outage(outage("o", 10, 20)), number: 1),
+            .event("d0", "a", 51, .outage(outage("p", 21, 30)), number: 2), .event("d0", "a", 52, .caughtUp),
+        ])
+        let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
+        let text = try Self.page(world, "/incidents/\(id)")
+        // A margin of 2 s on both sides of 20 s.
+        #expect(text.contains("<rect class=\"s-us\" x=\"8.3333%\""))
+        #expect(text.components(separatedBy: "class=\"s-up\" x=").count == 4)
+    }
+
+    @Test func `who is told, and how that goes, is told`() throws {
+        let world = try Self.world()
+        #expect(!(try Self.page(world, "/").contains("Who is told")))
+        var status = NotifierStatus(name: "<b>", way: "webhook")
+        (status.pending, status.failure) = (2, "503")
+        world.told.withLock { $0 = [status] }
+        #expect(try Self.page(world, "/").contains("<dt>&lt;b&gt;</dt><dd>webhook: 0 told, 2 to be told"))
+        let notifiers = try #require(try world.object("/v1/status")["notifiers"] as? [[String: Any]])
+        #expect(notifiers.first?["name"] as? String == "<b>" && notifiers.first?["failure"] as? String == "503")
+    }
+
+    @Test func `what strangers say is shown as text`() throws {
+        let world = try HubWorld()
+        let hostile = "<script>alert(1)</script>\u{202e}"
+        var report = report(0, boot: hostile)
+        report.reason = hostile
+        let state = DeviceState(session: "a", standing: .leaving, report: report)
+        world.hear([
+            .online("d0", "a", 0), Hub.Message(topic: "reach/v1/north/d0/state", payload: state.bytes, time: at(1)),
+        ])
+        for path in ["/", "/sites/north", "/devices/north/d0"] {
+            let text = try Self.page(world, path)
+            #expect(!text.contains("<script>alert") && !text.contains("\u{202e}"))
+        }
+        #expect(try Self.page(world, "/devices/north/d0").contains("&lt;script&gt;"))
+    }
+
+    @Test func `an overview of ten thousand machines is bounded`() throws {
+        let world = try HubWorld()
+        world.keeper.brokerIsBack()
+        for start in stride(from: 0, to: 10_000, by: 5_000) {
+            world.hear(
+                (start..<start + 5_000).map { Hub.Message.online("d\($0)", "a", 0, site: "s\($0 % 300)") }
+            )
+        }
+        world.hear((0..<2_000).map { Hub.Message.will("d\($0)", "a", 10, site: "s\($0 % 300)") })
+        for path in ["/", "/sites/s7", "/incidents"] { #expect(try Self.page(world, path).utf8.count < 200_000) }
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import LinuxSupport
+import MQTT
+import NIOHTTP1
+import NetworkLab
+import ReachabilityFleet
+import ReachabilityService
+import Testing
+
+@testable import ReachabilityFleetHub
+@testable import ReachabilityServer
+
+/// A hub that keeps in memory, whose broker and clock the test plays.
+final class HubWorld: Sendable {
+    let store: MemoryHubStore
+    let broker = PlayedBroker()
+    let feed: HubFeed
+    let keeper: HubKeeper
+    let follower: BrokerFollower
+    let access = Access()
+    private let counts = HubCounts()
+    let told = Locked<[NotifierStatus]>([])
+    private let time: Locked<Duration>
+    /// The hub's clock, since 1970.
+    var clock: @Sendable () -> Duration { { [time] in time.withLock(\.self) } }
+    var api: HubAPI { api(nil) }
+
+    init(store: MemoryHubStore = MemoryHubStore()) throws {
+        self.store = store
+        let time = Locked(at(0))
+        let clock: @Sendable () -> Duration = { time.withLock(\.self) }
+        let feed = HubFeed(clock: clock)
+        (self.time, self.feed) = (time, feed)
+        keeper = try HubKeeper(store, run: "run", clock: clock)
+        keeper.addListener(counts.count)
+        keeper.addListener(feed.tell)
+        let address = BrokerAddress(host: "127.0.0.1", port: 1883, isSecured: false)
+        var options = HubOptions(broker: address, name: "hub")
+        options.jitter = .zero
+        follower = BrokerFollower(options, broker: broker, keeper: keeper) { _ in }
+    }
+
+    /// Its interface, that of a hub whose configuration can be read again.
+    func api(_ reloader: Reloader?) -> HubAPI {
+        HubAPI(
+            keeper,
+            store: store,
+            follower: follower,
+            feed: feed,
+            counts: counts,
+            version: "1.2.3",
+            access: access,
+            reloader: reloader,
+            clock: { [time] in time.withLock(\.self) },
+            notifiers: { [told] in told.withLock(\.self) }
+        ) { WebStatistics() }
+    }
+
+    /// The hub follows its broker, and that accepts.
+    @discardableResult
+    func connect() async throws -> PlayedBroker.Connection {
+        try follower.begin()
+        try #require(try await eventually { broker.connections.count == 1 })
+        broker.connections[0].listener(.connected(sessionPresent: false))
+        // It listens, and has said that it is there.
+        let connection = broker.connections[0]
+        try #require(
+            try await eventually {
+                connection.calls.contains { if case .subscribe = $0 { true } else { false } }
+            }
+        )
+        return connection
+    }
+
+    /// The hub's clock is set, back too.
+    func setClock(_ moment: Duration) { time.withLock { $0 = moment } }
+
+    /// Messages come, the last of them now.
+    func hear(_ messages: [Hub.Message]) {
+        if let last = messages.last { time.withLock { $0 = max($0, last.time) } }
+        _ = keeper.take(messages.map { HubKeeper.Delivery($0) {} })
+        keeper.flush()
+    }
+
+    func answer(
+        _ target: String,
+        _ method: HTTPMethod = .GET,
+        _ headers: [(String, String)] = [],
+        way: WebRequest.Way = .local(user: 0)
+    ) throws -> WebAnswer {
+        let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: HTTPHeaders(headers))
+        return api.answer(to: try WebRequest(head, body: [], way: way))
+    }
+
+    func object(_ target: String) throws -> [String: Any] {
+        try JSONSerialization.jsonObject(with: Data(answer(target).body)) as? [String: Any] ?? [:]
+    }
+
+    func items(_ target: String) throws -> [[String: Any]] { try object(target)["items"] as? [[String: Any]] ?? [] }
+
+    func text(_ target: String) throws -> String {
+        String(decoding: try answer(target, .GET, [("Accept", "text/plain")]).body, as: UTF8.self)
+    }
+}
+
+/// A broker that does what the test says.
+final class PlayedBroker: MessageBroker, Sendable {
+    final class Connection: BrokerConnection, Sendable {
+        enum Call: Hashable {
+            case publish(BrokerMessage)
+            case subscribe([String])
+            case close, abandon
+        }
+
+        let options: BrokerOptions
+        let listener: @Sendable (BrokerEvent) -> Void
+        private let made = Locked<[Call]>([])
+
+        init(_ options: BrokerOptions, _ listener: @escaping @Sendable (BrokerEvent) -> Void) {
+            (self.options, self.listener) = (options, listener)
+        }
+
+        var calls: [Call] { made.withLock(\.self) }
+        var published: [BrokerMessage] {
+            calls.compactMap { if case .publish(let message) = $0 { message } else { nil } }
+        }
+
+        func publish(_ message: BrokerMessage) -> PublishToken {
+            made.withLock { calls in
+                calls.append(.publish(message))
+                return PublishToken(UInt64(calls.count))
+            }
+        }
+
+        func subscribe(_ filters: [String]) { made.withLock { $0.append(.subscribe(filters)) } }
+
+        func close() {
+            made.withLock { $0.append(.close) }
+            listener(.ended(nil))
+        }
+
+        func abandon() { made.withLock { $0.append(.abandon) } }
+    }
+
+    private let made = Locked<[Connection]>([])
+
+    var connections: [Connection] { made.withLock(\.self) }
+
+    func connect(
+        _ options: BrokerOptions,
+        listener: @escaping @Sendable (BrokerEvent) -> Void
+    ) -> any BrokerConnection {
+        let connection = Connection(options, listener)
+        made.withLock { $0.append(connection) }
+        return connection
+    }
+}

@@ -1,0 +1,74 @@
+import CoreMetrics
+import LinuxSupport
+import ReachabilityObservability
+import ReachabilityRequests
+import Testing
+
+/// Adds up what each metric is told.
+private final class SumFactory: MetricsFactory {
+    final class Metric: CounterHandler, RecorderHandler, TimerHandler {
+        let sum = Locked<Int64>(0)
+
+        func increment(by amount: Int64) { sum.withLock { $0 += amount } }
+        func record(_ value: Int64) { increment(by: value) }
+        func record(_ value: Double) { increment(by: Int64(value)) }
+        func recordNanoseconds(_ duration: Int64) { increment(by: duration) }
+        func reset() {}
+    }
+
+    private let metrics = Locked<[String: Metric]>([:])
+
+    /// Of each metric by its name and its dimensions.
+    var sums: [String: Int64] { metrics.withLock { $0.mapValues { metric in metric.sum.withLock { $0 } } } }
+
+    private func make(_ label: String, _ dimensions: [(String, String)]) -> Metric {
+        let name = ([label] + dimensions.map { "\($0)=\($1)" }).joined(separator: " ")
+        return metrics.withLock { metrics in
+            let metric = metrics[name] ?? Metric()
+            metrics[name] = metric
+            return metric
+        }
+    }
+
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler { make(label, dimensions) }
+    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        make(label, dimensions)
+    }
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { make(label, dimensions) }
+    func destroyCounter(_ handler: any CounterHandler) {}
+    func destroyRecorder(_ handler: any RecorderHandler) {}
+    func destroyTimer(_ handler: any TimerHandler) {}
+}
+
+struct MetricsEventMonitorTests {
+    @Test func `every metric is there before the first request`() {
+        let factory = SumFactory()
+        _ = MetricsEventMonitor(factory: factory)
+        #expect(factory.sums.count == 8 && factory.sums.values.allSatisfy { $0 == 0 })
+    }
+
+    @Test(arguments: [
+        (RequestError?.none, "accepted"), (.explicitlyCancelled, "cancelled"), (.invalidURL(url: "x"), "failed"),
+        (.responseValidationFailed(reason: .unacceptableStatusCode(code: 404)), "refused"),
+        (.responseSerializationFailed(reason: .inputDataTooLong(limit: 1)), "refused"),
+        (.sessionTaskFailed(error: CancellationError()), "failed"),
+    ])
+    func `a request counts where it belongs`(error: RequestError?, outcome: String) async {
+        let factory = SumFactory()
+        let monitor = MetricsEventMonitor(factory: factory)
+        let request = OutgoingRequest(url: "http://secret.example/")
+        await monitor.handle(.began(1, request))
+        var metrics = RequestMetrics()
+        (metrics.duration, metrics.receivedBytes) = (.milliseconds(2), 5)
+        await monitor.handle(.finished(1, metrics, error))
+        await monitor.handle(.missed(3))
+        let sums = factory.sums.filter { $0.value != 0 }
+        #expect(
+            sums == [
+                "reachability_requests_total outcome=\(outcome)": 1, "reachability_request_seconds": 2_000_000,
+                "reachability_request_received_bytes_total": 5, "reachability_request_events_missed_total": 3,
+            ]
+        )
+        #expect(factory.sums.keys.allSatisfy { !$0.contains("secret") })
+    }
+}

@@ -1,0 +1,91 @@
+import LinuxSupport
+import Logging
+import ReachabilityObservability
+import ReachabilityRetry
+import ServiceLifecycle
+import Testing
+
+/// The end of a daemon's requests.
+struct RetryCoordinatorServiceTests {
+    private struct Reachable: VerdictSource {
+        func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
+            listener(Watch.up)
+            return Watch()
+        }
+
+        final class Watch: VerdictWatch {
+            static let up = RetryVerdict(status: .reachable, generation: 1)
+            func ask() -> RetryVerdict { Self.up }
+        }
+    }
+
+    private let coordinator = RetryCoordinator(verdicts: Reachable())
+
+    private func group(_ limit: Duration) -> ServiceGroup {
+        ServiceGroup(
+            services: [RetryCoordinatorService(coordinator, draining: limit)],
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+    }
+
+    /// Begins a request that ends when `gate` does, or when it is cancelled.
+    private func request(_ gate: AsyncStream<Void>) async throws -> Task<Int, any Error> {
+        let target = try RetryTarget(host: "example.org", method: .get)
+        let (begins, begin) = AsyncStream.makeStream(of: Void.self)
+        let task = Task { [coordinator] in
+            try await withRetry(target: target, coordinator: coordinator) { attempt in
+                begin.yield()
+                for await _ in gate {}
+                try Task.checkCancellation()
+                return attempt
+            }.value
+        }
+        for await _ in begins { break }
+        return task
+    }
+
+    @Test func `what is under way comes to its end, and nothing new begins`() async throws {
+        let (gate, key) = AsyncStream.makeStream(of: Void.self)
+        let group = group(.seconds(3600))
+        let running = Task { try await group.run() }
+        let request = try await request(gate)
+        await group.triggerGracefulShutdown()
+        var ending: RetryError.Ending?
+        let target = try RetryTarget(host: "example.org", method: .get)
+        // The group tells its services in its own time.
+        while ending == nil {
+            do { _ = try await withRetry(target: target, coordinator: coordinator) { $0 } } catch {
+                ending = error.ending
+            }
+            await Task.yield()
+        }
+        #expect(ending == .shutDown)
+        key.finish()
+        #expect(try await request.value == 1)
+        try await running.value
+    }
+
+    @Test func `what is not over in time is cancelled`() async throws {
+        let (gate, key) = AsyncStream.makeStream(of: Void.self)
+        defer { key.finish() }
+        let group = group(.zero)
+        let running = Task { try await group.run() }
+        let request = try await request(gate)
+        await group.triggerGracefulShutdown()
+        try await running.value
+        let error = await #expect(throws: RetryError.self) { try await request.value }
+        #expect(error?.ending == .shutDown)
+    }
+
+    @Test func `a group that is cancelled cancels what is under way`() async throws {
+        let (gate, key) = AsyncStream.makeStream(of: Void.self)
+        defer { key.finish() }
+        let group = group(.seconds(3600))
+        let running = Task { try await group.run() }
+        let request = try await request(gate)
+        running.cancel()
+        _ = try? await running.value
+        let error = await #expect(throws: RetryError.self) { try await request.value }
+        #expect(error?.ending == .shutDown)
+    }
+}

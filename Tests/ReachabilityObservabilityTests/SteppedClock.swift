@@ -1,0 +1,39 @@
+import LinuxSupport
+import NetworkReachabilityTesting
+
+/// A clock on which whoever sleeps is woken by the test, one sleep at a time.
+final class SteppedClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset = Swift.Duration.zero
+
+        func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
+        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    }
+
+    /// The lengths of the sleeps that have begun.
+    let sleeps = RecordingListener<Swift.Duration>()
+    private let time = Locked(Instant())
+    private let steps: AsyncStream<Void>
+    private let step: AsyncStream<Void>.Continuation
+
+    init() {
+        (steps, step) = AsyncStream.makeStream()
+    }
+
+    var now: Instant { time.withLock { $0 } }
+    let minimumResolution = Swift.Duration.zero
+
+    /// Lets the sleep under way end, or the next one that begins.
+    func wake() {
+        step.yield()
+    }
+
+    func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
+        sleeps.record(now.duration(to: deadline))
+        var steps = steps.makeAsyncIterator()
+        _ = await steps.next()
+        try Task.checkCancellation()
+        time.withLock { $0 = deadline }
+    }
+}

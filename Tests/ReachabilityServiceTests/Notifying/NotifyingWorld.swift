@@ -1,0 +1,272 @@
+import Foundation
+import KernelLab
+import LinuxSupport
+import NetworkLab
+import NetworkReachability
+import NetworkReachabilityTesting
+import ReachabilityLedger
+import ReachabilityRetry
+import Testing
+
+@testable import ReachabilityService
+
+/// A service over a fake kernel that tells of its outages, and may be killed and started anew.
+final class NotifyingWorld: Sendable {
+    let kernel = FakeKernel()
+    let network = PlayedNetwork()
+    let waits = EagerClock()
+    let directory: String
+    /// What hooks were given, and what they return.
+    let hooked = Locked<[[String: String]]>([])
+    let hook: Locked<@Sendable () async -> String?> = Locked { nil }
+    let reports = Locked<[String]>([])
+    let journal: String
+    private let timeLimit: Duration
+    private let target: ServiceTarget
+    private let manager: NetworkReachabilityManager
+    private let current = Locked<(service: MonitoringService, writer: HistoryWriter, notifying: Notifying)?>(nil)
+
+    var service: MonitoringService {
+        get throws { try #require(current.withLock { $0?.service }) }
+    }
+    var notifying: Notifying {
+        get throws { try #require(current.withLock { $0?.notifying }) }
+    }
+
+    /// - Parameters:
+    ///   - timeLimit: For an exchange with a server.
+    ///   - isChecked: Whether the target is checked; ``find(_:_:)`` plays what checks find.
+    init(timeLimit: Duration = .seconds(20), isChecked: Bool = false) throws {
+        self.timeLimit = timeLimit
+        target = ServiceTarget(name: "internet", host: nil, checks: isChecked ? CheckSettings([.init(nil)]) : nil)
+        directory = "/tmp/notifying-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        journal = directory + "/journal"
+        kernel.addLink("eth0")
+        kernel.addAddress("192.0.2.7/24", to: "eth0")
+        kernel.addRoute("default", via: "192.0.2.1")
+        manager = try NetworkReachabilityManager(kernel: kernel)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// Those of the service, without probes: waits take no time here, so one would follow the other.
+    static func limits() throws -> RetryLimits {
+        try RetryLimits(probeInterval: nil, budget: NotifyEnvironment.limits.budget)
+    }
+
+    /// The service starts.
+    func start(_ configuration: String) throws {
+        let clock = kernel.clock
+        let serviceClock = ServiceClock(
+            monitor: clock,
+            real: { .seconds(1_700_000_000) + clock.boot },
+            bootIdentifier: "boot"
+        )
+        let writer = HistoryWriter(directory + "/history.sqlite")
+        let resume = writer.resume(bootIdentifier: "boot")
+        let service = MonitoringService(clock: serviceClock, resume: resume, makeProber: { _, _ in Silence() })
+        writer.follow(service)
+        var environment = NotifyEnvironment(
+            coordinator: RetryCoordinator(limits: try Self.limits(), verdicts: network, clock: waits),
+            pause: { [waits] in try await waits.pause($0) },
+            hooks: { [hooked, hook] path, _, _, variables in
+                let known = Dictionary(variables.map { ($0.name, $0.value) }) { _, last in last }
+                hooked.withLock { $0.append(known.merging(["path": path]) { one, _ in one }) }
+                return await hook.withLock(\.self)()
+            }
+        )
+        environment.clock = waits
+        environment.journalSocket = journal
+        environment.timeLimit = timeLimit
+        let notifications = NotificationWriter(host: "box", snapshot: { service.snapshot }) { id in
+            var object = JSONObject()
+            object.add("id", id)
+            return object
+        }
+        let notifying = Notifying(service, history: writer, writer: notifications, environment: environment) {
+            [reports] line in reports.withLock { $0.append(line) }
+        }
+        notifying.begin()
+        current.withLock { $0 = (service, writer, notifying) }
+        reload(configuration)
+        service.insert(target, manager)
+        flush()
+    }
+
+    /// A check ends.
+    func find(_ place: String, _ reason: String) throws {
+        let (service, now) = (try service, kernel.clock.boot)
+        let turn = try #require(service.state.withLock { $0.checks["internet"]?.turn })
+        let finding = CheckFinding(place, reason, sentence: place, steps: [])
+        _ = service.take(finding, of: "internet", turn, from: now, to: now)
+        flush()
+    }
+
+    /// A check that never ends by itself.
+    private struct Silence: TargetProbing {
+        func check(isDown: Bool) async -> CheckFinding? {
+            let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+            for await _ in stream {}
+            withExtendedLifetime(continuation) {}
+            return nil
+        }
+
+        func forget() {}
+    }
+
+    /// Another configuration is applied.
+    func reload(_ configuration: String) {
+        do throws(ConfigurationProblems) {
+            let parsed = try ServiceConfiguration("schema = 1\n" + configuration)
+            let use = try notifyingNow.prepare(parsed)
+            use()
+        } catch {
+            Issue.record("\(error.problems.map { $0.description(in: "f") })")
+        }
+        flush()
+    }
+
+    private var notifyingNow: Notifying {
+        guard let notifying = current.withLock({ $0?.notifying }) else { fatalError("it was not started") }
+        return notifying
+    }
+
+    /// It ends, in order or as by SIGKILL: nothing more is written.
+    func end(orderly: Bool) async throws {
+        let (service, writer, notifying) = try #require(current.withLock { $0 })
+        if !orderly { writer.stop(at: nil) }
+        await notifying.stop()
+        if orderly { writer.stop(at: service.snapshot.now) }
+        current.withLock { $0 = nil }
+    }
+
+    /// Waits until what was changed has been heard of by everybody.
+    func flush() {
+        manager.record.monitor.queue.sync {}
+        guard let (service, _, notifying) = current.withLock(\.self) else { return }
+        service.flush()
+        notifying.flush()
+    }
+
+    func setCarrier(_ isThere: Bool) {
+        kernel.setCarrier("eth0", isThere)
+        flush()
+    }
+
+    func advance(_ time: Duration) async {
+        await kernel.clock.advance(by: time)
+        flush()
+    }
+
+    /// Loses the network for so long.
+    func lose(for time: Duration) async {
+        setCarrier(false)
+        await advance(time)
+        setCarrier(true)
+    }
+
+    /// How it goes with the only notifier.
+    func status() throws -> NotifierStatus { try #require(try notifying.status.first) }
+}
+
+/// What says whether hosts can be reached, as a test wants it.
+final class PlayedNetwork: VerdictSource {
+    private struct State {
+        var verdict = RetryVerdict(status: .reachable, generation: 1)
+        var listeners: [UInt64: @Sendable (RetryVerdict) -> Void] = [:]
+        var lastID: UInt64 = 0
+    }
+
+    private let state = Locked(State())
+
+    func set(reachable: Bool) {
+        let (verdict, listeners) = state.withLock { state in
+            let status = reachable ? RetryVerdict.Status.reachable : .notReachable
+            state.verdict = RetryVerdict(status: status, generation: state.verdict.generation + 1)
+            return (state.verdict, Array(state.listeners.values))
+        }
+        for listener in listeners { listener(verdict) }
+    }
+
+    var watcherCount: Int { state.withLock { $0.listeners.count } }
+
+    func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
+        let (id, verdict) = state.withLock { state in
+            state.lastID += 1
+            state.listeners[state.lastID] = listener
+            return (state.lastID, state.verdict)
+        }
+        listener(verdict)
+        return Watch(self, id)
+    }
+
+    private final class Watch: VerdictWatch {
+        private let network: PlayedNetwork
+        private let id: UInt64
+
+        init(_ network: PlayedNetwork, _ id: UInt64) { (self.network, self.id) = (network, id) }
+
+        deinit { _ = network.state.withLock { [id] in $0.listeners.removeValue(forKey: id) } }
+
+        func ask() -> RetryVerdict { network.state.withLock { $0.verdict } }
+    }
+}
+
+/// A clock on which every wait is over at once, and that remembers how long it would have been. A day never ends: that is how long the
+/// longest waits of all may take.
+final class EagerClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset = Swift.Duration.zero
+
+        func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private let state = Locked<(now: Swift.Duration, waits: [Swift.Duration])>((.zero, []))
+
+    var now: Instant { Instant(offset: state.withLock { $0.now }) }
+    let minimumResolution = Swift.Duration.zero
+    var waits: [Swift.Duration] { state.withLock { $0.waits } }
+
+    func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
+        try await pause(deadline.offset - now.offset)
+    }
+
+    func pause(_ time: Swift.Duration) async throws {
+        if time > .seconds(86_400) { return try await Task.sleep(for: .seconds(86_400)) }
+        state.withLock { state in
+            state.now += max(.zero, time)
+            state.waits.append(time)
+        }
+        await Task.yield()
+        try Task.checkCancellation()
+    }
+}
+
+extension AnswerServer {
+    /// The bodies of all requests, as objects.
+    var objects: [[String: Any]] {
+        requests.compactMap { request in
+            guard let end = request.firstRange(of: "\r\n\r\n") else { return nil }
+            return try? JSONSerialization.jsonObject(with: Data(request[end.upperBound...].utf8)) as? [String: Any]
+        }
+    }
+
+    /// A header field of each request.
+    func headers(_ name: String) -> [String] {
+        requests.compactMap { request in
+            request.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name.lowercased() + ": ") }
+                .map { String($0.dropFirst(name.count + 2)) }
+        }
+    }
+
+    /// Waits for so many requests.
+    func expect(_ count: Int, _ location: SourceLocation = #_sourceLocation) async throws {
+        let isThere = try await eventually { requests.count >= count }
+        #expect(isThere && requests.count == count, "\(requests.count)", sourceLocation: location)
+    }
+}

@@ -1,0 +1,101 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import NetworkLab
+import Testing
+
+@testable import ServerTrustNIO
+
+/// How servers are found, and what is said when they are not.
+@Suite struct ConnectionTests {
+    private static let hasIPv6 = access("/proc/net/if_inet6", R_OK) == 0
+
+    @Test func nobodyListens() async throws {
+        let taken = try ScriptedServer.unreachable(.closed)
+        let port = taken.port
+        let failure = try await HTTPWorld.failure(of: "http://127.0.0.1:\(port)/")
+        guard case .unreachable("127.0.0.1", port, let cause) = failure else {
+            Issue.record("\(failure)")
+            return
+        }
+        #expect(cause.contains("refused"))
+        #expect("\(failure)".contains("127.0.0.1 at port \(port)"))
+    }
+
+    @Test func aNameThatNobodyHas() async throws {
+        let connector = SocketConnector(group: .singleton, resolver: EmptyResolver())
+        let tls = try HTTPWorld.client().tls
+        let client = TrustedHTTPClient(tls: tls, settings: TrustedHTTPSettings(), connector: connector)
+        let failure = try await HTTPWorld.failure(of: "http://no-such-host.example./", client)
+        #expect(failure == .unresolved(host: "no-such-host.example.", cause: "nobody knows"))
+    }
+
+    @Test func nobodyAnswers() async throws {
+        let listener = try ScriptedServer.unreachable(.full)
+        let settings = TrustedHTTPSettings().with(\.connectTimeLimit, .milliseconds(50))
+        let failure = try await HTTPWorld.failure(
+            of: "http://127.0.0.1:\(listener.port)/",
+            settings: settings
+        )
+        #expect(
+            failure == .connectTimedOut(host: "127.0.0.1", port: listener.port, limit: .milliseconds(50))
+        )
+    }
+
+    @Test(.enabled(if: Self.hasIPv6, "there is no ::1"))
+    func anIPv6Address() async throws {
+        try await withServer(try ScriptedServer(at: ["::1"]) { _ in .ok() }) { server in
+            let url = server.url(host: "[::1]")
+            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(url))
+            #expect(response.text == "hello")
+            #expect(server.requests.first?.contains("Host: [::1]:\(server.port)\r\n") == true)
+        }
+    }
+
+    @Test func aNameWithSeveralAddresses() async throws {
+        // Only one of the addresses of localhost listens.
+        try await withServer(.ok()) { server in
+            let url = server.url(host: "localhost")
+            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(url))
+            #expect(response.text == "hello")
+        }
+    }
+
+    @Test func inAGroupOfItsOwn() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        try await withServer(.ok()) { server in
+            let client = TrustedHTTPClient(tls: try HTTPWorld.client().tls, group: group)
+            let response = try await client.execute(TrustedHTTPRequest(server.url()))
+            #expect(response.text == "hello")
+            await server.waitUntilClosed(1)
+        }
+        try await group.shutdownGracefully()
+    }
+
+    @Test func aGroupThatIsShutDown() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        try await withServer(.silence) { server in
+            let client = TrustedHTTPClient(tls: try HTTPWorld.client().tls, group: group)
+            let url = server.url()
+            let task = Task { try await HTTPWorld.failure(of: url, client) }
+            await server.waitForRequests(1)
+            try await group.shutdownGracefully()
+            let failure = try await task.value
+            #expect(failure == .connectionClosed(.head))
+        }
+    }
+
+    /// With IPv4 inside of IPv6, as a name service or a translator (RFC 6052) gives it, too.
+    @Test(arguments: [
+        ("127.0.0.1", true), ("127.255.255.254", true), ("0.0.0.0", true), ("169.254.169.254", true),
+        ("224.0.0.1", true), ("255.255.255.255", true), ("10.0.0.1", false), ("192.168.1.1", false),
+        ("126.255.255.255", false), ("169.253.0.1", false), ("::", true), ("::1", true), ("::127.0.0.1", true),
+        ("::ffff:127.0.0.1", true), ("::ffff:169.254.169.254", true), ("::ffff:10.0.0.1", false),
+        ("64:ff9b::7f00:1", true), ("64:ff9b::169.254.169.254", true), ("64:ff9b::192.0.2.1", false),
+        ("fe80::1", true), ("febf::1", true), ("fec0::1", false), ("ff02::1", true), ("fd00::1", false),
+        ("2001:db8::1", false),
+    ])
+    func `which addresses are local`(text: String, isLocal: Bool) throws {
+        #expect(LocalAddressGuard.isLocal(try SocketAddress(ipAddress: text, port: 80)) == isLocal)
+    }
+}

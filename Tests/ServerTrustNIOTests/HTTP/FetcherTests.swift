@@ -1,0 +1,219 @@
+import NetworkLab
+import ServerTrust
+import ServerTrustNIO
+import Testing
+import TrustForge
+
+/// A checker that asks real servers.
+@Suite struct FetcherTests {
+    private enum Kind: String {
+        case responder, list
+    }
+
+    /// The verdict about a certificate that names the server as responder or as place of a list.
+    private static func verdict(
+        _ kind: Kind,
+        at url: String,
+        settings: RevocationSettings = RevocationSettings(),
+        allowsLocalAddresses: Bool = true
+    ) async throws -> TrustFailure? {
+        let leaf = kind == .responder ? RevocationWorld.leaf(responders: [url]) : RevocationWorld.leaf(lists: [url])
+        var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
+        trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
+        trust.time = World.now
+        let fetcher = try HTTPRevocationFetcher(
+            configuration: HTTPWorld.configuration,
+            allowsLocalAddresses: allowsLocalAddresses
+        )
+        trust.revocation = RevocationChecker(fetcher: fetcher, settings: settings)
+        let evaluator = RevocationTrustEvaluator(options: [.any, .requirePositiveResponse])
+        do {
+            try await evaluator.evaluateOnline(trust, forHost: World.host)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    private static func problem(
+        _ kind: Kind,
+        _ reply: Reply,
+        settings: RevocationSettings = RevocationSettings()
+    ) async throws -> RevocationProblem? {
+        try await withServer(reply) { server in
+            guard case .revocationUnknown(_, let doubt) = try await verdict(kind, at: server.url(), settings: settings)
+            else { return nil }
+            #expect(server.requests.count <= 1)
+            return doubt.obstacles.first?.problem
+        }
+    }
+
+    /// By address, by name, and by forms of the address; the server counts.
+    @Test(arguments: ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0"])
+    func `nobody on this machine is asked, unless that is allowed`(host: String) async throws {
+        try await withServer(.ok(ForgedResponse().der())) { server in
+            let url = server.url("/ocsp").replacing("127.0.0.1", with: host)
+            let failure = try await Self.verdict(.responder, at: url, allowsLocalAddresses: false)
+            #expect(server.requests.isEmpty)
+            guard case .revocationUnknown(_, let doubt) = failure,
+                case .unreachable(let cause) = doubt.obstacles.first?.problem
+            else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(cause.contains("loopback, link-local or multicast"), "\(cause)")
+            #expect(try await Self.verdict(.responder, at: server.url("/ocsp")) == nil)
+        }
+    }
+
+    @Test func goodByOCSP() async throws {
+        try await withServer(.ok(ForgedResponse().der())) { server in
+            #expect(try await Self.verdict(.responder, at: server.url("/ocsp")) == nil)
+            let request = try #require(server.requests.first)
+            #expect(request.hasPrefix("POST /ocsp HTTP/1.1\r\n"))
+            #expect(request.contains("\r\nContent-Type: application/ocsp-request\r\n"))
+            #expect(request.contains("\r\nAccept: application/ocsp-response\r\n"))
+        }
+    }
+
+    @Test func goodByOCSPInTheURL() async throws {
+        var settings = RevocationSettings()
+        settings.usesNonce = false
+        let asked = settings
+        try await withServer(.ok(ForgedResponse().der())) { server in
+            #expect(try await Self.verdict(.responder, at: server.url(), settings: asked) == nil)
+            let request = try #require(server.requests.first)
+            #expect(request.hasPrefix("GET /M"))
+            #expect(!request.contains("Content-Length"))
+        }
+    }
+
+    @Test func revokedByOCSP() async throws {
+        var response = ForgedResponse()
+        response.revoke()
+        try await withServer(.ok(response.der())) { server in
+            guard case .revoked(_, let record)? = try await Self.verdict(.responder, at: server.url()) else {
+                Issue.record("not revoked")
+                return
+            }
+            #expect("\(record.source)".contains(server.url()))
+        }
+    }
+
+    @Test func goodByAList() async throws {
+        try await withServer(.ok(ForgedList().der())) { server in
+            let failure = try await Self.verdict(.list, at: server.url("/list"))
+            #expect(failure == nil)
+            #expect(server.requests.first?.hasPrefix("GET /list HTTP/1.1\r\n") == true)
+        }
+    }
+
+    @Test func revokedByAList() async throws {
+        var list = ForgedList()
+        list.revoke()
+        try await withServer(.ok(list.der())) { server in
+            guard case .revoked? = try await Self.verdict(.list, at: server.url()) else {
+                Issue.record("not revoked")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: [404, 500, 503, 204, 301])
+    func otherStatuses(_ status: Int) async throws {
+        let reply = Reply("HTTP/1.1 \(status) No\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
+        #expect(try await Self.problem(.responder, reply) == .httpStatus(status))
+        #expect(try await Self.problem(.list, reply) == .httpStatus(status))
+    }
+
+    @Test func exactlyTheLimit() async throws {
+        let der = ForgedResponse().der()
+        for (limit, fits) in [(der.count, true), (der.count - 1, false)] {
+            var settings = RevocationSettings()
+            settings.maximumResponseBytes = limit
+            let asked = settings
+            try await withServer(.ok(der)) { server in
+                let failure = try await Self.verdict(.responder, at: server.url(), settings: asked)
+                #expect((failure == nil) == fits)
+            }
+        }
+    }
+
+    @Test func huge() async throws {
+        let pieces = ["HTTP/1.1 200 OK\r\n\r\n", String(repeating: "x", count: 4096)].map { Array($0.utf8) }
+        let reply = Reply(pieces: pieces, then: .endless)
+        #expect(try await Self.problem(.responder, reply) == .tooLarge(limit: 64 << 10))
+        #expect(try await Self.problem(.list, reply) == .tooLarge(limit: 8 << 20))
+    }
+
+    @Test func slow() async throws {
+        var settings = RevocationSettings()
+        settings.timeLimit = .milliseconds(200)
+        let problem = try await Self.problem(.responder, .silence, settings: settings)
+        #expect(problem == .timedOut(.milliseconds(200)))
+        let half = Reply("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nhalf")
+        #expect(try await Self.problem(.list, half, settings: settings) == .timedOut(.milliseconds(200)))
+    }
+
+    @Test func garbage() async throws {
+        guard case .malformed? = try await Self.problem(.responder, .ok("<html>")) else {
+            Issue.record("no response was read")
+            return
+        }
+        guard case .unreachable(let cause)? = try await Self.problem(.responder, Reply("garbage\r\n\r\n")) else {
+            Issue.record("no HTTP was read")
+            return
+        }
+        #expect(cause.contains("not HTTP/1.1"))
+    }
+
+    @Test func nobodyIsThere() async throws {
+        let taken = try ScriptedServer.unreachable(.closed)
+        let url = "http://127.0.0.1:\(taken.port)/"
+        guard case .revocationUnknown(_, let doubt)? = try await Self.verdict(.responder, at: url),
+            case .unreachable(let cause)? = doubt.obstacles.first?.problem
+        else {
+            Issue.record("somebody was asked")
+            return
+        }
+        #expect(cause == "POST \(url): no connection to 127.0.0.1 at port \(taken.port): Connection refused")
+        withExtendedLifetime(taken) {}
+    }
+
+    @Test func overHTTPSTheServerIsJudged() async throws {
+        let reply = Reply.ok(ForgedResponse().der())
+        try await withServer(reply, tls: try HTTPWorld.serverContext()) { server in
+            let failure = try await Self.verdict(.responder, at: server.url())
+            #expect(failure == nil)
+        }
+        try await withServer(reply, tls: try HTTPWorld.serverContext([World.strangeLeaf])) { server in
+            guard case .revocationUnknown(_, let doubt)? = try await Self.verdict(.responder, at: server.url()),
+                case .unreachable(let cause)? = doubt.obstacles.first?.problem
+            else {
+                Issue.record("a stranger was believed")
+                return
+            }
+            #expect(cause.contains("is not trusted"))
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test func aCheckerThatAsksItselfDoesNotWait() async throws {
+        // The server of the responder has the same responder: nobody asks about its own certificate.
+        let tls = try HTTPWorld.serverContext()
+        try await withServer(.ok(ForgedResponse().der()), tls: tls) { server in
+            var configuration = HTTPWorld.configuration
+            configuration.revocation = RevocationChecker(
+                fetcher: try HTTPRevocationFetcher(configuration: HTTPWorld.configuration, allowsLocalAddresses: true)
+            )
+            let fetcher = try HTTPRevocationFetcher(configuration: configuration, allowsLocalAddresses: true)
+            let leaf = RevocationWorld.leaf(responders: [server.url()])
+            var trust = try ServerTrust(derEncodedChain: [leaf.der], host: World.host)
+            trust.anchors = TrustAnchors([RevocationWorld.authority.certificate])
+            trust.time = World.now
+            trust.revocation = RevocationChecker(fetcher: fetcher)
+            try await RevocationTrustEvaluator(options: .any).evaluateOnline(trust, forHost: World.host)
+            #expect(server.requests.count == 1)
+        }
+    }
+}

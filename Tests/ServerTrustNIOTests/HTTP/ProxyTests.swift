@@ -1,0 +1,197 @@
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import NetworkLab
+import ServerTrust
+import ServerTrustNIO
+import Testing
+
+/// Through a proxy, and what proxies say instead.
+@Suite struct ProxyTests {
+    private static func settings(
+        _ proxy: ScriptedServer,
+        authorization: String? = nil
+    )
+        -> TrustedHTTPSettings
+    {
+        let proxy = HTTPProxy(host: "127.0.0.1", port: proxy.port, authorization: authorization)
+        return TrustedHTTPSettings().with(\.proxy, proxy)
+    }
+
+    /// Makes a tunnel to any port of this machine.
+    private static func openProxy() throws -> ScriptedServer {
+        try ScriptedServer { request in
+            let port = request.target.split(separator: ":").last.flatMap { Int($0) } ?? 0
+            return Reply("HTTP/1.1 200 Connected\r\nX: y\r\n\r\n", then: .tunnel(port: port))
+        }
+    }
+
+    @Test func aTunnel() async throws {
+        let tls = try HTTPWorld.serverContext()
+        try await withServer(.ok(), tls: tls) { server in
+            try await withServer(try Self.openProxy()) { proxy in
+                let authorization = HTTPProxy.basic(user: "Aladdin", password: "open sesame")
+                let settings = Self.settings(proxy, authorization: authorization)
+                let request = try TrustedHTTPRequest(server.url("/a"))
+                let response = try await HTTPWorld.client().execute(request, settings: settings)
+                #expect(response.text == "hello")
+                #expect(response.handshake?.host == "127.0.0.1")
+                let place = "127.0.0.1:\(server.port)"
+                #expect(
+                    proxy.requests == [
+                        "CONNECT \(place) HTTP/1.1\r\nHost: \(place)\r\n"
+                            + "Proxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n\r\n"
+                    ]
+                )
+                #expect(server.requests.first?.hasPrefix("GET /a HTTP/1.1\r\n") == true)
+                #expect(server.requests.first?.contains("Proxy-Authorization") == false)
+                await proxy.waitUntilClosed(1)
+            }
+        }
+    }
+
+    @Test func theServerIsJudgedWithinTheTunnel() async throws {
+        let tls = try HTTPWorld.serverContext([HTTPWorld.leaf])
+        try await withServer(.ok(), tls: tls) { server in
+            try await withServer(try Self.openProxy()) { proxy in
+                let failure = try await HTTPWorld.failure(of: server.url(), settings: Self.settings(proxy))
+                guard case .untrusted(let error) = failure, case .unknownIssuer = error.reason else {
+                    Issue.record("\(failure)")
+                    return
+                }
+                #expect(server.requests.isEmpty)
+                await proxy.waitUntilClosed(1)
+            }
+        }
+    }
+
+    @Test(arguments: [407, 403, 502, 301])
+    func refusals(_ status: Int) async throws {
+        let reply = Reply("HTTP/1.1 \(status) No\r\nContent-Length: 5\r\n\r\nsorry")
+        try await withServer(reply) { proxy in
+            let settings = Self.settings(proxy).with(\.redirects, .follow(maximum: 3))
+            let failure = try await HTTPWorld.failure(of: "https://example.org/", settings: settings)
+            guard case .proxyRefused(status, _) = failure else {
+                Issue.record("\(failure)")
+                return
+            }
+            #expect("\(failure)".contains("\(status)"))
+            await proxy.waitUntilClosed(1)
+        }
+    }
+
+    @Test func anAnswerBeforeTheAnswer() async throws {
+        try await withServer(Reply("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 403 No\r\n\r\n")) { proxy in
+            let failure = try await HTTPWorld.failure(
+                of: "https://example.org/",
+                settings: Self.settings(proxy)
+            )
+            guard case .proxyRefused(403, _) = failure else {
+                Issue.record("\(failure)")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: ["This is no proxy.\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n"])
+    func garbage(_ text: String) async throws {
+        try await withServer(Reply(text)) { proxy in
+            let failure = try await HTTPWorld.failure(
+                of: "https://example.org/",
+                settings: Self.settings(proxy)
+            )
+            guard case .proxyMalformed = failure else {
+                Issue.record("\(failure)")
+                return
+            }
+            await proxy.waitUntilClosed(1)
+        }
+    }
+
+    @Test func garbageBehindTheAnswer() async throws {
+        try await withServer(Reply("HTTP/1.1 200 OK\r\n\r\nThis is no TLS.")) { proxy in
+            switch try await HTTPWorld.failure(of: "https://example.org/", settings: Self.settings(proxy))
+            {
+            case .proxyMalformed, .handshakeFailed, .connectionClosed(.handshake): break
+            case let other: Issue.record("\(other)")
+            }
+            await proxy.waitUntilClosed(1)
+        }
+    }
+
+    @Test(arguments: ["", "HTTP/1.1 20", "HTTP/1.1 100 Continue\r\n\r\n"])
+    func anEnd(_ text: String) async throws {
+        try await withServer(Reply(text, then: .close)) { proxy in
+            let failure = try await HTTPWorld.failure(
+                of: "https://example.org/",
+                settings: Self.settings(proxy)
+            )
+            #expect(failure == .connectionClosed(.tunnel))
+        }
+    }
+
+    @Test func aFloodOfHeaders() async throws {
+        let pieces = ["HTTP/1.1 200 OK\r\n", "X: y\r\n"].map { Array($0.utf8) }
+        try await withServer(Reply(pieces: pieces, then: .endless)) { proxy in
+            let failure = try await HTTPWorld.failure(
+                of: "https://example.org/",
+                settings: Self.settings(proxy)
+            )
+            #expect(failure == .headersTooLarge(limit: 64 << 10))
+            await proxy.waitUntilClosed(1)
+        }
+    }
+
+    @Test func nobodyIsThere() async throws {
+        // Not a port that a server has left: another test's may take it.
+        let taken = try ScriptedServer.unreachable(.closed)
+        let port = taken.port
+        let settings = TrustedHTTPSettings().with(\.proxy, HTTPProxy(host: "127.0.0.1", port: port))
+        let failure = try await HTTPWorld.failure(of: "https://example.org/", settings: settings)
+        guard case .unreachable("127.0.0.1", port, let cause) = failure else {
+            Issue.record("\(failure)")
+            return
+        }
+        #expect(cause.contains("refused"))
+        withExtendedLifetime(taken) {}
+    }
+
+    @Test func plainRequestsAreSentWhole() async throws {
+        try await withServer(.ok()) { proxy in
+            let settings = Self.settings(proxy, authorization: "Basic YQ==")
+            let request = try TrustedHTTPRequest("http://example.org:81/a?b#c")
+            let response = try await HTTPWorld.client().execute(request, settings: settings)
+            #expect(response.text == "hello")
+            #expect(
+                proxy.requests == [
+                    "GET http://example.org:81/a?b HTTP/1.1\r\nHost: example.org:81\r\nConnection: close\r\n"
+                        + "Proxy-Authorization: Basic YQ==\r\n\r\n"
+                ]
+            )
+        }
+    }
+
+    @Test func plainRequestsOfWhomTheProxyDoesNotKnow() async throws {
+        try await withServer(Reply("HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n")) { proxy in
+            let failure = try await HTTPWorld.failure(
+                of: "http://example.org/",
+                settings: Self.settings(proxy)
+            )
+            guard case .proxyRefused(407, _) = failure else {
+                Issue.record("\(failure)")
+                return
+            }
+            #expect("\(failure)".contains("HTTPProxy.authorization"))
+        }
+    }
+
+    @Test(arguments: ["http://example.org/", "https://example.org/"])
+    func credentialsThatCannotBeSent(_ url: String) async throws {
+        try await withServer(.ok()) { proxy in
+            let settings = Self.settings(proxy, authorization: "a\r\nX: y")
+            let failure = try await HTTPWorld.failure(of: url, settings: settings)
+            #expect(failure == .invalidHeader("Proxy-Authorization"))
+            #expect(proxy.connections == 0)
+        }
+    }
+}

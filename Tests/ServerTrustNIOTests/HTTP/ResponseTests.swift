@@ -1,0 +1,207 @@
+import NIOHTTP1
+import ServerTrustNIO
+import Testing
+
+/// Answers byte by byte, good and bad.
+@Suite struct ResponseTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var method = HTTPMethod.GET
+        let answer: String
+        var ending = Reply.Ending.close
+        var expected: Result<String, TrustedHTTPFailure>
+
+        init(
+            _ name: String,
+            _ answer: String,
+            then ending: Reply.Ending = .close,
+            method: HTTPMethod = .GET,
+            is expected: String
+        ) {
+            testDescription = name
+            (self.answer, self.ending, self.method, self.expected) = (answer, ending, method, .success(expected))
+        }
+
+        init(
+            _ name: String,
+            _ answer: String,
+            then ending: Reply.Ending = .close,
+            fails failure: TrustedHTTPFailure
+        ) {
+            testDescription = name
+            (self.answer, self.ending, self.expected) = (answer, ending, .failure(failure))
+        }
+    }
+
+    private static let ok = "HTTP/1.1 200 OK\r\n"
+
+    static let good = [
+        Case("a length", ok + "Content-Length: 2\r\n\r\nhi", then: .stay, is: "200 hi"),
+        Case("more bytes than the length", ok + "Content-Length: 2\r\n\r\nhiHTTP/1.1 500 No\r\n\r\n", is: "200 hi"),
+        Case("an empty body", ok + "Content-Length: 0\r\n\r\n", then: .stay, is: "200 "),
+        Case("the same length twice", ok + "Content-Length: 2\r\nX: y\r\n\r\nhi", then: .stay, is: "200 hi"),
+        Case(
+            "chunks",
+            ok + "Transfer-Encoding: chunked\r\n\r\n1\r\nh\r\n1\r\ni\r\n0\r\n\r\n",
+            then: .stay,
+            is: "200 hi"
+        ),
+        Case(
+            "chunks with extensions and trailers",
+            ok + "Transfer-Encoding: Chunked\r\n\r\n2;a=b\r\nhi\r\n0\r\nX: y\r\n\r\n",
+            then: .stay,
+            is: "200 hi"
+        ),
+        Case("until the end of the connection", ok + "\r\nhi", is: "200 hi"),
+        Case("close is announced", ok + "Connection: close\r\n\r\nhi", is: "200 hi"),
+        Case("HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\nhi", is: "200 hi"),
+        Case("no reason", "HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\nhi", then: .stay, is: "200 hi"),
+        Case("HEAD", ok + "Content-Length: 99999999\r\n\r\n", then: .stay, method: .HEAD, is: "200 "),
+        Case("HEAD, chunked", ok + "Transfer-Encoding: chunked\r\n\r\n", then: .stay, method: .HEAD, is: "200 "),
+        Case("204", "HTTP/1.1 204 No\r\nContent-Length: 9\r\n\r\n", then: .stay, is: "204 "),
+        Case("304", "HTTP/1.1 304 Not\r\nContent-Length: 9\r\n\r\n", then: .stay, is: "304 "),
+        Case("404", "HTTP/1.1 404 Not\r\nContent-Length: 2\r\n\r\nno", then: .stay, is: "404 no"),
+        Case("a status nobody knows", "HTTP/1.1 799 What\r\nContent-Length: 0\r\n\r\n", then: .stay, is: "799 "),
+        Case("100", "HTTP/1.1 100 Continue\r\n\r\n" + ok + "Content-Length: 2\r\n\r\nhi", then: .stay, is: "200 hi"),
+        Case(
+            "sixteen times 103",
+            String(repeating: "HTTP/1.1 103 Early\r\nLink: <a>\r\n\r\n", count: 16) + ok
+                + "Content-Length: 2\r\n\r\nhi",
+            then: .stay,
+            is: "200 hi"
+        ),
+        Case("a redirect", "HTTP/1.1 302 There\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n", then: .stay, is: "302 "),
+    ]
+
+    static let bad = [
+        Case("nothing", "", fails: .connectionClosed(.head)),
+        Case("half a head", "HTTP/1.1 200 OK\r\nContent-Le", fails: .connectionClosed(.head)),
+        Case("only 100", "HTTP/1.1 100 Continue\r\n\r\n", fails: .connectionClosed(.head)),
+        Case("fewer bytes than the length", ok + "Content-Length: 3\r\n\r\nhi", fails: .connectionClosed(.body)),
+        Case("half a chunk", ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nhi", fails: .connectionClosed(.body)),
+        Case("no last chunk", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n", fails: .connectionClosed(.body)),
+        Case("garbage", "This is no answer.\r\n\r\n", then: .stay, fails: .malformedResponse("")),
+        Case("zeros", "\0\0\0\0\0\0\0\0", then: .stay, fails: .malformedResponse("")),
+        Case("another protocol", "SSH-2.0-OpenSSH_9.2\r\n", then: .stay, fails: .malformedResponse("")),
+        Case("HTTP/2", "HTTP/2.0 200 OK\r\n\r\n", then: .stay, fails: .malformedResponse("")),
+        Case("a status of letters", "HTTP/1.1 abc OK\r\n\r\n", then: .stay, fails: .malformedResponse("")),
+        Case("a status of one digit", "HTTP/1.1 009 OK\r\n\r\n", then: .stay, fails: .malformedResponse("")),
+        Case("a blank in a name", ok + "A b: c\r\n\r\n", then: .stay, fails: .malformedResponse("")),
+        Case("no colon", ok + "Ab\r\n\r\n", then: .stay, fails: .malformedResponse("")),
+        Case("a length of letters", ok + "Content-Length: abc\r\n\r\n", then: .stay, fails: .malformedResponse("")),
+        Case("a negative length", ok + "Content-Length: -1\r\n\r\n", then: .stay, fails: .malformedResponse("")),
+        Case(
+            "two lengths",
+            ok + "Content-Length: 2\r\nContent-Length: 3\r\n\r\nhi",
+            then: .stay,
+            fails: .malformedResponse("")
+        ),
+        Case(
+            "a length that no number holds",
+            ok + "Content-Length: 99999999999999999999\r\n\r\n",
+            then: .stay,
+            fails: .malformedResponse("")
+        ),
+        Case(
+            "a length beyond Int",
+            ok + "Content-Length: 9999999999999999999\r\n\r\n",
+            then: .stay,
+            fails: .bodyTooLarge(limit: 1 << 20)
+        ),
+        Case(
+            "length and chunks",
+            ok + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+            then: .stay,
+            fails: .malformedResponse("")
+        ),
+        Case("another coding", ok + "Transfer-Encoding: gzip\r\n\r\nhi", fails: .malformedResponse("")),
+        Case("codings", ok + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", fails: .malformedResponse("")),
+        Case(
+            "a chunk size of letters",
+            ok + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n",
+            then: .stay,
+            fails: .malformedResponse("")
+        ),
+        Case(
+            "a chunk larger than said",
+            ok + "Transfer-Encoding: chunked\r\n\r\n1\r\nhi\r\n0\r\n\r\n",
+            then: .stay,
+            fails: .malformedResponse("")
+        ),
+        Case("101", "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n", then: .stay, fails: .malformedResponse("")),
+        Case(
+            "seventeen times 103",
+            String(repeating: "HTTP/1.1 103 Early\r\n\r\n", count: 17),
+            then: .stay,
+            fails: .malformedResponse("")
+        ),
+        Case("100 for ever", "HTTP/1.1 100 Continue\r\n\r\n", then: .endless, fails: .malformedResponse("")),
+    ]
+
+    private static func outcome(_ answer: Case, _ reply: Reply) async throws -> Result<String, TrustedHTTPFailure> {
+        try await withServer(reply) { server in
+            do {
+                let request = try TrustedHTTPRequest(server.url(), method: answer.method)
+                let response = try await HTTPWorld.client().execute(request)
+                await server.waitUntilClosed(1)
+                return .success("\(response.status.code) \(response.text)")
+            } catch let error as TrustedHTTPError {
+                await server.waitUntilClosed(1)
+                // In which words the parser complains is its affair.
+                if case .malformedResponse(let text) = error.reason {
+                    #expect(!text.isEmpty)
+                    return .failure(.malformedResponse(""))
+                }
+                return .failure(error.reason)
+            }
+        }
+    }
+
+    @Test(arguments: good + bad)
+    func answers(_ answer: Case) async throws {
+        #expect(try await Self.outcome(answer, Reply(answer.answer, then: answer.ending)) == answer.expected)
+    }
+
+    @Test(arguments: good + bad)
+    func answersByteByByte(_ answer: Case) async throws {
+        guard answer.ending != .endless else { return }
+        #expect(try await Self.outcome(answer, .byteByByte(answer.answer, then: answer.ending)) == answer.expected)
+    }
+
+    @Test func headersAsTheyCame() async throws {
+        let reply = Reply("HTTP/1.1 200 Fine\r\nB: 1\r\na: 2\r\nb: 3\r\nContent-Length: 0\r\n\r\n")
+        try await withServer(reply) { server in
+            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()))
+            #expect(response.status.reasonPhrase == "OK" || response.status.reasonPhrase == "Fine")
+            #expect(response.headers.map(\.name) == ["B", "a", "b", "Content-Length"])
+            #expect(response.headers["B"] == ["1", "3"])
+        }
+    }
+
+    @Test(arguments: [
+        "Content-Length: 9\r\n\r\nhi", "Content-Length: 99999999\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nx",
+    ])
+    func anAnswerThatEndsWithItsHead(_ rest: String) async throws {
+        let reply = Reply("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 202 Accepted\r\n\(rest)")
+        try await withServer(reply) { server in
+            var settings = TrustedHTTPSettings()
+            settings.endsWithHead = true
+            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()), settings: settings)
+            #expect(response.status == .accepted)
+            #expect(response.body.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi"])
+    func aResetIsToldFromAnEnd(_ answer: String) async throws {
+        // The reset may overtake what was sent before it; then the answer has not begun.
+        try await withServer(Reply(answer, then: .reset)) { server in
+            switch try await HTTPWorld.failure(of: server.url()) {
+            case .connectionFailed(let stage, let cause):
+                #expect(stage == .head || stage == .body)
+                #expect(cause.contains("reset"))
+            case let other: Issue.record("\(other)")
+            }
+        }
+    }
+}

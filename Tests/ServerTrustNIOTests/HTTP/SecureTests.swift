@@ -1,0 +1,145 @@
+import NIOHTTP1
+import NIOSSL
+import NetworkLab
+import ServerTrust
+import ServerTrustNIO
+import Testing
+import TrustForge
+import WebLab
+
+/// Servers with TLS: who is trusted gets the request, and nobody else.
+@Suite struct SecureTests {
+    private static func pinning(_ pinned: Forged) throws -> ServerTrustManager {
+        let pins = try PinSet([pinned.pin], requiresBackup: false)
+        return ServerTrustManager(evaluators: ["127.0.0.1": PinSetTrustEvaluator(pins: pins)])
+    }
+
+    @Test func aTrustedServer() async throws {
+        try await withServer(.ok(), tls: try HTTPWorld.serverContext()) { server in
+            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()))
+            #expect(response.text == "hello")
+            let handshake = try #require(response.handshake)
+            #expect(handshake.version == .tlsv13)
+            #expect(handshake.trust.leaf == HTTPWorld.leaf.certificate)
+            await server.waitUntilClosed(1)
+        }
+    }
+
+    @Test func byName() async throws {
+        try await withServer(.ok(), tls: try HTTPWorld.serverContext()) { server in
+            let url = server.url(host: "LocalHost")
+            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(url))
+            #expect(response.handshake?.host == "localhost")
+        }
+    }
+
+    @Test func aBodyInManyRecords() async throws {
+        let body = (0..<900_000).map { UInt8(truncatingIfNeeded: $0) }
+        try await withServer(.ok(body), tls: try HTTPWorld.serverContext()) { server in
+            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()))
+            #expect(response.body == body)
+        }
+    }
+
+    @Test func theRefusalItself() async throws {
+        try await withServer(.ok(), tls: try HTTPWorld.serverContext([HTTPWorld.leaf])) { server in
+            let error = await #expect(throws: TrustedHTTPError.self) {
+                try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url("/a")))
+            }
+            guard case .untrusted(let refusal)? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            guard case .unknownIssuer = refusal.reason else {
+                Issue.record("\(refusal)")
+                return
+            }
+            #expect(refusal.host == "127.0.0.1")
+            #expect(error?.description == "GET \(server.url("/a")): \(refusal)")
+            #expect(server.requests.isEmpty)
+            await server.waitUntilClosed(1)
+        }
+    }
+
+    @Test func anotherHost() async throws {
+        try await withServer(.ok(), tls: try HTTPWorld.serverContext([World.leaf, World.intermediate])) { server in
+            let failure = try await HTTPWorld.failure(of: server.url())
+            guard case .untrusted(let refusal) = failure, case .hostMismatch = refusal.reason else {
+                Issue.record("\(failure)")
+                return
+            }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test func pins() async throws {
+        try await withServer(.ok(), tls: try HTTPWorld.serverContext()) { server in
+            let good = try HTTPWorld.client(try Self.pinning(World.intermediate))
+            #expect(try await good.execute(TrustedHTTPRequest(server.url())).status == .ok)
+            let bad = try HTTPWorld.client(try Self.pinning(World.strangeRoot))
+            let failure = try await HTTPWorld.failure(of: server.url(), bad)
+            guard case .untrusted(let refusal) = failure, case .pinMismatch = refusal.reason else {
+                Issue.record("\(failure)")
+                return
+            }
+        }
+    }
+
+    @Test func aHostWithoutEvaluator() async throws {
+        try await withServer(.ok(), tls: try HTTPWorld.serverContext()) { server in
+            let client = try HTTPWorld.client(ServerTrustManager(evaluators: [:]))
+            let failure = try await HTTPWorld.failure(of: server.url(), client)
+            guard case .untrusted(let refusal) = failure else {
+                Issue.record("\(failure)")
+                return
+            }
+            #expect(refusal.reason == .noEvaluator)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["HTTP/1.1 400 Bad\r\n\r\n", "\u{16}\u{3}\u{1}", "garbage garbage garbage"])
+    func noTLS(_ text: String) async throws {
+        let server = try ScriptedServer.greeting(text)
+        switch try await HTTPWorld.failure(of: "https://127.0.0.1:\(server.port)/") {
+        case .handshakeFailed(let cause): #expect(!cause.isEmpty)
+        case .connectionClosed(.handshake): break
+        case let other: Issue.record("\(other)")
+        }
+        server.stop()
+    }
+
+    @Test func anAnswerThatIsCutOffIsNone() async throws {
+        // Until the end of the connection: without the farewell of TLS nobody knows whether it is the end.
+        let reply = Reply("HTTP/1.1 200 OK\r\n\r\nhalf", then: .cut)
+        try await withServer(reply, tls: try HTTPWorld.serverContext()) { server in
+            let failure = try await HTTPWorld.failure(of: server.url())
+            #expect(failure == .connectionClosed(.body))
+        }
+    }
+
+    @Test func anAnswerWithAFarewell() async throws {
+        let tls = try HTTPWorld.serverContext()
+        try await withServer(Reply("HTTP/1.1 200 OK\r\n\r\nwhole", then: .close), tls: tls) { server in
+            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()))
+            #expect(response.text == "whole")
+        }
+    }
+
+    @Test(.enabled(if: Program.hasOpenSSL, "openssl is not installed"))
+    func opensslServer() async throws {
+        let server = try await OpenSSLServer([HTTPWorld.leaf, World.intermediate])
+        let client = try HTTPWorld.client()
+        let response = try await client.execute(TrustedHTTPRequest("https://127.0.0.1:\(server.port)/"))
+        #expect(response.status == .ok)
+        #expect(response.text.contains("TLSv1.3"))
+        let failure = try await HTTPWorld.failure(
+            of: "https://127.0.0.1:\(server.port)/",
+            try HTTPWorld.client(try Self.pinning(World.strangeRoot))
+        )
+        guard case .untrusted = failure else {
+            Issue.record("\(failure)")
+            return
+        }
+    }
+}

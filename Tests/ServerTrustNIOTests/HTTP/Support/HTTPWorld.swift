@@ -1,0 +1,71 @@
+import NIOSSL
+import ServerTrust
+import ServerTrustNIO
+import SwiftASN1
+import Testing
+import TrustForge
+import WebLab
+import X509
+
+/// The client, and what servers it meets.
+enum HTTPWorld {
+    /// For 127.0.0.1 and localhost, signed by the intermediate.
+    static let leaf = World.leaf(names: [
+        .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
+    ])
+
+    /// In the time of the forged certificates, with their root.
+    static let configuration: TrustConfiguration = {
+        var configuration = TrustConfiguration()
+        configuration.anchors = TrustAnchors([World.root.certificate])
+        configuration.now = { World.now }
+        return configuration
+    }()
+
+    static func client(
+        _ manager: ServerTrustManager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:]),
+        settings: TrustedHTTPSettings = TrustedHTTPSettings()
+    ) throws -> TrustedHTTPClient {
+        let tls = try ServerTrustHandlerFactory(manager: manager, configuration: configuration)
+        return TrustedHTTPClient(tls: tls, settings: settings)
+    }
+
+    static func serverContext(_ chain: [Forged] = [leaf, World.intermediate]) throws -> NIOSSLContext {
+        try .server(chain)
+    }
+
+    /// Why a request fails.
+    static func failure(
+        of request: TrustedHTTPRequest,
+        _ client: TrustedHTTPClient,
+        settings: TrustedHTTPSettings? = nil
+    ) async throws -> TrustedHTTPFailure {
+        do {
+            let response = try await client.execute(request, settings: settings)
+            Issue.record("answered with \(response.status) and \(response.body.count) bytes")
+            throw CancellationError()
+        } catch let error as TrustedHTTPError {
+            return error.reason
+        }
+    }
+
+    static func failure(
+        of url: String,
+        _ client: TrustedHTTPClient? = nil,
+        settings: TrustedHTTPSettings? = nil
+    ) async throws -> TrustedHTTPFailure {
+        try await failure(of: try TrustedHTTPRequest(url), try client ?? HTTPWorld.client(), settings: settings)
+    }
+}
+
+extension TrustedHTTPSettings {
+    func with<Value>(_ path: WritableKeyPath<TrustedHTTPSettings, Value>, _ value: Value) -> TrustedHTTPSettings {
+        var copy = self
+        copy[keyPath: path] = value
+        return copy
+    }
+}
+
+extension TrustedHTTPResponse {
+    var text: String { String(decoding: body, as: UTF8.self) }
+}

@@ -1,0 +1,155 @@
+import NIOCore
+import NIOEmbedded
+import ServerTrust
+import Testing
+
+@testable import ServerTrustNIO
+
+/// When the time is up, in a time of the test's.
+@Suite struct TimeTests {
+    private static let limit = TrustedHTTPSettings().with(\.timeLimit, .seconds(3))
+
+    private static func client(
+        _ connector: TestingConnector,
+        _ settings: TrustedHTTPSettings
+    ) throws
+        -> TrustedHTTPClient
+    {
+        let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
+        let tls = try ServerTrustHandlerFactory(manager: manager, configuration: HTTPWorld.configuration)
+        return TrustedHTTPClient(tls: tls, settings: settings, connector: connector)
+    }
+
+    private static func start(
+        _ url: String,
+        _ connector: TestingConnector,
+        _ settings: TrustedHTTPSettings = limit
+    ) throws -> Task<Result<TrustedHTTPResponse, TrustedHTTPError>, Never> {
+        let client = try client(connector, settings)
+        let request = try TrustedHTTPRequest(url)
+        return Task {
+            do throws(TrustedHTTPError) {
+                return .success(try await client.execute(request))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// The connection of that number, over which something was sent: before, what it receives may find nobody.
+    private static func channel(
+        _ connector: TestingConnector,
+        _ number: Int = 0
+    ) async throws -> NIOAsyncTestingChannel {
+        let channel = await connector.channel(number)
+        _ = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
+        return channel
+    }
+
+    private static func reason(
+        _ task: Task<Result<TrustedHTTPResponse, TrustedHTTPError>, Never>
+    ) async -> TrustedHTTPFailure? {
+        guard case .failure(let error) = await task.value else { return nil }
+        return error.reason
+    }
+
+    @Test func connecting() async throws {
+        let connector = TestingConnector(isReachable: false)
+        let task = try Self.start("http://example.org/", connector)
+        await connector.waitForAttempt()
+        await connector.loop.advanceTime(by: .seconds(3))
+        #expect(await Self.reason(task) == .timedOut(.connecting, limit: .seconds(3)))
+        connector.failAttempts()
+    }
+
+    @Test(arguments: [
+        ("http://example.org/", "", TrustedHTTPStage.head),
+        ("http://example.org/", "HTTP/1.1 200", .head),
+        ("http://example.org/", "HTTP/1.1 100 Continue\r\n\r\n", .head),
+        ("http://example.org/", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi", .body),
+        ("http://example.org/", "HTTP/1.1 200 OK\r\n\r\nhi", .body),
+        ("https://example.org/", "", .handshake),
+    ])
+    func stages(_ url: String, _ received: String, _ stage: TrustedHTTPStage) async throws {
+        let connector = TestingConnector()
+        let task = try Self.start(url, connector)
+        let channel = try await Self.channel(connector)
+        if !received.isEmpty { try await channel.writeInbound(ByteBuffer(string: received)) }
+        await connector.loop.advanceTime(by: .milliseconds(2999))
+        #expect(channel.isActive)
+        await connector.loop.advanceTime(by: .milliseconds(1))
+        #expect(await Self.reason(task) == .timedOut(stage, limit: .seconds(3)))
+        await connector.loop.run()
+        #expect(!channel.isActive)
+    }
+
+    @Test func theTunnel() async throws {
+        let connector = TestingConnector()
+        let settings = Self.limit.with(\.proxy, HTTPProxy(host: "proxy.example", port: 3128))
+        let task = try Self.start("https://example.org/", connector, settings)
+        let channel = await connector.channel()
+        let sent = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
+        #expect(
+            String(buffer: sent) == "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n"
+        )
+        await connector.loop.advanceTime(by: .seconds(3))
+        #expect(await Self.reason(task) == .timedOut(.tunnel, limit: .seconds(3)))
+    }
+
+    @Test func anAnswerInTheLastMoment() async throws {
+        let connector = TestingConnector()
+        let task = try Self.start("http://example.org/", connector)
+        let channel = try await Self.channel(connector)
+        await connector.loop.advanceTime(by: .milliseconds(2999))
+        try await channel.writeInbound(
+            ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+        )
+        let response = try await task.value.get()
+        #expect(response.text == "hi")
+        // The clock has stopped.
+        await connector.loop.advanceTime(by: .seconds(10))
+        #expect(!channel.isActive)
+    }
+
+    @Test func redirectsShareTheTime() async throws {
+        let connector = TestingConnector()
+        let settings = Self.limit.with(\.redirects, .follow(maximum: 3))
+        let task = try Self.start("http://example.org/", connector, settings)
+        let first = try await Self.channel(connector)
+        await connector.loop.advanceTime(by: .seconds(2))
+        let redirect = "HTTP/1.1 302 There\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"
+        try await first.writeInbound(ByteBuffer(string: redirect))
+        _ = try await Self.channel(connector, 1)
+        await connector.loop.advanceTime(by: .seconds(1))
+        guard case .failure(let error) = await task.value else {
+            Issue.record("answered")
+            return
+        }
+        #expect(error.reason == .timedOut(.head, limit: .seconds(3)))
+        #expect(
+            error.description.hasPrefix("GET http://example.org/b: no whole answer within 3.0 seconds")
+        )
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func noTimeAtAll(_ limit: Duration) async throws {
+        let connector = TestingConnector(isReachable: false)
+        let task = try Self.start("http://example.org/", connector, Self.limit.with(\.timeLimit, limit))
+        await connector.waitForAttempt()
+        await connector.loop.run()
+        #expect(await Self.reason(task) == .timedOut(.connecting, limit: limit))
+        connector.failAttempts()
+    }
+
+    @Test func allTheTimeThereIs() async throws {
+        let settings = TrustedHTTPSettings().with(\.timeLimit, .seconds(Int64.max)).with(
+            \.connectTimeLimit,
+            .seconds(Int64.max)
+        )
+        try await withServer(.ok()) { server in
+            let request = try TrustedHTTPRequest(server.url())
+            let response = try await HTTPWorld.client().execute(request, settings: settings)
+            #expect(response.text == "hello")
+        }
+    }
+}
