@@ -2,10 +2,10 @@ import AsyncHTTPClient
 import Foundation
 import LinuxSupport
 import NetworkLab
-import ReachabilityOutbox
 import Testing
 
 @testable import ReachabilityHTTP
+@testable import ReachabilityOutbox
 @testable import ReachabilityRetry
 
 /// An outbox whose requests async-http-client sends.

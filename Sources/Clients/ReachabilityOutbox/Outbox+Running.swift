@@ -16,7 +16,7 @@ extension Outbox {
     ///   written down will be sent again, with the same key.
     public func run(
         sender: some OutboxSender,
-        coordinator: RetryCoordinator,
+        coordinator: RetryCoordinator = .shared,
         report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
     ) async throws(OutboxError) {
         let lock = try store.openLock()
@@ -52,7 +52,7 @@ extension Outbox {
     @discardableResult
     public func flush(
         sender: some OutboxSender,
-        coordinator: RetryCoordinator,
+        coordinator: RetryCoordinator = .shared,
         report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
     ) async throws(OutboxError) -> Int {
         guard let lock = try await store.lockForSending() else { throw .alreadySending(file: file) }

@@ -13,7 +13,7 @@
 public func withRetry<Value: Sendable>(
     _ request: PlainRequest,
     policy: RetryPolicy = .standard,
-    options: RequestRetryOptions,
+    options: RequestRetryOptions = RequestRetryOptions(),
     isolation: isolated (any Actor)? = #isolation,
     send: @escaping @Sendable (PlainRequest) async throws -> Value
 ) async throws(RetryError) -> RetryOutcome<Value> {

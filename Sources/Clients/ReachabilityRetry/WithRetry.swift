@@ -28,7 +28,7 @@ import LinuxSupport
 public func withRetry<Value: Sendable>(
     policy: RetryPolicy = .standard,
     target: RetryTarget,
-    coordinator: RetryCoordinator,
+    coordinator: RetryCoordinator = .shared,
     clock: some Clock<Duration> = ContinuousClock(),
     observer: RetryObserver? = nil,
     isolation: isolated (any Actor)? = #isolation,

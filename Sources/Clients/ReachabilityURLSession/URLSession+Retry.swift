@@ -30,7 +30,7 @@ extension URLSession {
     public func data(
         for request: URLRequest,
         retry policy: RetryPolicy,
-        options: RequestRetryOptions
+        options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         let hasBody = request.httpBody != nil || request.httpBodyStream != nil
         return try await retry(request, policy, options, hasBody: hasBody) { session, request, watch, _ in
@@ -49,7 +49,7 @@ extension URLSession {
         for request: URLRequest,
         from data: Data,
         retry policy: RetryPolicy,
-        options: RequestRetryOptions
+        options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         try await retryUpload(of: request, policy, options) { session, request, done in
             session.uploadTask(with: request, from: data, completionHandler: done)
@@ -67,7 +67,7 @@ extension URLSession {
         for request: URLRequest,
         fromFile file: URL,
         retry policy: RetryPolicy,
-        options: RequestRetryOptions
+        options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(Data, URLResponse)> {
         try await retryUpload(of: request, policy, options) { session, request, done in
             session.uploadTask(with: request, fromFile: file, completionHandler: done)
@@ -81,7 +81,7 @@ extension URLSession {
     public func download(
         for request: URLRequest,
         retry policy: RetryPolicy,
-        options: RequestRetryOptions
+        options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(URL, URLResponse)> {
         let letGo: @Sendable (URL) async -> Void = { try? FileManager.default.removeItem(at: $0) }
         let hasBody = request.httpBody != nil || request.httpBodyStream != nil

@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import LinuxSupport
 import NIOCore
 import NIOPosix
-import NIOSSL
+package import NIOSSL
 import ReachabilityRetry
 
 /// What a request failed with, in words for people: they are kept beside it, listed and logged, and have no secrets.
@@ -67,5 +67,5 @@ package enum FailureWords {
 
 extension BoringSSLError {
     /// Whether TLS could not begin at all, which is so where the roots that are trusted cannot be read.
-    var isOfSettings: Bool { if case .unknownError = self { true } else { false } }
+    package var isOfSettings: Bool { if case .unknownError = self { true } else { false } }
 }

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import LinuxSupport
 import NIOCore
 import NIOHTTP1
+import ReachabilityHTTP
 public import ReachabilityRetry
 
 /// What shows that a success comes from the server and not from a portal in its place.

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import LinuxSupport
 import NIOCore
 import NIOHTTP1
+public import ReachabilityHTTP
 public import ReachabilityRetry
 
 /// Sends what is in an outbox with async-http-client: one attempt each time, which is cut where its path goes away before it is sent. When
@@ -58,7 +59,7 @@ public struct HTTPOutboxSender: OutboxSender {
         adapter: (any RequestAdapter)? = nil,
         limit: Duration = .seconds(60),
         proof: DeliveryProof? = nil,
-        coordinator: RetryCoordinator
+        coordinator: RetryCoordinator = .shared
     ) {
         self.client = client
         self.proof = proof
@@ -204,17 +205,5 @@ extension HTTPClientRequest {
         method = HTTPMethod(rawValue: request.method)
         for header in request.headers { headers.add(name: header.name, value: header.value) }
         if !request.body.isEmpty { body = .bytes(ByteBuffer(bytes: request.body)) }
-    }
-}
-
-extension HTTPOutboxSender {
-    /// As ``init(client:adapter:limit:proof:coordinator:)`` with `RetryCoordinator.shared`, which waits for the kernel's word.
-    public init(
-        client: RetryingHTTPClient,
-        adapter: (any RequestAdapter)? = nil,
-        limit: Duration = .seconds(60),
-        proof: DeliveryProof? = nil
-    ) {
-        self.init(client: client, adapter: adapter, limit: limit, proof: proof, coordinator: .shared)
     }
 }

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import NIOSSL
+import ReachabilityHTTP
 import ReachabilityRetry
 
 extension OutboxResult {

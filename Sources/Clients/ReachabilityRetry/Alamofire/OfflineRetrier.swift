@@ -25,14 +25,14 @@ public final class OfflineRetrier: RequestInterceptor {
     /// - Parameters:
     ///   - host: Whose reachability is waited for; nil for the network at large.
     ///   - maximumWait: How long to wait for it.
-    ///   - verdicts: Who says whether it is reachable.
+    ///   - verdicts: Who says whether it is reachable. The default is the kernel.
     ///   - clock: What measures the wait.
     ///   - isOfflineError: Whether a failure means offline; false leaves it to the next retrier.
     /// - Throws: ``RetryPolicyError`` when the wait is negative.
     public init(
         host: String? = nil,
         maximumWait: Duration = defaultWait,
-        verdicts: any VerdictSource,
+        verdicts: any VerdictSource = MonitoredVerdicts(),
         clock: some Clock<Duration> = ContinuousClock(),
         isOfflineError: @escaping OfflineCheck = defaultIsOfflineError
     ) throws(RetryPolicyError) {

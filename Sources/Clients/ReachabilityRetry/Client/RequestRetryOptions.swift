@@ -68,7 +68,7 @@ public struct RequestRetryOptions: Sendable {
     /// Whether the rest of a response can be requested, so that a connection need not be waited for after a loss of the path.
     package var resumes: @Sendable () -> Bool = { false }
 
-    /// Settings, each but the coordinator with its default.
+    /// Settings, each with its default.
     public init(
         adapter: (any RequestAdapter)? = nil,
         retrier: (any RequestRetrier)? = nil,
@@ -78,7 +78,7 @@ public struct RequestRetryOptions: Sendable {
         connectTimeout: Duration? = .seconds(10),
         host: String? = nil,
         priority: RetryPriority = .normal,
-        coordinator: RetryCoordinator,
+        coordinator: RetryCoordinator = .shared,
         idempotency: IdempotencyKeys = .given(),
         observer: RetryObserver? = nil,
         tracer: (any RequestTracer)? = nil,

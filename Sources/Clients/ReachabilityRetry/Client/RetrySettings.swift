@@ -17,7 +17,7 @@ public struct RetrySettings: Sendable {
     public var options: RequestRetryOptions
 
     /// Settings for all requests of a client.
-    public init(policy: RetryPolicy = .standard, options: RequestRetryOptions) {
+    public init(policy: RetryPolicy = .standard, options: RequestRetryOptions = RequestRetryOptions()) {
         self.policy = policy
         self.options = options
     }

@@ -42,18 +42,21 @@ public final class RetryCoordinator: Sendable {
     let timeline: Timeline
     let state: Locked<State>
 
+    /// The coordinator that the process shares: ``RetryLimits/standard``, and the kernel's verdicts.
+    public static let shared = RetryCoordinator()
+
     /// A coordinator of its own.
     ///
     /// - Parameters:
     ///   - limits: What holds for each host.
-    ///   - verdicts: Who says whether a host is reachable.
+    ///   - verdicts: Who says whether a host is reachable. The default is the kernel.
     ///   - advisor: Who finds out what the kernel cannot know, before a retry is waited for; nil for nobody.
     ///   - observer: Told what happens to every request.
     ///   - clock: What measures the rate of release and the waits.
     ///   - random: What spreads waits.
     public init(
         limits: RetryLimits = .standard,
-        verdicts: any VerdictSource,
+        verdicts: any VerdictSource = MonitoredVerdicts(),
         advisor: (any RetryAdvisor)? = nil,
         observer: RetryObserver? = nil,
         clock: some Clock<Duration> = ContinuousClock(),

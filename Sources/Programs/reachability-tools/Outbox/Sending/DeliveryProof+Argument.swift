@@ -1,6 +1,6 @@
 import CommandLineSupport
 import LinuxSupport
-import ReachabilityHTTP
+import ReachabilityOutbox
 import ReachabilityRetry
 
 extension DeliveryProof {
