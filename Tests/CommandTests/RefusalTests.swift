@@ -25,10 +25,10 @@ import Testing
         }
     }
 
-    /// One subcommand for each companion program.
+    /// Subcommands of each companion program.
     @Test(arguments: [
-        ("outbox list", "outbox"), ("pin example.org", "trust"), ("trust example.org", "trust"), ("check", "check"),
-        ("serve", "serve"), ("download http://127.0.0.1:1/a", "download"), ("fleet ca list /nowhere", "fleet"),
+        ("outbox list", "tools"), ("pin example.org", "tools"), ("trust example.org", "tools"), ("check", "tools"),
+        ("serve", "tools"), ("download http://127.0.0.1:1/a", "tools"), ("fleet ca list /nowhere", "fleet"),
     ])
     func `without its other program the command says what is missing`(words: String, program: String) async throws {
         let directory = try ScratchDirectory()
@@ -36,6 +36,16 @@ import Testing
         let path = directory.file("reachability-\(program)")
         try await Command.run(script: script)
             .expectRefusal("cannot run \(path): No such file or directory: install it beside reachability", status: 69)
+    }
+
+    @Test func `the other program is also found in libexec`() async throws {
+        let directory = try ScratchDirectory()
+        let script = """
+            cd \(directory.path) && mkdir -p bin libexec/reachability && cp $R bin/reachability
+            ln -s $(dirname $R)/reachability-tools libexec/reachability/
+            bin/reachability trust --policy /dev/null localhost
+            """
+        try await Command.run(script: script).expectRefusal("/dev/null:1:1: the file ends too early", status: 65)
     }
 
     /// One command line for each way of printing: by the parser, by the command and by the companion programs.

@@ -59,7 +59,7 @@ struct CompanionPart<Arguments: CompanionArguments>: ParsableCommand {
     }
 }
 
-/// `reachability serve`, done by ``CompanionProgram/serve``.
+/// `reachability serve`, done by ``CompanionProgram/tools``.
 struct Serve: ParsableCommand {
     static let configuration = ServeArguments.configuration(subcommands: [CompanionPart<TokenArguments>.self])
 
@@ -70,10 +70,9 @@ struct Serve: ParsableCommand {
     }
 }
 
-/// `reachability outbox`, done by ``CompanionProgram/outbox``.
+/// `reachability outbox`, done by ``CompanionProgram/tools``.
 struct Outbox: ParsableCommand {
     static let configuration = OutboxGroup.configuration(
-        name: "outbox",
         subcommands: [
             CompanionPart<OutboxAddArguments>.self, CompanionPart<OutboxListArguments>.self,
             CompanionPart<OutboxFlushArguments>.self, CompanionPart<OutboxRequeueArguments>.self,

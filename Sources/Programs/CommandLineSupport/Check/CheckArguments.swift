@@ -2,7 +2,7 @@ package import ArgumentParser
 
 /// `reachability check`.
 package struct CheckArguments: CompanionArguments {
-    package static let program = CompanionProgram.check
+    package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Send a few packets, and tell where it breaks.",

@@ -1,7 +1,7 @@
 package import ArgumentParser
 
-/// A program that lies beside `reachability` and does some of its subcommands: what it is linked with would make all others several
-/// times as large, and slower to start.
+/// A program that `reachability` executes for some of its subcommands, because the libraries that they need would make all others
+/// several times as large, and slower to start.
 package struct CompanionProgram: Hashable, Sendable {
     /// Its file, without a directory.
     package let name: String
@@ -9,23 +9,11 @@ package struct CompanionProgram: Hashable, Sendable {
     /// The subcommand of `reachability` whose subcommands it does; nil if it does subcommands of `reachability` itself.
     private let group: String?
 
-    /// Its database brings Foundation.
-    package static let outbox = CompanionProgram(name: "reachability-outbox", group: "outbox")
+    /// It is linked with event loops, a TLS library and a database.
+    package static let tools = CompanionProgram(name: "reachability-tools", group: nil)
 
-    /// It brings a TLS library.
-    package static let trust = CompanionProgram(name: "reachability-trust", group: nil)
-
-    /// It brings event loops and a TLS library.
-    package static let check = CompanionProgram(name: "reachability-check", group: nil)
-
-    /// It brings event loops and a database.
-    package static let serve = CompanionProgram(name: "reachability-serve", group: nil)
-
-    /// It is linked with libmosquitto, which is not everywhere.
+    /// It is linked with libmosquitto, too, which not every system has.
     package static let fleet = CompanionProgram(name: "reachability-fleet", group: "fleet")
-
-    /// It brings event loops and a TLS library.
-    package static let download = CompanionProgram(name: "reachability-download", group: nil)
 
     /// What it is to be given, as it was written.
     ///

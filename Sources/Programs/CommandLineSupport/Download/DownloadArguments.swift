@@ -2,7 +2,7 @@ package import ArgumentParser
 
 /// `reachability download`.
 package struct DownloadArguments: CompanionArguments {
-    package static let program = CompanionProgram.download
+    package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "download",
         abstract: "Fetch a file, and go on where it was cut.",

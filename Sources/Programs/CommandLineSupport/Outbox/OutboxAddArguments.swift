@@ -2,7 +2,7 @@ package import ArgumentParser
 
 /// `reachability outbox add`.
 package struct OutboxAddArguments: CompanionArguments {
-    package static let program = CompanionProgram.outbox
+    package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Put a request in, and print its number.",

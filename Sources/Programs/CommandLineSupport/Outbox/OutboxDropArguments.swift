@@ -2,7 +2,7 @@ package import ArgumentParser
 
 /// `reachability outbox drop`.
 package struct OutboxDropArguments: CompanionArguments {
-    package static let program = CompanionProgram.outbox
+    package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "drop",
         abstract: "Delete requests unsent, and print their numbers.",

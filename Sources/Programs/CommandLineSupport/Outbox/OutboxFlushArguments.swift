@@ -3,7 +3,7 @@ import LinuxSupport
 
 /// `reachability outbox flush`.
 package struct OutboxFlushArguments: CompanionArguments {
-    package static let program = CompanionProgram.outbox
+    package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "flush",
         abstract: "Send what can be sent now, and print what came of it.",

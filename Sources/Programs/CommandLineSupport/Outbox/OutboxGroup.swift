@@ -2,15 +2,10 @@ package import ArgumentParser
 
 /// `reachability outbox` itself.
 package enum OutboxGroup {
-    /// - Parameters:
-    ///   - name: What it is called where it stands.
-    ///   - subcommands: One for each ``CompanionArguments`` of it.
-    package static func configuration(
-        name: String,
-        subcommands: [any ParsableCommand.Type]
-    ) -> CommandConfiguration {
+    /// - Parameter subcommands: One for each ``CompanionArguments`` of it.
+    package static func configuration(subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {
         CommandConfiguration(
-            commandName: name,
+            commandName: "outbox",
             abstract: "Keep HTTP requests until they can be delivered.",
             usage: "reachability outbox <subcommand>",
             discussion: """

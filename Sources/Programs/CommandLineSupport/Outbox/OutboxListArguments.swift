@@ -2,7 +2,7 @@ package import ArgumentParser
 
 /// `reachability outbox list`.
 package struct OutboxListArguments: CompanionArguments {
-    package static let program = CompanionProgram.outbox
+    package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Print what waits, then the dead letters, and why.",

@@ -2,7 +2,7 @@ package import ArgumentParser
 
 /// `reachability outbox requeue`.
 package struct OutboxRequeueArguments: CompanionArguments {
-    package static let program = CompanionProgram.outbox
+    package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "requeue",
         abstract: "Put dead letters in again, and print their numbers.",

@@ -2,7 +2,7 @@ package import ArgumentParser
 
 /// `reachability serve`.
 package struct ServeArguments: ParsableArguments {
-    package static let program = CompanionProgram.serve
+    package static let program = CompanionProgram.tools
 
     /// - Parameter subcommands: What it also does, without a service.
     package static func configuration(subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {

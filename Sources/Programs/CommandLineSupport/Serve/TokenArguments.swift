@@ -2,7 +2,7 @@ package import ArgumentParser
 
 /// `reachability serve token`.
 package struct TokenArguments: CompanionArguments {
-    package static let program = CompanionProgram.serve
+    package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "token",
         abstract: "Make a token for who asks the service over HTTPS.",

@@ -2,7 +2,7 @@ package import ArgumentParser
 
 /// `reachability pin`.
 package struct PinArguments: CompanionArguments {
-    package static let program = CompanionProgram.trust
+    package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "pin",
         abstract: "Print the pins of a TLS server's certificates.",

@@ -2,7 +2,7 @@ package import ArgumentParser
 
 /// `reachability trust`.
 package struct TrustArguments: CompanionArguments {
-    package static let program = CompanionProgram.trust
+    package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "trust",
         abstract: "Tell whether a TLS server is trusted, and why not.",

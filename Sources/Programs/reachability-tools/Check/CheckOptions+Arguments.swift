@@ -93,14 +93,3 @@ extension CheckOptions {
         return (name, try address(String(parts[1]), option))
     }
 }
-
-extension ExitMessage {
-    init(_ error: TrustPolicyFileError) {
-        let status: Status =
-            switch error {
-            case .unreadable, .unreadableFile: .noInput
-            case .wrong: .dataError
-            }
-        self.init(error.description.printable, status)
-    }
-}

@@ -67,7 +67,7 @@ struct Flush: AsyncParsableCommand {
 /// SIGINT and SIGTERM, which let what is under way come to its end.
 ///
 /// C counterpart: `signal(7)`.
-enum EndSignals {
+private enum EndSignals {
     /// Runs `work` in a task that either of them cancels.
     static func cancelling<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value
     {

@@ -1,27 +1,12 @@
 import ArgumentParser
 import CommandLineSupport
-import Glibc
 import ReachabilityOutbox
 
-/// `reachability outbox`, a program of its own: the database brings Foundation, which would make every other subcommand three
-/// times as large and slow to start. `reachability` becomes this program.
-@main
-struct OutboxCommand: AsyncParsableCommand {
+/// `reachability outbox`.
+struct OutboxCommand: ParsableCommand {
     static let configuration = OutboxGroup.configuration(
-        name: "reachability outbox",
         subcommands: [Add.self, List.self, Flush.self, Requeue.self, Drop.self]
     )
-
-    static func main() async {
-        CommandProcess.begin()
-        // A limit of the file's size is seen as an error of write(2) too.
-        signal(SIGXFSZ, SIG_IGN)
-        do {
-            try await CommandProcess.run(Self.self)
-        } catch {
-            CommandProcess.end(Self.self, (error as? OutboxError).map { ExitMessage($0) } ?? error)
-        }
-    }
 }
 
 /// `reachability outbox drop`: requests that shall not be sent.

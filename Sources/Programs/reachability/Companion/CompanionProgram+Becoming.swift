@@ -3,13 +3,15 @@ import Glibc
 import LinuxSupport
 
 extension CompanionProgram {
-    /// Becomes that program, which lies beside this one.
+    /// Becomes that program, which is beside this one or in `libexec/reachability`.
     ///
     /// - Throws: ``ExitMessage`` when it cannot be started; otherwise this does not return.
     ///
     /// C counterpart: `execv(3)`.
     func become(_ arguments: [String]) throws(ExitMessage) -> Never {
-        let path = "\(Self.directory)/\(name)"
+        let directory = Self.directory
+        let places = [directory, "\(directory)/../libexec/reachability"].map { "\($0)/\(name)" }
+        let path = places.first { access($0, X_OK) == 0 } ?? places[0]
         var pointers = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         _ = unsafe execv(path, &pointers)
         let cause = unsafe String(cString: strerror(errno))
@@ -25,7 +27,7 @@ extension CompanionProgram {
     }
 }
 
-/// What `reachability-check` is to be given, by the subcommands that go on with a check.
+/// What `reachability check` is to be given, by the subcommands that go on with a check.
 struct CheckLine {
     private let targets: [String]
     private var options: [String] = []

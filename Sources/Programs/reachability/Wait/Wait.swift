@@ -145,7 +145,7 @@ struct Wait: ParsableCommand {
         )
         line.add(active, servers: dns)
         if quantifier == .any { line.add("--any") }
-        try CompanionProgram.check.become(["until-works"] + line.words)
+        try CompanionProgram.tools.become(["until-works"] + line.words)
     }
 
     private func conditions() throws(ExitMessage) -> [NetworkCondition] {

@@ -104,7 +104,7 @@ struct Watch: ParsableCommand {
         line.add("--interface", options.egress.interface)
         line.add("--family", options.egress.family.map { $0 == .ipv4 ? "4" : "6" })
         line.add(active, servers: servers)
-        try CompanionProgram.check.become(["verdicts"] + line.words)
+        try CompanionProgram.tools.become(["verdicts"] + line.words)
     }
 
     private func watch(

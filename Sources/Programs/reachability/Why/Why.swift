@@ -61,7 +61,7 @@ struct Why: ParsableCommand {
         line.add("--mark", mark.map { "\($0.value)" })
         line.add("--interface", egress.interface)
         line.add("--family", egress.family.map { $0 == .ipv4 ? "4" : "6" })
-        try CompanionProgram.check.become(["check"] + line.words)
+        try CompanionProgram.tools.become(["check"] + line.words)
     }
 
     private func makeManager() throws -> NetworkReachabilityManager {

@@ -69,7 +69,7 @@ struct ServerProbe: Sendable {
 
 extension Logger {
     /// What would be logged is printed.
-    static let silent = Logger(label: "reachability-trust") { _ in SwiftLogNoOpLogHandler() }
+    static let silent = Logger(label: "reachability.trust") { _ in SwiftLogNoOpLogHandler() }
 }
 
 /// Lets every server pass, on purpose: nothing is sent to it, and what it has shown is judged afterwards, or only printed.

@@ -1,0 +1,60 @@
+import ArgumentParser
+import CommandLineSupport
+import Dispatch
+import Glibc
+import LinuxSupport
+import ReachabilityOutbox
+
+/// The subcommands of `reachability` that need event loops, the TLS library or the database. `reachability` executes this program for them,
+/// so that it stays small and starts fast itself.
+@main
+struct ToolsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reachability",
+        subcommands: [
+            Check.self, Verdicts.self, UntilWorks.self, Serve.self, Download.self, OutboxCommand.self, Pin.self,
+            Trust.self,
+        ]
+    )
+
+    static func main() {
+        CommandProcess.begin()
+        switch CommandLine.arguments.dropFirst().first {
+        case "serve":
+            _ = Supervision.offer
+            // Not on the global queues, which never sleep.
+            Task(executorPreference: TaskQueue(label: "reachability.serve")) { await run() }
+        case "download", "outbox":
+            // write(2) reports a limit of the file's size as an error, too.
+            signal(SIGXFSZ, SIG_IGN)
+            Task { @MainActor in await run() }
+        case "pin", "trust":
+            enterNamespace()
+            Task { @MainActor in await run() }
+        default:
+            Task { @MainActor in await run() }
+        }
+        dispatchMain()
+    }
+
+    /// Runs the subcommand, and ends the process.
+    private static func run() async {
+        do {
+            try await CommandProcess.run(Self.self)
+        } catch {
+            CommandProcess.end(Self.self, (error as? OutboxError).map { ExitMessage($0) } ?? error)
+        }
+        Glibc.exit(0)
+    }
+
+    /// Enters the network namespace of `--netns` while the process has one thread. The result of parsing stays on this thread, so the
+    /// arguments are parsed again later.
+    private static func enterNamespace() {
+        do {
+            let command = try parseAsRoot()
+            if let query = command as? any ServerQuery { try query.options.enterNamespace() }
+        } catch {
+            CommandProcess.end(Self.self, error)
+        }
+    }
+}
