@@ -34,7 +34,6 @@ let asyncHTTPClient =
 let embeddedNIO = products("NIOEmbedded", from: "swift-nio")
 let inMemoryTracing = products("InMemoryTracing", from: "swift-distributed-tracing")
 let database = products("GRDB", from: "GRDB.swift")
-let configuration = products("TOMLKit", from: "TOMLKit", with: "Programs")
 let commandLine =
     products("ArgumentParser", from: "swift-argument-parser", with: "Programs")
     + products("Subprocess", from: "swift-subprocess", with: "Programs")
@@ -100,8 +99,7 @@ let libraries = [
     "NetworkReachability", "NetworkDiagnostics", "NetworkReachabilityTesting",
     "ServerTrust", "ServerTrustNIO", "ServerTrustAsyncHTTPClient",
     "ReachabilityRetry", "ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRequests", "ReachabilityAlamofire",
-    "ReachabilityOutbox", "ReachabilityObservability",
-    "ReachabilityChecks",
+    "ReachabilityOutbox", "ReachabilityObservability", "ReachabilityChecks",
 ]
 let programs = ["reachability", "reachability-tools", "reachability-fleet"]
 
@@ -177,7 +175,7 @@ let package = Package(
         .module(
             "Sources/Monitoring/ReachabilityService",
             ["ReachabilityLedger", "ReachabilityChecks", "ReachabilityRetry", "NetworkDiagnostics"] + trust + core,
-            logging + certificates + nio + database + configuration
+            logging + certificates + nio + database + products("TOMLKit", from: "TOMLKit", with: "Programs")
         ),
         .module(
             "Sources/Monitoring/ReachabilityServer",
@@ -200,7 +198,11 @@ let package = Package(
             settings: strict
         ),
         .module("Sources/Fleet/ReachabilityFleet", ["ReachabilityLedger", "ReachabilityChecks", "LinuxSupport"]),
-        .module("Sources/Fleet/ReachabilityFleetAgent", fleet + ["ServerTrust"] + core, certificates),
+        .module(
+            "Sources/Fleet/ReachabilityFleetAgent",
+            fleet + ["ReachabilityLedger", "ServerTrust"] + core,
+            certificates
+        ),
         .module(
             "Sources/Fleet/ReachabilityFleetHub",
             fleet + ["ReachabilityServer"] + service + core,

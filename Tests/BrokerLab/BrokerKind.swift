@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSupport
 package import MQTT
 
 /// A program that can be a test's broker.

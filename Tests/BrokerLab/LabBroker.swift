@@ -1,6 +1,6 @@
 import Foundation
-import LinuxSupport
-package import MQTT
+package import LinuxSupport
+import MQTT
 package import NetworkLab
 
 /// A broker of a test's own, on an address of the loopback that is nobody else's: a mosquitto, unless another is asked for.

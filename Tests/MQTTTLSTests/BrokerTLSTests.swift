@@ -1,5 +1,6 @@
 #if Fleet
 import BrokerLab
+import LinuxSupport
 import MQTT
 import NetworkLab
 import Testing

@@ -1,3 +1,5 @@
+package import LinuxSupport
+
 /// What a connection is made with.
 package struct BrokerOptions: Hashable, Sendable {
     /// Files in PEM. They are read for each connection, so that renewed ones are used.

@@ -15,16 +15,16 @@ extension AgentOptions {
         guard settings != nil || isWhole else {
             throw ExitMessage("say --broker, --site and --device, or --config with a file that has [fleet]", .usage)
         }
-        let site = arguments.site ?? settings?.place.site ?? ""
-        let device = arguments.device ?? settings?.place.device ?? ""
+        let site = arguments.site ?? settings?.site ?? ""
+        let device = arguments.device ?? settings?.device ?? ""
         guard let place = FleetPlace(site: site, device: device) else {
             throw ExitMessage("--site and --device are names of \(BrokerArguments.nameRule)", .usage)
         }
         let (broker, tls) = try BrokerArguments.read(
             arguments.broker ?? settings?.broker.description ?? "",
-            authority: arguments.authority ?? settings?.tls.authority,
-            certificate: arguments.certificate ?? settings?.tls.certificate,
-            key: arguments.key ?? settings?.tls.key
+            authority: arguments.authority ?? settings?.authority,
+            certificate: arguments.certificate ?? settings?.certificate,
+            key: arguments.key ?? settings?.key
         )
         self.init(broker: broker, tls: tls, place: place)
         jitter = try arguments.jitter?.value ?? settings?.jitter ?? jitter

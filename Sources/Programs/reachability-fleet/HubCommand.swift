@@ -8,6 +8,7 @@ import MQTT
 import NetworkReachability
 import ReachabilityFleet
 import ReachabilityFleetHub
+import ReachabilityLedger
 import ReachabilityService
 import ReachabilityServer
 #endif
@@ -142,7 +143,7 @@ extension HubOptions {
             certificate: arguments.certificate,
             key: arguments.key
         )
-        guard FleetPlace.isName(arguments.name) else {
+        guard FleetName.isValid(arguments.name) else {
             throw ExitMessage("--name is a name of \(BrokerArguments.nameRule)", .usage)
         }
         self.init(broker: address, tls: tls, name: arguments.name)

@@ -1,3 +1,5 @@
+import ReachabilityLedger
+
 /// Which machine it is: its site, and its name there.
 package struct FleetPlace: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let site: String
@@ -5,7 +7,7 @@ package struct FleetPlace: Hashable, Sendable, Comparable, CustomStringConvertib
 
     /// Nil where a name is none.
     package init?(site: String, device: String) {
-        guard Self.isName(site), Self.isName(device) else { return nil }
+        guard FleetName.isValid(site), FleetName.isValid(device) else { return nil }
         (self.site, self.device) = (site, device)
     }
 
@@ -13,22 +15,5 @@ package struct FleetPlace: Hashable, Sendable, Comparable, CustomStringConvertib
 
     package static func < (one: FleetPlace, other: FleetPlace) -> Bool {
         (one.site, one.device) < (other.site, other.device)
-    }
-
-    /// A name is a level of a topic, part of a file's name and the name in a certificate: 1 to 64 letters, digits, `.`, `_` and `-`,
-    /// the first of them a letter or digit.
-    package static func isName(_ text: String) -> Bool {
-        let bytes = text.utf8
-        guard (1...64).contains(bytes.count), let first = bytes.first, isLetterOrDigit(first) else { return false }
-        return bytes.allSatisfy { isLetterOrDigit($0) || ".-_".utf8.contains($0) }
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
     }
 }

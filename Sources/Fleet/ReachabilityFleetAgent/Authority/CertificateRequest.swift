@@ -1,7 +1,7 @@
 import Crypto
 import CryptoExtras
 import LinuxSupport
-import ReachabilityFleet
+import ReachabilityLedger
 import ServerTrust
 import SwiftASN1
 import X509
@@ -10,7 +10,7 @@ import X509
 package struct CertificateRequest: Sendable {
     /// The most bytes of one; those of RSA keys have some 2 KiB.
     package static let limit = 64 << 10
-    /// Which names there are, in words. That is the rule of ``FleetPlace``.
+    /// Which names there are, in words. That is the rule of `FleetName`.
     package static let nameRule = "1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit"
 
     private static let type = "CERTIFICATE REQUEST"
@@ -59,7 +59,7 @@ package struct CertificateRequest: Sendable {
     }
 
     /// Whether a machine may be called so.
-    package static func isName(_ text: String) -> Bool { FleetPlace.isName(text) }
+    package static func isName(_ text: String) -> Bool { FleetName.isValid(text) }
 
     /// A request for a name, in PEM.
     ///

@@ -1,3 +1,4 @@
+package import LinuxSupport
 package import MQTT
 
 /// What a hub is told of its broker.

@@ -1,12 +1,15 @@
-import LinuxSupport
-package import MQTT
-package import ReachabilityFleet
+package import LinuxSupport
+import ReachabilityLedger
 
-/// `[fleet]`: what the agent on this machine tells to which broker. The service itself does nothing with it.
+/// `[fleet]`: the settings of the agent on this machine, which reads them from here. The service ignores them.
 package struct FleetSettings: Hashable, Sendable {
     package let broker: BrokerAddress
-    package let place: FleetPlace
-    package var tls = BrokerOptions.TLS()
+    package let site: String
+    package let device: String
+    /// Files in PEM, for a broker with TLS.
+    package var authority: String?
+    package var certificate: String?
+    package var key: String?
     /// Nil for what is usual.
     package var jitter: Duration?
     package var refresh: Duration?
@@ -29,18 +32,16 @@ extension FleetSettings {
         }
         let names = ["site", "device"].map { key -> String? in
             guard let name = table.text(key) else { return nil }
-            if FleetPlace.isName(name) { return name }
+            if FleetName.isValid(name) { return name }
             table.complain(key, "it is 1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit")
             return nil
         }
         for key in ["broker", "site", "device"] where !table.has(key) { table.complain(key, "it is missing") }
-        let tls = BrokerOptions.TLS(
-            authority: table.text("authority"),
-            certificate: table.text("certificate"),
-            key: table.text("key")
-        )
-        if tls.key != nil, tls.certificate == nil { table.complain("key", "it goes with certificate") }
-        if let broker, !broker.isSecured, tls != .init() {
+        let authority = table.text("authority")
+        let certificate = table.text("certificate")
+        let key = table.text("key")
+        if key != nil, certificate == nil { table.complain("key", "it goes with certificate") }
+        if let broker, !broker.isSecured, [authority, certificate, key].contains(where: { $0 != nil }) {
             table.complain("broker", "authority, certificate and key are for a broker with TLS: mqtts://")
         }
         let jitter = table.duration("jitter", atLeast: .zero)
@@ -51,13 +52,14 @@ extension FleetSettings {
         for (index, word) in allow.enumerated() where !Self.commands.contains(word) {
             table.complain("allow[\(index + 1)]", "it is \(Self.commands.joined(separator: " or ")), not \"\(word)\"")
         }
-        guard let broker, let site = names[0], let device = names[1],
-            let place = FleetPlace(site: site, device: device)
-        else { return nil }
+        guard let broker, let site = names[0], let device = names[1] else { return nil }
         self.init(
             broker: broker,
-            place: place,
-            tls: tls,
+            site: site,
+            device: device,
+            authority: authority,
+            certificate: certificate,
+            key: key,
             jitter: jitter,
             refresh: refresh,
             willDelay: willDelay,

@@ -1,5 +1,4 @@
 import LinuxSupport
-import ReachabilityFleet
 package import ReachabilityLedger
 
 /// `[[notify]]`: who is told of outages, how, and of which.
@@ -180,7 +179,7 @@ extension NotifierSettings {
     private static func sites(_ table: TableReader) -> Set<String>? {
         guard let names = table.texts("sites") else { return nil }
         if names.isEmpty { table.complain("sites", "nothing would be told: without this key all sites are") }
-        for (index, name) in names.enumerated() where !FleetPlace.isName(name) {
+        for (index, name) in names.enumerated() where !FleetName.isValid(name) {
             table.complain("sites[\(index + 1)]", "it is the name of a site, not \"\(name)\"")
         }
         return Set(names)
