@@ -18,14 +18,14 @@ watch: dependencies ## Install what is missing, build, and watch the network at 
 
 # The build is not optimised: it takes half the time, and it is the one that `make test` uses.
 serve: dependencies ## Install what is missing, build, and run the monitoring service; prints its address. ARGS="..." are passed on.
-	@for product in reachability-serve reachability; do Scripts/swift-build --product $$product || exit; done
+	@for product in reachability-tools reachability; do Scripts/swift-build --product $$product || exit; done
 	@exec .build/debug/reachability serve $(ARGS)
 
 build: dependencies ## Build the optimised command.
 	@Scripts/build-release
 
 install: ## Install the command, manual pages and completions under $(DESTDIR)$(PREFIX); builds only what is missing.
-	@test -x $(BINARY) -a -x $(BINARY)-check -a -x $(BINARY)-download -a -x $(BINARY)-outbox -a -x $(BINARY)-serve -a -x $(BINARY)-trust || $(MAKE) --no-print-directory build
+	@test -x $(BINARY) -a -x $(BINARY)-tools || $(MAKE) --no-print-directory build
 	@Scripts/install-files $(BINARY) "$(DESTDIR)" "$(PREFIX)"
 
 uninstall: ## Remove what `make install` with the same DESTDIR and PREFIX has installed.
@@ -78,7 +78,7 @@ soak: build ## Compare the command with packets through random network trouble f
 nightly: ## Run everything that takes too long for every change: full counts, all sanitizers, packages, virtual machines.
 	@.ci/nightly
 
-check: dependencies ## Check that unsafe code stays in its room, and what a dependent package gets.
+check: dependencies ## Check that unsafe code stays in its modules, and what a dependent package gets.
 	@Scripts/check-unsafe
 	@Scripts/check-downstream
 

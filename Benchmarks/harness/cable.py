@@ -53,9 +53,9 @@ def measure(context: Context, folder: Path) -> dict:
 
 def _programs(folder: Path, server: str) -> list[_Program]:
     url = f"{server}/large"
-    session, tool = (shlex.quote(str(folder / name)) for name in ("RequestBenchmark", "reachability-download"))
+    session, tool = (shlex.quote(str(folder / name)) for name in ("RequestBenchmark", "reachability-tools"))
     programs = [_Program("ReachabilityRequests", f"exec {session} down session {url} file", "file.part")]
-    if (folder / "reachability-download").exists():
+    if (folder / "reachability-tools").exists():
         programs.append(_Program("reachability download", f"exec {tool} download --output file {url}", "file.part"))
     if shutil.which("curl"):
         for name, more in ("curl -C - --retry", ""), ("and --speed-time 2", " --speed-limit 1 --speed-time 2"):

@@ -36,7 +36,7 @@ modules:
 
 
 def measure(context: Context) -> dict:
-    program = context.binary.parent / "reachability-check" if context.binary else None
+    program = context.binary.parent / "reachability-tools" if context.binary else None
     if not program or not program.exists():
         return {"missing": "make build"}
     count = context.scaled(_COUNT)

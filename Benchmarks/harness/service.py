@@ -30,7 +30,7 @@ _WEB = ("--history", "none", "--listen", f"127.0.0.1:{PORT}")
 
 
 def measure(context: Context) -> dict:
-    program = context.binary.parent / "reachability-serve" if context.binary else None
+    program = context.binary.parent / "reachability-tools" if context.binary else None
     if not program or not program.exists():
         return {"missing": "make build"}
     with tempfile.TemporaryDirectory() as folder:

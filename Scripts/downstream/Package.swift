@@ -4,7 +4,7 @@ import PackageDescription
 
 let package = Package(
     name: "downstream",
-    dependencies: [.package(name: "network-reachability", path: "network-reachability", traits: ["Netlink"])],
+    dependencies: [.package(name: "network-reachability", path: "network-reachability", traits: [])],
     targets: [
         .executableTarget(
             name: "Downstream",
