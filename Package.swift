@@ -39,7 +39,6 @@ let commandLine =
     + products("Subprocess", from: "swift-subprocess", with: "Programs")
     + products("SystemPackage", from: "swift-system", with: "Programs")
 
-/// Modules that are often used together.
 let core = ["NetworkReachability", "Netlink", "LinuxSupport"]
 let retry = ["ReachabilityRetry", "LinuxSupport"]
 let trust = ["ServerTrustNIO", "ServerTrust"]
@@ -140,6 +139,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
         .module("Sources/System/LinuxSupport", ["CLinux"], settings: strict),
+        .systemLibrary(name: "CZlib", path: "Sources/System/CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .module("Sources/System/Compression", ["CZlib"], settings: strict),
 
         .systemLibrary(
             name: "CNetlink",
@@ -179,7 +180,7 @@ let package = Package(
         ),
         .module(
             "Sources/Monitoring/ReachabilityServer",
-            service + ["ReachabilityChecks", "NetworkDiagnostics"] + trust + core,
+            service + ["ReachabilityChecks", "NetworkDiagnostics", "Compression"] + trust + core,
             logging + certificates + nio,
             resources: [.embedInCode("API/openapi.json")]
         ),
@@ -190,7 +191,6 @@ let package = Package(
             pkgConfig: "libmosquitto",
             providers: [.apt(["libmosquitto-dev", "pkg-config"])]
         ),
-        // Without the trait Fleet, the client of libmosquitto is empty.
         .module(
             "Sources/Fleet/MQTT",
             ["LinuxSupport", "CLinux"],
