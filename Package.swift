@@ -88,7 +88,7 @@ extension Target {
         _ products: [Dependency] = [],
         exclude: [String] = []
     ) -> Target {
-        let modules = modules + core + ["NetworkReachabilityTesting", "NetworkLab", "TestSupport"]
+        let modules = modules + core + ["KernelLab", "NetworkReachabilityTesting", "NetworkLab", "TestSupport"]
         let dependencies = modules.map(Dependency.init(stringLiteral:)) + products
         return .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
     }
@@ -239,6 +239,7 @@ let package = Package(
         .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
         .support("NetworkLab", ["CNetworkLab", "Netlink", "LinuxSupport"]),
         .support("TestSupport", ["LinuxSupport"]),
+        .support("KernelLab", ["NetworkReachabilityTesting"] + core),
         .support("TrustForge", ["ServerTrust", "TestSupport"], certificates),
         .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust"], nio + certificates + embeddedNIO),
         .support("BrokerLab", ["MQTT", "NetworkLab", "LinuxSupport"]),
