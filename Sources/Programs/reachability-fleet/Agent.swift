@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineSupport
 
 #if Fleet
+import Glibc
 import LinuxSupport
 import MQTT
 import NetworkReachability
@@ -19,7 +20,7 @@ struct Agent: AsyncParsableCommand {
     func run() async throws {
         let options = try AgentOptions(arguments)
         let place = try AgentPlace(arguments, options.place)
-        let signals = LeaveSignals()
+        let signals = EndSignals(reloads: false)
         let agent = FleetAgent(
             options,
             broker: MosquittoBroker(),
@@ -31,7 +32,9 @@ struct Agent: AsyncParsableCommand {
             say: Self.say
         )
         if let warning = options.broker.warning { Self.say(warning) }
-        let leaving = Task { [reasons = signals.reasons] in for await reason in reasons { agent.leave(reason) } }
+        let leaving = Task { [numbers = signals.numbers] in
+            for await number in numbers { agent.leave(number == SIGINT ? "interrupted" : "stopped") }
+        }
         defer { leaving.cancel() }
         do { try await agent.run() } catch { throw ExitMessage(error) }
         withExtendedLifetime(signals) {}

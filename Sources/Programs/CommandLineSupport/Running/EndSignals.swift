@@ -1,29 +1,57 @@
-import Dispatch
+package import Dispatch
 import Glibc
 
-/// SIGINT and SIGTERM, which end a server, and SIGHUP where that is for reading the configuration again: waited for without a thread.
-package struct EndSignals {
-    private let signals: AsyncStream<CInt>
+/// Reports signals to a closure, from the return of the initializer until ``cancel()``.
+///
+/// Until then a signal has its former effect, so that none is lost while a program starts.
+package struct SignalSources {
     private let sources: [any DispatchSourceSignal]
 
-    /// From now on none of them ends the program by itself.
-    package init(reloads: Bool) {
-        let (signals, continuation) = AsyncStream.makeStream(of: CInt.self)
-        let queue = DispatchQueue(label: "reachability.signals")
-        self.signals = signals
-        sources = ([SIGINT, SIGTERM] + (reloads ? [SIGHUP] : [])).map { number in
-            _ = signal(number, SIG_IGN)
+    /// - Parameters:
+    ///   - queue: The queue that `handler` is called on.
+    ///   - handler: Receives the number of each signal.
+    package init(
+        _ numbers: [CInt],
+        onQueue queue: DispatchQueue = .global(),
+        _ handler: @escaping @Sendable (CInt) -> Void
+    ) {
+        sources = numbers.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { continuation.yield(number) }
+            let registered = DispatchSemaphore(value: 0)
+            source.setRegistrationHandler { registered.signal() }
+            source.setEventHandler { handler(number) }
             source.activate()
+            registered.wait()
             return source
         }
     }
 
-    /// Waits until SIGINT or SIGTERM has come, and calls `reload` for each SIGHUP until then.
+    /// Ends the reports.
+    package func cancel() {
+        for source in sources { source.cancel() }
+    }
+}
+
+/// SIGINT and SIGTERM, which end a server, and SIGHUP if it reads its configuration again.
+package struct EndSignals {
+    /// The numbers of the signals that were received.
+    package let numbers: AsyncStream<CInt>
+    private let sources: SignalSources
+
+    /// After this none of the signals ends the program.
+    package init(reloads: Bool) {
+        let (numbers, continuation) = AsyncStream.makeStream(of: CInt.self)
+        self.numbers = numbers
+        sources = SignalSources(
+            [SIGINT, SIGTERM] + (reloads ? [SIGHUP] : []),
+            onQueue: DispatchQueue(label: "reachability.signals")
+        ) { continuation.yield($0) }
+    }
+
+    /// Waits for SIGINT or SIGTERM, and calls `reload` for each SIGHUP until then.
     package func wait(reload: @Sendable @escaping () -> Void) async {
         let queue = DispatchQueue(label: "reachability.reload")
-        for await number in signals {
+        for await number in numbers {
             guard number == SIGHUP else { return }
             queue.async(execute: reload)
         }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import Dispatch
 import Glibc
 import LinuxSupport
 import NetworkReachability
@@ -121,16 +120,10 @@ struct VerdictLine {
 
 /// Ends the program when it is told to. Lines are written whole, by one system call each, so nothing is left to flush.
 private final class EndSignals {
-    private let sources: [any DispatchSourceSignal]
+    private let sources: SignalSources
 
-    /// - Parameter status: what it ends with, by the number of the signal.
+    /// - Parameter status: Returns the exit status for the number of a signal.
     init(_ status: @escaping @Sendable (Int32) -> Int32) {
-        sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { exit(status(number)) }
-            source.resume()
-            return source
-        }
+        sources = SignalSources([SIGINT, SIGTERM]) { exit(status($0)) }
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import Dispatch
 import Glibc
 import LinuxSupport
 import ReachabilityHTTP
@@ -14,7 +13,7 @@ final class DownloadEnd {
     private enum Cause { case signal(CInt), deadline }
 
     private let cause: Locked<Cause?>
-    private let sources: [any DispatchSourceSignal]
+    private let sources: SignalSources
     private let clock: Task<Void, Never>?
 
     /// - Parameters:
@@ -27,13 +26,7 @@ final class DownloadEnd {
             cause.withLock { cause in if cause == nil { cause = new } }
             cancel()
         }
-        sources = [SIGINT, SIGTERM].map { number in
-            _ = signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { end(.signal(number)) }
-            source.activate()
-            return source
-        }
+        sources = SignalSources([SIGINT, SIGTERM]) { end(.signal($0)) }
         clock = deadline.map { deadline in
             Task {
                 do { try await Task.sleep(for: deadline) } catch { return }

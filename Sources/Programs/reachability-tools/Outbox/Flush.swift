@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import Dispatch
 import Glibc
 import LinuxSupport
 import ReachabilityHTTP
@@ -72,14 +71,8 @@ private enum EndSignals {
     static func cancelling<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value
     {
         let task = Task { try await work() }
-        let sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { task.cancel() }
-            source.activate()
-            return source
-        }
-        defer { for source in sources { source.cancel() } }
+        let sources = SignalSources([SIGINT, SIGTERM]) { _ in task.cancel() }
+        defer { sources.cancel() }
         return try await task.value
     }
 }
