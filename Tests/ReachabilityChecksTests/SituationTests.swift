@@ -148,7 +148,7 @@ struct SituationTests {
             "the gateway of a silent family was not probed",
             .degraded,
             .ipv4Broken,
-            dead.over(.ipv6).verified()
+            none.hop(.silent).anchor(.silent).over(.ipv6).verified()
         ),
         row(
             17,
@@ -572,9 +572,9 @@ struct SituationTests {
         ),
         row(
             10,
-            "silence of a gateway that may not be sent an echo",
-            .inconclusive,
-            .notPermitted,
+            "silence of a gateway that may not be sent an echo, and sends no reset",
+            .gateway,
+            .silent,
             dead.gateway(.silent).gateway(.skipped(.notPermitted))
         ),
         row(

@@ -16,16 +16,7 @@ enum GatewayStage {
             let text = "\(name) does not answer on the link"
             return Finding(.gateway, .neighbourFailed, view.evidence.silence, text, givenUp + resolving)
         }
-        let text = "\(name) is silent, and so is all behind it"
-        // Routers limit the rate of their ICMP errors, and packet filters drop connections: without an echo, silence shows nothing.
-        let mayEcho = !view.evidence.valid.contains {
-            $0.kind == .gateway && $0.request.binding.family == view.family && $0.outcome == .skipped(.notPermitted)
-        }
-        guard mayEcho else {
-            let text = "\(text), but this user may not send \(name) an echo"
-            return Finding(.inconclusive, .notPermitted, .suspected, text, asked)
-        }
-        return Finding(.gateway, .silent, view.evidence.silence, text, asked)
+        return Finding(.gateway, .silent, view.evidence.silence, "\(name) is silent, and so is all behind it", asked)
     }
 }
 
