@@ -112,9 +112,9 @@ import Testing
         ])
         let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
         let text = try Self.page(world, "/incidents/\(id)")
-        // A margin of 2 s on both sides of 20 s.
-        #expect(text.contains("<rect class=\"s-us\" x=\"8.3333%\""))
-        #expect(text.components(separatedBy: "class=\"s-up\" x=").count == 4)
+        // A margin of 2 s on both sides of 20 s, in 700 columns.
+        #expect(text.contains("<path class=\"s-us\" fill=\"url(#p-us)\" d=\"m58 0h292"))
+        #expect(text.contains("<path class=\"s-up\" d=\"m0 0h58v26h-58zm350 0h29v26h-29zm292 0h58v26h-58z\"/>"))
     }
 
     @Test func `who is told, and how that goes, is told`() throws {
