@@ -4,7 +4,7 @@
 /// |---|---|---|
 /// | ``noPath(_:)``, ``notConnected(_:)``, ``heldBack(_:)`` | never sent | begun again when that makes sense |
 /// | ``unsent(_:)`` | never sent | retried |
-/// | ``sent(_:)`` | may have been processed, or that of no retry if the cause is not retried | as the policy says |
+/// | ``sent(_:)`` | may have been processed; not retried if the cause is not retried | as the policy says |
 /// | ``sourceAddressLost(_:)``, ``pathInterrupted`` | may have been processed | as the policy says |
 /// | ``refused(status:_:)`` | answered | the retrier decides |
 /// | ``bodyNotReplayable(_:)``, ``adapterFailed(_:)`` | not retried | the request ends |
