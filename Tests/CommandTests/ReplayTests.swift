@@ -14,7 +14,7 @@ import Testing
         #expect(result == CommandResult(status: 0, output: output, errors: ""))
     }
 
-    @Test func `a file that is cut off or damaged is played up to there`() async throws {
+    @Test func `a file that is cut off or damaged is played up to the last whole turn`() async throws {
         let directory = try RecordingDirectory()
         let whole = Array(try Data(contentsOf: URL(fileURLWithPath: "\(Self.recordings)/links.nlrec")))
         let output = try await Command.run(["replay", "\(Self.recordings)/links.nlrec"]).output

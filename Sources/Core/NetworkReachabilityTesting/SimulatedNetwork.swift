@@ -144,12 +144,13 @@ private final class SimulatedConnection: KernelConnection {
 
     private func route(_ query: RouteQuery) -> Result<Route, SystemError> {
         let isIPv4 = query.destination.family == .ipv4
-        if query.destination.isLoopback {
+        let path = network.path(to: query.destination)
+        if query.destination.isLoopback || path == .reachable(.loopback) {
             let hop = NextHop(interface: SimulatedLink.loopback.link.index)
             return .success(Route(kind: .local, nextHops: [hop], source: query.destination))
         }
         let link: SimulatedLink
-        switch network.path(to: query.destination) {
+        switch path {
         case .reachable(let type): link = SimulatedLink.all.first { $0.type == type } ?? .loopback
         case .noCarrier: link = .unplugged
         case .prohibited: return .failure(.accessDenied)
@@ -183,7 +184,7 @@ private struct SimulatedLink: Sendable {
             hardware: LinkHardware(deviceType: "wwan", driver: "wwan")
         ),
         SimulatedLink(6, "veth0", .wiredVirtual, kind: "veth"), SimulatedLink(7, "tun0", .tunnel, .none, kind: "tun"),
-        SimulatedLink(8, "dummy0", .other, kind: "dummy"),
+        SimulatedLink(8, "caif0", .other, kind: "caif"),
     ]
 
     private init(

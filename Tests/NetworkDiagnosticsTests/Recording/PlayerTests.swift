@@ -70,6 +70,19 @@ import Testing
         #expect(state.take(.request([2])) == nil)
     }
 
+    @Test func `a turn that may lack answers is not played`() throws {
+        let turns = [Record(.start, at: .seconds(20)), Record(.wake, at: .seconds(30))]
+        func times(_ bytes: [UInt8]) throws -> [Duration] { RecordedTurns(try Recording(bytes)).turns.map(\.time) }
+        let whole = SampleRecording.bytes(of: turns + [Record(.end, "", "on demand", at: .seconds(31))])
+        #expect(try times(whole) == [.seconds(10), .seconds(20), .seconds(30)])
+        let limited = SampleRecording.bytes(of: turns + [Record(.end, "", Note.limit, at: .seconds(31))])
+        #expect(try times(limited) == [.seconds(10), .seconds(20)])
+        // After a whole record, and within the next.
+        let count = SampleRecording.bytes(of: turns).count
+        #expect(try times(Array(whole.prefix(count))) == [.seconds(10), .seconds(20), .seconds(30)])
+        #expect(try times(Array(whole.prefix(count + 9))) == [.seconds(10), .seconds(20)])
+    }
+
     @Test func `a clock that is set changes the time of the lines from then on`() throws {
         var state = Player.State(try SampleRecording.everything)
         var moments: [RecordedMoment] = []

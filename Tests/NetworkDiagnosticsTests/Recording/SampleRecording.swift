@@ -43,7 +43,7 @@ enum SampleRecording {
         Record(.clock, "", "1700000100000000000 99000000000", at: .seconds(17)),
         Record(.wake, at: .seconds(17)),
         Record(.namesChanged, at: .seconds(18)),
-        Record(.end, "", "at its limit", at: .seconds(19)),
+        Record(.end, "", "on demand", at: .seconds(19)),
     ]
 
     static func bytes(of records: [Record]) -> [UInt8] {

@@ -40,7 +40,7 @@ enum CaptureBlock {
 
     static func journal(_ fields: [(name: String, value: String)]) -> [UInt8] {
         let lines = Array(fields.map { "\($0.name)=\($0.value)\n" }.joined().utf8)
-        return block(journal, (lines + Array("CRC32=\(Checksum.of(lines))\n".utf8)).padded)
+        return block(journal, (lines + Array("CRC32=\(Checksum.of(lines).hexadecimal)\n".utf8)).padded)
     }
 
     private static func option(_ code: UInt16, _ value: [UInt8]) -> [UInt8] {
@@ -97,6 +97,14 @@ extension FixedWidthInteger {
     var inMemory: [UInt8] {
         let number = littleEndian
         return (0..<(Self.bitWidth / 8)).map { UInt8(truncatingIfNeeded: number >> Self(8 * $0)) }
+    }
+}
+
+extension UInt32 {
+    /// Eight digits.
+    var hexadecimal: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
     }
 }
 

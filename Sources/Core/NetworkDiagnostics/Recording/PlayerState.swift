@@ -55,6 +55,8 @@ struct RecordedTurns {
             case .note(let note): add(note, at: clock, &burst)
             }
         }
+        // The last turn may lack answers, without which it would lead to another status.
+        if recording.endsInTurn, turns.count > 1 { turns.removeLast() }
     }
 
     private mutating func add(_ note: Note, at clock: RecordedMoment, _ burst: inout EventBurst) {

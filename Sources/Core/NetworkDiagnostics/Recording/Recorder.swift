@@ -111,7 +111,7 @@ package final class Recorder: Sendable {
             if state.hasEnded { return }
             let bytes = records.reduce(into: [UInt8]()) { $0 += state.encoder.bytes(of: redactor?.redacted($1) ?? $1) }
             if bytes.count > state.room {
-                end("at its limit", &state)
+                end(Note.limit, &state)
                 reachedLimit()
             } else {
                 state.room -= bytes.count

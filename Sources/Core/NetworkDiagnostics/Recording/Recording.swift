@@ -66,6 +66,9 @@ package struct Note: Hashable, Sendable {
         }
     }
 
+    /// The value of an end at the limit.
+    static let limit = "at its limit"
+
     package var kind: Kind
     package var subject: String
     package var value: String
@@ -221,6 +224,9 @@ package struct Recording: Sendable {
         /// Bytes from the beginning of the file to the record that is damaged.
         package var offset: Int
         package var cause: String
+
+        /// The cause for a file that ends after a whole record.
+        static let early = "it ends before it was finished"
     }
 
     /// The reason that a file is not a recording.
@@ -253,6 +259,11 @@ package struct Recording: Sendable {
         records = Array(reader.records.dropFirst(count))
     }
 
+    /// Whether the end may have been within a turn.
+    var endsInTurn: Bool {
+        damage.map { $0.cause != Damage.early } ?? (records.last?.note?.value == Note.limit)
+    }
+
     /// The bytes of a file with the same content. A recording that is damaged becomes one that ends early.
     package var bytes: [UInt8] {
         var encoder = RecordingEncoder(header)
@@ -276,7 +287,7 @@ private struct RecordReader {
             let offset = blocks.offset
             do throws(CaptureFailure) {
                 guard let block = try blocks.next() else {
-                    return Recording.Damage(offset: offset, cause: "it ends before it was finished")
+                    return Recording.Damage(offset: offset, cause: Recording.Damage.early)
                 }
                 try take(block)
             } catch {

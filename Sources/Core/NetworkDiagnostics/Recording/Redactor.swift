@@ -99,8 +99,7 @@ package struct Redactor: Sendable {
     }
 
     private func digits(_ text: String) -> String {
-        let digits = String(UInt32(truncatingIfNeeded: hash.hash(Array(text.utf8))), radix: 16)
-        return String(repeating: "0", count: 8 - digits.count) + digits
+        UInt32(truncatingIfNeeded: hash.hash(Array(text.utf8))).hexadecimal
     }
 }
 
