@@ -9,9 +9,12 @@ import Testing
     @Test func `it sleeps while nothing happens, also after an outage and questions`() async throws {
         let directory = try ScratchDirectory()
         let lab = try await ServeLab.start(history: directory.file("history.sqlite"), in: directory)
-        try await lab.uplink.ip("link set u0 down")
+        try await lab.uplink.ip("link set far down")
         #expect(try await eventually { try await !lab.outages().isEmpty })
         for path in ["/", "/outages", "/metrics", "/v1/status"] { _ = try await lab.get(path) }
+        // The history marks an outage that lasts every ten seconds.
+        try await lab.uplink.ip("link set far up")
+        #expect(try await eventually { try await lab.outages().allSatisfy { $0.end != nil } })
         // A timer of a second would never let it.
         try await ThreadActivity(of: lab.command.identifier).waitForRest()
         #expect(try await lab.end() == 0)
