@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import LinuxSupport
 import ReachabilityRetry
 
 extension URLSession {
@@ -70,5 +71,157 @@ extension ClientAnswer {
             hasDeclined && name == "Location" ? nil : response?.value(forHTTPHeaderField: name)
         }
         self.init(answer, head)
+    }
+}
+
+extension URLSession {
+    /// Runs a task of one attempt with a delegate of its own, which the asynchronous functions on Linux do not ask; it is cancelled with the task it
+    /// is called in.
+    ///
+    /// - Parameters:
+    ///   - watch: Keeps redirects from being followed.
+    ///   - make: Makes the task, which ends with its argument.
+    func run<Value: Sendable>(
+        _ watch: RedirectWatch,
+        _ make: (@escaping @Sendable (Value?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
+    ) async throws -> (Value, URLResponse) {
+        let state = Locked<(task: URLSessionTask?, isCancelled: Bool)>((nil, false))
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let task = make { value, response, error in
+                    guard let value, let response else {
+                        return continuation.resume(throwing: error ?? URLError(.badServerResponse))
+                    }
+                    continuation.resume(returning: (value, response))
+                }
+                task.delegate = watch
+                let isCancelled = state.withLock { state in
+                    state.task = task
+                    return state.isCancelled
+                }
+                task.resume()
+                if isCancelled { task.cancel() }
+            }
+        } onCancel: {
+            let task = state.withLock { state in
+                state.isCancelled = true
+                return state.task
+            }
+            task?.cancel()
+        }
+    }
+
+    /// As ``run(_:_:)``, with the file kept that a download is put into.
+    func runDownload(_ request: URLRequest, _ watch: RedirectWatch) async throws -> (URL, URLResponse) {
+        try await run(watch) { end in
+            downloadTask(with: request) { file, response, error in
+                guard let file else { return end(nil, response, error) }
+                let kept = FileManager.default.temporaryDirectory.appendingPathComponent(
+                    "download-\(UUID().uuidString)"
+                )
+                do {
+                    try FileManager.default.moveItem(at: file, to: kept)
+                    end(kept, response, error)
+                } catch {
+                    end(nil, response, error)
+                }
+            }
+        }
+    }
+}
+
+/// Stands before the session's delegate for one task: a redirect ends the task and is its answer, for where it leads is a request of its
+/// own. All else is the session's delegate's, if it has one; it also says whether a redirect is to be followed.
+final class RedirectWatch: NSObject, URLSessionTaskDelegate {
+    private let inner: (any URLSessionTaskDelegate)?
+    private let state = Locked(false)
+
+    init(before inner: (any URLSessionTaskDelegate)?) {
+        self.inner = inner
+    }
+
+    /// Whether the session's delegate does not want a redirect to be followed.
+    var hasDeclined: Bool { state.withLock { $0 } }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let inner else { return completionHandler(nil) }
+        inner.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) {
+            [state] answer in
+            state.withLock { $0 = answer == nil }
+            completionHandler(nil)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard let inner else { return completionHandler(.performDefaultHandling, nil) }
+        inner.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard let inner else { return completionHandler(task.originalRequest?.httpBodyStream) }
+        inner.urlSession(session, task: task, needNewBodyStream: completionHandler)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        inner?.urlSession(
+            session,
+            task: task,
+            didSendBodyData: bytesSent,
+            totalBytesSent: totalBytesSent,
+            totalBytesExpectedToSend: totalBytesExpectedToSend
+        )
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        inner?.urlSession(session, task: task, didCompleteWithError: error)
+    }
+}
+
+extension URLRequest {
+    /// As adapters see it.
+    var plain: PlainRequest {
+        let fields = (allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
+        return PlainRequest(
+            method: RequestMethod(rawValue: httpMethod ?? "GET"),
+            url: url?.absoluteString ?? "",
+            fields: fields.map { PlainRequest.Field(name: $0.key, value: $0.value) }
+        )
+    }
+
+    /// The request of a hop, as an adapter wants it.
+    ///
+    /// - Throws: `URLError.badURL` where its URL is none.
+    func adapted(to hop: RedirectHop, timeout: Duration?) throws -> URLRequest {
+        let plain = hop.traced
+        guard let url = URL(string: plain.url) else { throw URLError(.badURL) }
+        var request = self
+        if !hop.hasBody { (request.httpBody, request.httpBodyStream) = (nil, nil) }
+        request.url = url
+        request.httpMethod = plain.method.rawValue
+        request.allHTTPHeaderFields = nil
+        for field in plain.fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
+        if let timeout { request.timeoutInterval = timeout / .seconds(1) }
+        return request
     }
 }

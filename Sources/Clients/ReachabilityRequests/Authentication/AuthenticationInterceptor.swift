@@ -136,3 +136,137 @@ extension AuthenticationInterceptor.RefreshWindow {
     /// A window of a day is as good as one for ever, and does not overflow; one that is no number is none.
     fileprivate var duration: Duration { interval > 0 ? .seconds(min(interval, 86_400)) : .zero }
 }
+
+/// What lets requests in, such as a token. The protocol and its uses are Alamofire 5's.
+public protocol AuthenticationCredential: Sendable {
+    /// Whether it is to be replaced before the next request is sent with it, because it will expire soon, for example.
+    var requiresRefresh: Bool { get }
+}
+
+/// Puts credentials into requests, knows whether a request was refused because of them, and fetches new ones. It is asked from any thread.
+public protocol Authenticator: AnyObject, Sendable {
+    /// The kind of credential.
+    associatedtype Credential: AuthenticationCredential
+
+    /// Puts the credential into a request.
+    func apply(_ credential: Credential, to urlRequest: inout PlainRequest)
+
+    /// Fetches another credential, and calls `completion` with it or with an error; only the first call counts. All requests that need it
+    /// wait for this call, each until its deadline.
+    func refresh(
+        _ credential: Credential,
+        for session: Session,
+        completion: @escaping @Sendable (Result<Credential, any Error>) -> Void
+    )
+
+    /// Whether the request was refused because of its credential: by a status of 401, for example.
+    func didRequest(
+        _ urlRequest: PlainRequest,
+        with response: ResponseHead,
+        failDueToAuthenticationError error: any Error
+    ) -> Bool
+
+    /// Whether the request was sent with this credential. One that was sent with another is sent again, and nothing is fetched.
+    func isRequest(_ urlRequest: PlainRequest, authenticatedWith credential: Credential) -> Bool
+}
+
+/// Why there is no credential.
+public enum AuthenticationError: Error, Hashable, Sendable {
+    /// There was none to begin with.
+    case missingCredential
+    /// It has been refreshed too often in the window of time, see ``AuthenticationInterceptor/RefreshWindow``.
+    case excessiveRefresh
+}
+
+extension AuthenticationError: CustomStringConvertible {
+    /// What was wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .missingCredential: "there is no credential; set AuthenticationInterceptor.credential"
+        case .excessiveRefresh: "the credential was refreshed too often; the server seems to refuse each new one"
+        }
+    }
+}
+
+/// The credential, and who waits for another. A value without locks and calls: what is to be done is what its functions return.
+struct RefreshState<Credential: AuthenticationCredential>: Sendable {
+    /// Called when the refresh has ended.
+    typealias Waiting = @Sendable (Result<Void, any Error>) -> Void
+
+    /// What is to be done about a request.
+    enum Step {
+        /// It is called when the refresh under way has ended.
+        case wait
+        /// The same, and this refresh is to be made.
+        case refresh(Credential, number: Int)
+        /// The credential has changed meanwhile.
+        case lookAgain
+        case use(Credential)
+        case missing
+    }
+
+    private(set) var credential: Credential?
+    /// Changes with the credential.
+    private(set) var version = 0
+    /// Which refresh is under way; nil for none.
+    private var underWay: Int?
+    private var refreshes = 0
+    /// When refreshes were made, as long as they count.
+    private var times: [Duration] = []
+    private var waiting: [Waiting] = []
+
+    init(credential: Credential?) { self.credential = credential }
+
+    mutating func set(_ credential: Credential?) {
+        self.credential = credential
+        version += 1
+    }
+
+    /// - Parameters:
+    ///   - isOld: Whether the credential of that version wants to be refreshed.
+    ///   - again: Called after a refresh.
+    mutating func adapt(isOld: Bool, in version: Int, _ again: @escaping Waiting) -> Step {
+        if underWay != nil {
+            waiting.append(again)
+            return .wait
+        }
+        guard self.version == version else { return .lookAgain }
+        guard let credential else { return .missing }
+        return isOld ? begin(credential, again) : .use(credential)
+    }
+
+    /// After a request with the credential of that version was refused.
+    mutating func retry(in version: Int, _ again: @escaping Waiting) -> Step {
+        guard self.version == version, let credential else { return .lookAgain }
+        guard underWay == nil else {
+            waiting.append(again)
+            return .wait
+        }
+        return begin(credential, again)
+    }
+
+    private mutating func begin(_ credential: Credential, _ again: @escaping Waiting) -> Step {
+        waiting.append(again)
+        refreshes += 1
+        underWay = refreshes
+        return .refresh(credential, number: refreshes)
+    }
+
+    /// Whether another refresh may be made, which then counts.
+    mutating func mayRefresh(at now: Duration, _ limit: Int?, in window: Duration?) -> Bool {
+        guard let limit, let window else { return true }
+        times.removeAll { $0 <= now - window }
+        guard times.count < limit else { return false }
+        times.append(now)
+        return true
+    }
+
+    /// Takes what a refresh has brought, and returns who is to be told. Only the first end of a refresh counts.
+    mutating func finish(_ number: Int, _ result: Result<Credential, any Error>) -> [Waiting] {
+        guard underWay == number else { return [] }
+        underWay = nil
+        if case .success(let credential) = result { set(credential) }
+        defer { waiting = [] }
+        return waiting
+    }
+}

@@ -151,3 +151,121 @@ extension Session {
         )
     }
 }
+
+extension Session {
+    /// Asks for the rest again and again, as long as something more came each time.
+    func download(
+        _ request: OutgoingRequest,
+        _ checks: Locked<Validator>,
+        _ interceptor: (any RequestInterceptor)?,
+        _ partial: PartialDownload,
+        _ fileChecks: Locked<[FileValidation]>,
+        replacing: Bool
+    ) async -> Answer {
+        let began = ContinuousClock.now
+        defer { partial.leave() }
+        var attempts: [RetryAttempt] = []
+        var hasStartedOver = false
+        var answer: Answer
+        while true {
+            let size = partial.size
+            answer = await send(partial.askForRest(in: request), checks, interceptor, into: partial)
+            attempts += answer.metrics.attempts
+            if Task.isCancelled { answer.error = .explicitlyCancelled }
+            do throws(RequestError) {
+                guard let error = answer.error else {
+                    for check in fileChecks.withLock({ $0 }) { try await partial.check(by: check) }
+                    try partial.check(answer, of: request, by: checks.withLock { $0 })
+                    if Task.isCancelled { throw .explicitlyCancelled }
+                    try partial.finish(replacing: replacing)
+                    break
+                }
+                if case .downloadInterrupted(let cause) = error,
+                    case .startOver(let reason) = cause as? DownloadFailure,
+                    !hasStartedOver
+                {
+                    hasStartedOver = true
+                    try partial.startOver(because: reason)
+                } else if !(error.mayGoOn && partial.isResumable && partial.size > size) {
+                    break
+                }
+            } catch {
+                answer.error = error
+                break
+            }
+        }
+        answer.metrics.attempts = attempts
+        answer.metrics.receivedBytes = partial.received
+        answer.metrics.duration = began.duration(to: .now)
+        return answer
+    }
+}
+
+extension RequestError {
+    /// Whether the rest may come when it is asked for.
+    fileprivate var mayGoOn: Bool {
+        switch self {
+        case .sessionTaskFailed: true
+        case .downloadInterrupted(let cause): (cause as? DownloadFailure)?.mayGoOn == true
+        default: false
+        }
+    }
+}
+
+/// How much of a file is here.
+public struct DownloadProgress: Hashable, Sendable {
+    /// How many bytes are written. It becomes less where the download starts over.
+    public internal(set) var completed: Int64
+    /// How many the whole file has; nil where the server does not say.
+    public internal(set) var total: Int64?
+    /// Whether nothing is asked for until the network is back.
+    public internal(set) var isWaitingForNetwork = false
+    /// How often what was here was thrown away, and fetched anew.
+    public internal(set) var restarts = 0
+    /// Why that was done last, in a few words of ours; nil where it was not done.
+    public internal(set) var restartReason: String?
+}
+
+/// What came of a download.
+public struct DownloadResponse: Sendable {
+    /// The request as the caller made it.
+    public let request: OutgoingRequest
+    /// The last answer; nil where there was none.
+    public let response: ResponseHead?
+    /// How long it took, and every attempt.
+    public let metrics: RequestMetrics
+    /// The path of the file, or why there is none.
+    public let result: Result<String, RequestError>
+
+    /// Why there is no file; nil where there is one.
+    public var error: RequestError? { if case .failure(let error) = result { error } else { nil } }
+}
+
+/// What a server did that makes no file.
+enum DownloadFailure: Error, CustomStringConvertible {
+    case brokenOff(any Error)
+    case tooLong(Int64)
+    case tooShort(Int64, of: Int64)
+    case unexpectedPart
+    case startOver(String)
+
+    var description: String {
+        switch self {
+        case .brokenOff(let error): "the connection broke off: \(error)"
+        case .tooLong(let total): "the server promised \(total) bytes and sends more"
+        case .tooShort(let size, let total): "the server promised \(total) bytes and ended after \(size)"
+        case .unexpectedPart: "the server sends a part of the file where all of it was asked for"
+        case .startOver(let reason): "what is here cannot be gone on with: \(reason)"
+        }
+    }
+}
+
+extension DownloadFailure {
+    /// Whether the rest may come when it is asked for.
+    var mayGoOn: Bool {
+        switch self {
+        case .brokenOff, .tooShort: true
+        case .tooLong, .unexpectedPart, .startOver: false
+        }
+    }
+}

@@ -1,3 +1,6 @@
+public import FoundationEssentials
+import LinuxSupport
+import ReachabilityHTTP
 public import ReachabilityRetry
 
 /// Why a request has no result. The cases have Alamofire's names wherever the meaning is the same.
@@ -141,4 +144,204 @@ extension RequestError {
     public var attempts: [RetryAttempt] {
         if case .sessionTaskFailed(let error as RetryError) = self { error.attempts } else { [] }
     }
+}
+
+extension RequestError {
+    /// The result of a request that ended without an answer.
+    init(_ error: RetryError) {
+        guard error.ending != .cancelled else {
+            self = .explicitlyCancelled
+            return
+        }
+        self = error.lastError.flatMap { RequestError(ownFailure: $0) } ?? .sessionTaskFailed(error: error)
+    }
+
+    /// The failure of one attempt, as retriers get it.
+    init(attemptError error: any Error) {
+        self =
+            switch error {
+            case let failure as StatusFailure:
+                .responseValidationFailed(reason: .unacceptableStatusCode(code: failure.status))
+            case AttemptError.unsent(let cause): .sessionTaskFailed(error: cause)
+            default: RequestError(ownFailure: error) ?? .sessionTaskFailed(error: error)
+            }
+    }
+
+    /// A failure that has a case of its own; nil for one of the network or the client.
+    private init?(ownFailure failure: any Error) {
+        switch failure {
+        case let failure as InvalidRequest: self.init(failure)
+        case AttemptError.adapterFailed(let cause):
+            self =
+                switch cause {
+                case let cause as InvalidRequest: RequestError(cause)
+                case let cause as RequestError: cause
+                default: .requestAdaptationFailed(error: cause)
+                }
+        case AttemptError.refused(_, let cause):
+            let reason = ResponseValidationFailureReason.customValidationFailed(error: cause)
+            self = cause as? RequestError ?? .responseValidationFailed(reason: reason)
+        case let failure as RequestError: self = failure
+        default: return nil
+        }
+    }
+
+    init(_ failure: InvalidRequest) {
+        self =
+            switch failure {
+            case .method(let text): .invalidMethod(text)
+            case .header(let name): .invalidHeader(name: name)
+            }
+    }
+}
+
+/// What retriers ask of an error: of ``RequestError/sessionTaskFailed(error:)`` the error below it decides.
+extension RequestError: RetryableError {
+    /// The stage of the attempt that failed last; nil if the error is not one of the network.
+    public var failureStage: FailureStage? { networkError?.failureStage }
+
+    /// Whether a connection in use was lost.
+    public var isConnectionLost: Bool { networkError?.isConnectionLost ?? false }
+
+    /// The reason why no connection was made.
+    public var connectionFailure: ConnectionFailure? { networkError?.connectionFailure }
+
+    private var networkError: (any RetryableError)? {
+        guard case .sessionTaskFailed(let error) = self else { return nil }
+        return ((error as? RetryError)?.lastError ?? error) as? any RetryableError
+    }
+}
+
+extension RequestError: CustomStringConvertible {
+    /// One sentence for logs: what was tried, and what was said. Text of servers is made safe to show.
+    public var description: String {
+        switch self {
+        case .createUploadableFailed(let error): "what is to be uploaded cannot be read: \(error)"
+        case .downloadedFileMoveFailed(let error, let source, let destination):
+            "\(source.printable) is whole, but could not become \(destination.printable): \(error)"
+        case .downloadedFileWriteFailed(let error, let path): "\(path.printable) cannot be written: \(error)"
+        case .downloadBusy(let path): "another download to \(path.printable) is under way"
+        case .downloadInterrupted(let error): "the download was ended: \(error)"
+        case .fileExists(let path): "\(path.printable) is there already; remove it, or have it replaced"
+        case .explicitlyCancelled: "the request was cancelled"
+        case .invalidURL(let url): "\(url.printable) is no URL of http or https with a host"
+        case .invalidMethod(let method): "\(method.printable) is no method of HTTP"
+        case .invalidHeader(let name): "the header field \(name.printable) has a name or a value that cannot be sent"
+        case .multipartEncodingFailed(let reason): "the form cannot be sent: \(reason)"
+        case .parameterEncodingFailed(.jsonEncodingFailed(let error)):
+            "the parameters cannot be written as JSON: \(String(describing: error).printable)"
+        case .parameterEncoderFailed(.encoderFailed(let error)):
+            "the parameters cannot be encoded: \(String(describing: error).printable)"
+        case .requestAdaptationFailed(let error): "an adapter refused the request: \(error)"
+        case .requestRetryFailed(let error, let original):
+            "a retrier ended the request: \(error); it had failed with: \(original)"
+        case .responseValidationFailed(let reason): "the answer was not accepted: \(reason)"
+        case .responseSerializationFailed(let reason): "the answer could not be read: \(reason)"
+        case .streamTaken: "somebody reads this answer already, and it comes only once"
+        case .sessionTaskFailed(let error as RetryError): Self.text(error)
+        case .sessionTaskFailed(let error): "cannot get an answer: \(FailureWords.text(error).printable)"
+        }
+    }
+
+    private static func text(_ error: RetryError) -> String {
+        let cause = error.lastError.map { FailureWords.text($0).printable } ?? error.ending.rawValue
+        let attempts = error.attempts.count > 1 ? " (\(error.attempts.count) attempts)" : ""
+        return "cannot get an answer from \(error.target): \(cause)\(attempts)"
+    }
+}
+
+extension RequestError.MultipartEncodingFailureReason: CustomStringConvertible {
+    /// A few words.
+    public var description: String {
+        switch self {
+        case .bodyPartFileNotReachable(let path): "\(path.printable) is no file that can be read"
+        case .bodyPartFileSizeChanged(let path, let before, let now):
+            "\(path.printable) had \(before) bytes and has \(now) now; send it again when it is at rest"
+        case .inMemoryLimitExceeded(let bytes, let limit):
+            "it has \(bytes) bytes, \(limit) may be kept in memory; send it as a stream"
+        }
+    }
+}
+
+extension RequestError.ResponseValidationFailureReason: CustomStringConvertible {
+    /// A few words.
+    public var description: String {
+        switch self {
+        case .missingContentType(let wanted): "it has no content type; wanted is \(wanted.joined(separator: ", "))"
+        case .unacceptableContentType(let wanted, let type):
+            "its content type is \(type.printable); wanted is \(wanted.joined(separator: ", "))"
+                + (MIMEType(type)?.isPage == true ? ". A page of HTML may be that of a captive portal" : "")
+        case .unacceptableStatusCode(let code): "its status is \(code)"
+        case .customValidationFailed(let error): "\(error)"
+        }
+    }
+}
+
+extension RequestError.ResponseSerializationFailureReason: CustomStringConvertible {
+    /// A few words.
+    public var description: String {
+        switch self {
+        case .inputDataNilOrZeroLength: "it is empty"
+        case .inputDataTooLong(let limit): "it has more than \(limit) bytes; raise the limit, or download it"
+        case .stringSerializationFailed(let charset): "it is no text in \(charset.printable)"
+        case .decodingFailed(let error, let type):
+            if let type, MIMEType(type)?.isPage == true {
+                "it is a page of HTML, perhaps that of a captive portal"
+            } else {
+                "it cannot be decoded: \(String(describing: error).printable)"
+            }
+        case .invalidEmptyResponse(let type): "it is empty, which is no \(type)"
+        case .customSerializationFailed(let error): "\(error)"
+        }
+    }
+}
+
+// `localizedDescription` of these errors, also as `any Error`, is their description.
+
+extension RequestError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+
+    /// The description. It needs no import of Foundation.
+    public var localizedDescription: String { description }
+}
+
+extension AuthenticationError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension MissingSession: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension RetryError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension RetryPolicyError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension RetryTargetError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension InvalidRequest: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension StatusFailure: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension AttemptError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
 }

@@ -1,3 +1,5 @@
+public import Dispatch
+public import FoundationEssentials
 import LinuxSupport
 import ReachabilityRetry
 
@@ -134,4 +136,132 @@ public enum RequestState: String, Hashable, Sendable {
 struct UnmadeRequest: Error {
     let error: RequestError
     let request: OutgoingRequest
+}
+
+extension DataRequest {
+    /// Waits for the answer, and reads it as the serializer does.
+    public func response<Serializer: DataResponseSerializerProtocol>(
+        using serializer: Serializer
+    ) async -> DataResponse<Serializer.SerializedObject> {
+        response(await answer(), using: serializer)
+    }
+
+    func response<Serializer: DataResponseSerializerProtocol>(
+        _ answer: Answer,
+        using serializer: Serializer
+    ) -> DataResponse<Serializer.SerializedObject> {
+        let began = ContinuousClock.now
+        let result = answer.read(by: serializer, request)
+        return DataResponse(
+            request: request,
+            response: answer.response,
+            data: answer.data,
+            metrics: answer.metrics,
+            serializationDuration: began.duration(to: .now) / .seconds(1),
+            result: result
+        )
+    }
+
+    /// The body as bytes; an empty one is an error but for HEAD, 204 and 205.
+    public func data() async throws(RequestError) -> Data {
+        try await response(using: DataResponseSerializer()).result.get()
+    }
+
+    /// The body as text.
+    ///
+    /// - Parameter encoding: The character set; nil for that of the answer.
+    public func string(encoding: String.Encoding? = nil) async throws(RequestError) -> String {
+        try await response(using: StringResponseSerializer(encoding: encoding)).result.get()
+    }
+
+    /// The body as a value.
+    ///
+    /// - Parameters:
+    ///   - type: What kind of value.
+    ///   - decoder: Reads it.
+    public func decodable<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        decoder: any DataDecoder = JSONDecoder()
+    ) async throws(RequestError) -> Value {
+        try await response(using: DecodableResponseSerializer<Value>(decoder: decoder)).result.get()
+    }
+}
+
+extension Answer {
+    fileprivate func read<Serializer: DataResponseSerializerProtocol>(
+        by serializer: Serializer,
+        _ request: OutgoingRequest
+    ) -> Result<Serializer.SerializedObject, RequestError> {
+        if let error { return .failure(error) }
+        guard let response, let data else { return .failure(.explicitlyCancelled) }
+        do {
+            return .success(try serializer.serialize(request: request, response: response, data: data))
+        } catch let error as RequestError {
+            return .failure(error)
+        } catch {
+            return .failure(.responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+        }
+    }
+}
+
+/// Handlers, as in Alamofire. With a handler only `cancel()` ends the request before its answer. Handlers are called one after the other in the
+/// order they were added, on the queue they name. By default that is ``Session/handlerQueue``, on which no two handlers run at the same time.
+extension DataRequest {
+    /// Tells the handler what came of it, read as the serializer does.
+    @discardableResult
+    public func response<Serializer: DataResponseSerializerProtocol>(
+        queue: DispatchQueue = Session.handlerQueue,
+        responseSerializer: Serializer,
+        completionHandler: @escaping @Sendable (DataResponse<Serializer.SerializedObject>) -> Void
+    ) -> DataRequest {
+        enqueue { [self] answer in
+            let response = response(answer, using: responseSerializer)
+            await queue.call { completionHandler(response) }
+        }
+        return self
+    }
+
+    /// Tells the handler the bytes.
+    @discardableResult
+    public func responseData(
+        queue: DispatchQueue = Session.handlerQueue,
+        completionHandler: @escaping @Sendable (DataResponse<Data>) -> Void
+    ) -> DataRequest {
+        response(queue: queue, responseSerializer: DataResponseSerializer(), completionHandler: completionHandler)
+    }
+
+    /// Tells the handler the text.
+    @discardableResult
+    public func responseString(
+        queue: DispatchQueue = Session.handlerQueue,
+        encoding: String.Encoding? = nil,
+        completionHandler: @escaping @Sendable (DataResponse<String>) -> Void
+    ) -> DataRequest {
+        let serializer = StringResponseSerializer(encoding: encoding)
+        return response(queue: queue, responseSerializer: serializer, completionHandler: completionHandler)
+    }
+
+    /// Tells the handler the value.
+    @discardableResult
+    public func responseDecodable<Value: Decodable & Sendable>(
+        of type: Value.Type = Value.self,
+        queue: DispatchQueue = Session.handlerQueue,
+        decoder: any DataDecoder = JSONDecoder(),
+        completionHandler: @escaping @Sendable (DataResponse<Value>) -> Void
+    ) -> DataRequest {
+        let serializer = DecodableResponseSerializer<Value>(decoder: decoder)
+        return response(queue: queue, responseSerializer: serializer, completionHandler: completionHandler)
+    }
+}
+
+extension DispatchQueue {
+    /// Calls something, and waits for its end.
+    func call(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            async {
+                body()
+                continuation.resume()
+            }
+        }
+    }
 }

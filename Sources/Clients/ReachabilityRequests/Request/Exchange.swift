@@ -154,3 +154,80 @@ final class Exchange<Value: Sendable>: Sendable {
         return (task, Array(state.waiting.values))
     }
 }
+
+/// How much of a body was handed to the connection: what the server has of it, only its answer tells.
+public struct UploadProgress: Hashable, Sendable {
+    /// How many bytes were handed over. It becomes less where the body is sent again.
+    public internal(set) var completed: Int64
+    /// How many the whole body has; nil where it cannot be read.
+    public let total: Int64?
+    /// Whether nothing is sent until the network is back.
+    public internal(set) var isWaitingForNetwork = false
+}
+
+/// What is handed over of a body.
+typealias UploadWatch = ProgressFeed<UploadProgress>
+
+extension UploadWatch {
+    /// An attempt begins.
+    func begin() {
+        change { progress in
+            progress.completed = 0
+            progress.isWaitingForNetwork = false
+        }
+    }
+
+    func count(_ bytes: Int) { change { $0.completed += Int64(bytes) } }
+
+    /// An answer has begun. A body in memory was handed over as a whole.
+    func end() { change { progress in if progress.completed == 0 { progress.completed = progress.total ?? 0 } } }
+
+    /// Nothing is sent until the network is back.
+    func wait() { change { $0.isWaitingForNetwork = true } }
+}
+
+/// The progress of a request, for any number of watchers.
+final class ProgressFeed<Progress: Hashable & Sendable>: Sendable {
+    private struct State {
+        var progress: Progress
+        var hasChanged = false
+        var watchers: [AsyncStream<Progress>.Continuation] = []
+        var isOver = false
+    }
+
+    private let state: Locked<State>
+
+    init(_ progress: Progress) { state = Locked(State(progress: progress)) }
+
+    /// The progress so far, if there is any, then each change until the end. A slow reader gets the newest alone.
+    var progress: AsyncStream<Progress> {
+        let (progress, watcher) = AsyncStream.makeStream(of: Progress.self, bufferingPolicy: .bufferingNewest(1))
+        let isOver = state.withLock { state in
+            state.watchers.append(watcher)
+            if state.hasChanged { watcher.yield(state.progress) }
+            return state.isOver
+        }
+        if isOver { watcher.finish() }
+        return progress
+    }
+
+    /// Told under the lock, so that it comes in order; nobody is told twice of the same.
+    func change(_ change: (inout Progress) -> Void) {
+        state.withLock { state in
+            let before = state.progress
+            change(&state.progress)
+            guard state.progress != before else { return }
+            state.hasChanged = true
+            for watcher in state.watchers { watcher.yield(state.progress) }
+        }
+    }
+
+    /// It is over.
+    func finish() {
+        let watchers = state.withLock { state in
+            state.isOver = true
+            return state.watchers
+        }
+        for watcher in watchers { watcher.finish() }
+    }
+}

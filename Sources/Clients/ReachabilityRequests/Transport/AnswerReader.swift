@@ -134,3 +134,120 @@ extension ResponseHead {
         )
     }
 }
+
+/// What came of a request before it is read as something.
+struct Answer: Sendable {
+    var response: ResponseHead?
+    var data: Data?
+    /// The body, not read yet, of an answer that is read as it comes.
+    var body: HTTPClientResponse.Body?
+    var metrics = RequestMetrics()
+    var error: RequestError?
+    /// The number of checks that have judged it.
+    var checkCount = 0
+}
+
+/// What was read of an answer.
+struct ReceivedAnswer: Sendable {
+    let head: ResponseHead
+    /// Each redirect, and this answer; how many attempts each took is not known here.
+    let visits: [(url: String, status: Int)]
+    /// When its head was there, since the request was begun.
+    let headTime: Duration
+    var data = Data()
+    /// The body, where it is read later.
+    var body: HTTPClientResponse.Body?
+    /// The number of checks that have judged it.
+    let checkCount: Int
+    /// Why it is not accepted.
+    var refusal: RequestError?
+}
+
+extension Answer {
+    /// - Parameter received: What was read last; nil where nothing was.
+    init(_ received: ReceivedAnswer?, _ attempts: [RetryAttempt], error: RequestError?) {
+        self.init(response: received?.head, data: received?.data, body: received?.body, error: error)
+        metrics.attempts = attempts
+        guard let received else { return }
+        checkCount = received.checkCount
+        metrics.receivedBytes = Int64(received.data.count)
+        metrics.timeToHead = received.headTime
+        // What has ended a hop is an attempt without an error.
+        var counts = Array(repeating: 0, count: received.visits.count)
+        var place = 0
+        for attempt in attempts where place < counts.count {
+            counts[place] += 1
+            if attempt.error == nil { place += 1 }
+        }
+        metrics.hops = zip(received.visits, counts).map { visit, count in
+            RequestMetrics.Hop(url: visit.url, statusCode: visit.status, attempts: count)
+        }
+    }
+}
+
+extension OutgoingRequest {
+    /// As the client wants it. Only bytes in memory are in it; other bodies are made for each attempt.
+    var clientRequest: HTTPClientRequest {
+        var request = HTTPClientRequest(url: url)
+        request.method = .init(rawValue: method.rawValue)
+        for header in headers { request.headers.add(name: header.name, value: header.value) }
+        if case .bytes(let bytes) = body { request.body = .bytes(ByteBuffer(bytes: bytes)) }
+        return request
+    }
+}
+
+extension RequestBody {
+    /// Makes the body for an attempt; nil where it is in memory.
+    ///
+    /// - Parameter watch: Told what is handed over.
+    func maker(_ watch: UploadWatch?) -> (@Sendable () throws -> HTTPClientRequest.Body)? {
+        switch self {
+        case .bytes: nil
+        case .file(let path):
+            {
+                let length = try FilePart.length(of: path)
+                return .stream(BodyPieces([.file(path, length: length)], watch), length: .known(length))
+            }
+        case .multipart(let form):
+            { .stream(BodyPieces(form.pieces, watch), length: .known(form.contentLength)) }
+        }
+    }
+}
+
+/// A body in pieces of 64 KiB at most, whose files are opened when it is their turn.
+struct BodyPieces: AsyncSequence, Sendable {
+    private let pieces: [MultipartFormData.Content]
+    private let watch: UploadWatch?
+
+    init(_ pieces: [MultipartFormData.Content], _ watch: UploadWatch?) { (self.pieces, self.watch) = (pieces, watch) }
+
+    func makeAsyncIterator() -> Iterator { Iterator(rest: pieces[...], watch) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate var rest: ArraySlice<MultipartFormData.Content>
+        private var file: FilePart?
+        private let watch: UploadWatch?
+
+        fileprivate init(rest: ArraySlice<MultipartFormData.Content>, _ watch: UploadWatch?) {
+            (self.rest, self.watch) = (rest, watch)
+        }
+
+        mutating func next() async throws -> ByteBuffer? {
+            guard let bytes = try nextBytes() else { return nil }
+            watch?.count(bytes.count)
+            return ByteBuffer(bytes: bytes)
+        }
+
+        private mutating func nextBytes() throws -> [UInt8]? {
+            while true {
+                if let bytes = try file?.next() { return bytes }
+                file = nil
+                switch rest.popFirst() {
+                case nil: return nil
+                case .bytes(let bytes): return bytes
+                case .file(let path, let length): file = try FilePart(path, length: length)
+                }
+            }
+        }
+    }
+}

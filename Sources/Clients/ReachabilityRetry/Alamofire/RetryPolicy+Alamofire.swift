@@ -1,3 +1,5 @@
+import LinuxSupport
+
 /// Alamofire's shape of a policy: its numbers make a policy of ours, which then keeps its own rules.
 ///
 /// | Retry | 1 | 2 | 3 | 4 |
@@ -75,5 +77,106 @@ extension RetryPolicy: RequestInterceptor {
         let decision = RetryDecision(after: situation, of: target, by: self) { .random(in: 0..<1) }
         guard case .retry(_, let pause, _) = decision else { return .doNotRetry }
         return pause.map { .retryWithDelay($0) } ?? .retry
+    }
+}
+
+/// ``RetryPolicy`` with Alamofire's numbers for lost connections alone (``RetryableError/isConnectionLost``), as Alamofire's class of this
+/// name retries after `URLError.networkConnectionLost` alone: not after a time limit, and not where no connection was made.
+public struct ConnectionLostRetryPolicy: RequestInterceptor {
+    private let policy: RetryPolicy
+
+    /// - Throws: ``RetryPolicyError`` when the limit or the scale is negative or the base less than 2.
+    public init(
+        retryLimit: Int = RetryPolicy.defaultRetryLimit,
+        exponentialBackoffBase base: Int = RetryPolicy.defaultExponentialBackoffBase,
+        exponentialBackoffScale scale: Duration = RetryPolicy.defaultExponentialBackoffScale,
+        retryableMethods methods: Set<RequestMethod> = RetryPolicy.defaultRetryableMethods
+    ) throws(RetryPolicyError) {
+        policy = try RetryPolicy(
+            retryLimit: retryLimit,
+            exponentialBackoffBase: base,
+            exponentialBackoffScale: scale,
+            retryableMethods: methods,
+            retryableStatuses: []
+        )
+    }
+
+    /// What ``RetryPolicy`` says, where the connection was lost.
+    public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
+        guard (error as? any RetryableError)?.isConnectionLost == true else { return .doNotRetry }
+        return await policy.retry(request, dueTo: error)
+    }
+}
+
+/// Waits for the network when a request fails offline, and retries when it is back in time, as Alamofire's class of this name,
+/// which does not exist on Linux.
+///
+/// What is offline is asked of the monitor: error codes on Linux do not tell. A request that was answered is not retried, whatever the
+/// monitor says. Unlike there, a request that may have been processed is retried only if its method is idempotent or it has an
+/// idempotency key; so is one whose error does not tell.
+public final class OfflineRetrier: RequestInterceptor {
+    /// Whether a failure means offline, by its error and by what the monitor says right after.
+    public typealias OfflineCheck = @Sendable (_ error: any Error, _ verdict: RetryVerdict) -> Bool
+
+    /// The monitor says "not reachable", whatever the error; of a name that is not resolved that is not enough.
+    public static let defaultIsOfflineError: OfflineCheck = { _, verdict in verdict.isOffline }
+
+    /// Five seconds.
+    public static let defaultWait = Duration.seconds(5)
+
+    private let maximumWait: Duration
+    private let host: String?
+    private let isOfflineError: OfflineCheck
+    private let verdicts: any VerdictSource
+    private let timeline: Timeline
+
+    /// - Parameters:
+    ///   - host: Whose reachability is waited for; nil for the network at large.
+    ///   - maximumWait: How long to wait for it.
+    ///   - verdicts: Who says whether it is reachable. The default is the kernel.
+    ///   - clock: What measures the wait.
+    ///   - isOfflineError: Whether a failure means offline; false leaves it to the next retrier.
+    /// - Throws: ``RetryPolicyError`` when the wait is negative.
+    public init(
+        host: String? = nil,
+        maximumWait: Duration = defaultWait,
+        verdicts: any VerdictSource = MonitoredVerdicts(),
+        clock: some Clock<Duration> = ContinuousClock(),
+        isOfflineError: @escaping OfflineCheck = defaultIsOfflineError
+    ) throws(RetryPolicyError) {
+        try RetryPolicyError.check(maximumWait, "the longest wait for the network")
+        self.host = host
+        self.maximumWait = maximumWait
+        self.verdicts = verdicts
+        self.isOfflineError = isOfflineError
+        timeline = Timeline(clock)
+    }
+
+    /// Retry when the network is back within the wait; else the next retrier is asked, and the error stays what it is.
+    public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
+        let isRepeatable = request.request.method.isIdempotent || request.hasIdempotencyKey
+        let stage = request.stage ?? .mayHaveBeenProcessed
+        guard stage.isOfNetwork, stage.maySendAgain(isRepeatable: isRepeatable) else { return .doNotRetry }
+        let (news, listener) = AsyncStream.makeStream(of: RetryVerdict.self, bufferingPolicy: .bufferingNewest(1))
+        let watch = verdicts.watch(host) { listener.yield($0) }
+        defer { withExtendedLifetime(watch) {} }
+        let asked = watch.ask()
+        guard isOfflineError(error, asked) else { return .doNotRetry }
+        let end = timeline.now + maximumWait
+        return await withTaskGroup(of: RetryResult.self) { group in
+            group.addTask { [timeline] in
+                try? await timeline.sleep(until: end)
+                return .doNotRetry
+            }
+            group.addTask {
+                for await verdict in news
+                where verdict.status == .reachable && verdict.generation >= asked.generation {
+                    return .retry
+                }
+                return .doNotRetry
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .doNotRetry
+        }
     }
 }

@@ -1,3 +1,5 @@
+import LinuxSupport
+
 /// The properties of work on which its retries depend: the host, and whether a repetition does harm.
 public struct RetryTarget: Hashable, Sendable {
     /// The host, by name or address, in lower case; nil for the network at large. Budgets and the limits of release are per host.
@@ -84,4 +86,35 @@ public struct RetryPriority: RawRepresentable, Comparable, Hashable, Sendable, E
 
     /// Whether one is retried after the other.
     public static func < (one: RetryPriority, other: RetryPriority) -> Bool { one.rawValue < other.rawValue }
+}
+
+/// The error of a target whose host is invalid.
+public enum RetryTargetError: Error, Hashable, Sendable {
+    /// The text is neither a host name nor an address, for example a URL or an empty text, or it cannot be encoded for the name service (IDNA,
+    /// RFC 5891).
+    case invalidHost(String)
+
+    /// A link-local IPv6 address needs an interface.
+    case zoneRequired(String)
+
+    static func check(_ host: String) throws(RetryTargetError) {
+        do throws(HostError) {
+            try HostError.check(host)
+        } catch {
+            switch error {
+            case .invalid(let text): throw .invalidHost(text)
+            case .zoneRequired(let text): throw .zoneRequired(text)
+            }
+        }
+    }
+}
+
+extension RetryTargetError: CustomStringConvertible {
+    /// One sentence: what is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .invalidHost(let text): HostError.invalid(text).description
+        case .zoneRequired(let text): HostError.zoneRequired(text).description
+        }
+    }
 }

@@ -1,0 +1,365 @@
+public import FoundationEssentials
+
+extension URLEncodedFormEncoder {
+    /// How the name of an element of an array is made.
+    public enum ArrayEncoding: Sendable {
+        /// `key[]`
+        case brackets
+        /// `key`
+        case noBrackets
+        /// `key[0]`
+        case indexInBrackets
+        /// By a closure, of the name of the array and the place in it.
+        case custom(@Sendable (_ key: String, _ index: Int) -> String)
+
+        func encode(_ key: String, atIndex index: Int) -> String {
+            switch self {
+            case .brackets: "\(key)[]"
+            case .noBrackets: key
+            case .indexInBrackets: "\(key)[\(index)]"
+            case .custom(let encode): encode(key, index)
+            }
+        }
+    }
+
+    /// How a truth value is written.
+    public enum BoolEncoding: Hashable, Sendable {
+        /// `1` and `0`
+        case numeric
+        /// `true` and `false`
+        case literal
+
+        func encode(_ value: Bool) -> String {
+            switch self {
+            case .numeric: value ? "1" : "0"
+            case .literal: String(value)
+            }
+        }
+    }
+
+    /// How bytes are written.
+    public enum DataEncoding: Sendable {
+        /// As the type does: an array of numbers.
+        case deferredToData
+        /// Base64 (RFC 4648, section 4).
+        case base64
+        /// By a closure.
+        case custom(@Sendable (Data) throws -> String)
+
+        /// Nil leaves it to the type.
+        func encode(_ data: Data) throws -> String? {
+            switch self {
+            case .deferredToData: nil
+            case .base64: data.base64EncodedString()
+            case .custom(let encode): try encode(data)
+            }
+        }
+    }
+
+    /// How a point in time is written.
+    public enum DateEncoding: Sendable {
+        /// As the type does: seconds since 2001.
+        case deferredToDate
+        /// Seconds since 1970.
+        case secondsSince1970
+        /// Milliseconds since 1970.
+        case millisecondsSince1970
+        /// `1970-01-01T00:00:00Z` (ISO 8601), to the second.
+        case iso8601
+        /// By a closure.
+        case custom(@Sendable (Date) throws -> String)
+
+        /// Nil leaves it to the type.
+        func encode(_ date: Date) throws -> String? {
+            switch self {
+            case .deferredToDate: nil
+            case .secondsSince1970: String(date.timeIntervalSince1970)
+            case .millisecondsSince1970: String(date.timeIntervalSince1970 * 1000)
+            case .iso8601: date.formatted(.iso8601)
+            case .custom(let encode): try encode(date)
+            }
+        }
+    }
+
+    /// How the name of a part of a part is made, behind the name of the whole.
+    public enum KeyPathEncoding: Sendable {
+        /// `parent[child]`
+        case brackets
+        /// `parent.child`
+        case dots
+        /// By a closure, of the child.
+        case custom(@Sendable (_ subkey: String) -> String)
+
+        func encode(_ key: String) -> String {
+            switch self {
+            case .brackets: "[\(key)]"
+            case .dots: ".\(key)"
+            case .custom(let encode): encode(key)
+            }
+        }
+    }
+
+    /// How an absent value is written.
+    public enum NilEncoding: Sendable {
+        /// Not at all.
+        case dropKey
+        /// `key=`
+        case dropValue
+        /// `key=null`
+        case null
+        /// By a closure; nil for not at all.
+        case custom(@Sendable () -> String?)
+
+        func encode() -> String? {
+            switch self {
+            case .dropKey: nil
+            case .dropValue: ""
+            case .null: "null"
+            case .custom(let encode): encode()
+            }
+        }
+    }
+
+    /// How a blank is written.
+    public enum SpaceEncoding: Hashable, Sendable {
+        /// `%20`
+        case percentEscaped
+        /// `+`
+        case plusReplaced
+    }
+
+    /// How a name is written.
+    public enum KeyEncoding: Sendable {
+        /// As it is.
+        case useDefaultKeys
+        /// `oneTwoThree` as `one_two_three`.
+        case convertToSnakeCase
+        /// `oneTwoThree` as `one-two-three`.
+        case convertToKebabCase
+        /// With its first letter as a capital.
+        case capitalized
+        /// In capitals.
+        case uppercased
+        /// In small letters.
+        case lowercased
+        /// By a closure.
+        case custom(@Sendable (String) -> String)
+
+        func encode(_ key: String) -> String {
+            switch self {
+            case .useDefaultKeys: key
+            case .convertToSnakeCase: Self.separate(key, with: "_")
+            case .convertToKebabCase: Self.separate(key, with: "-")
+            case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
+            case .uppercased: key.uppercased()
+            case .lowercased: key.lowercased()
+            case .custom(let encode): encode(key)
+            }
+        }
+
+        /// A word begins with a capital that follows a small letter, and with the last one of several that a small letter follows:
+        /// `myURLProperty` has three.
+        private static func separate(_ key: String, with separator: String) -> String {
+            let letters = Array(key)
+            var text = ""
+            for (index, letter) in letters.enumerated() {
+                let isLast = index + 1 < letters.count && letters[index + 1].isLowercase
+                if index > 0, letter.isUppercase, letters[index - 1].isUppercase ? isLast : true { text += separator }
+                text += letter.lowercased()
+            }
+            return text
+        }
+    }
+}
+
+/// A value while it is taken apart.
+final class FormNode {
+    enum Content {
+        case none
+        case text(String)
+        case array([FormNode])
+        case object([(key: String, node: FormNode)])
+    }
+
+    var content = Content.none
+
+    /// The part of this name; made where it is not there.
+    func part(_ key: String) -> FormNode {
+        var parts: [(key: String, node: FormNode)] = []
+        if case .object(let known) = content { parts = known }
+        if let known = parts.first(where: { $0.key == key }) { return known.node }
+        let node = FormNode()
+        content = .object(parts + [(key, node)])
+        return node
+    }
+
+    /// Another element at the end.
+    func element() -> FormNode {
+        let node = FormNode()
+        if case .array(let elements) = content { content = .array(elements + [node]) } else { content = .array([node]) }
+        return node
+    }
+
+    var count: Int { if case .array(let elements) = content { elements.count } else { 0 } }
+
+    func encode(_ value: some Encodable, at path: [any CodingKey], _ options: URLEncodedFormEncoder) throws {
+        switch value {
+        case let value as Bool: content = .text(options.boolEncoding.encode(value))
+        case let value as String: content = .text(value)
+        case let value as any BinaryInteger: content = .text("\(value)")
+        case let value as Double: content = .text("\(value)")
+        case let value as Float: content = .text("\(value)")
+        case let value as Decimal: content = .text("\(value)")
+        case let value as URL: content = .text(value.absoluteString)
+        default:
+            if let text = try Self.text(of: value, options) {
+                content = .text(text)
+            } else {
+                try value.encode(to: FormNodeEncoder(codingPath: path, node: self, options: options))
+            }
+        }
+    }
+
+    /// Nil where it is left to the type.
+    private static func text(of value: any Encodable, _ options: URLEncodedFormEncoder) throws -> String? {
+        if let date = value as? Date { return try options.dateEncoding.encode(date) }
+        if let data = value as? Data { return try options.dataEncoding.encode(data) }
+        return nil
+    }
+
+    func encodeNil(_ options: URLEncodedFormEncoder) {
+        if let text = options.nilEncoding.encode() { content = .text(text) }
+    }
+}
+
+struct FormNodeEncoder: Encoder {
+    let codingPath: [any CodingKey]
+    let node: FormNode
+    let options: URLEncodedFormEncoder
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        if case .none = node.content { node.content = .object([]) }
+        return KeyedEncodingContainer(FormParts<Key>(codingPath: codingPath, node: node, options: options))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        if case .none = node.content { node.content = .array([]) }
+        return FormElements(codingPath: codingPath, node: node, options: options)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+}
+
+extension FormNodeEncoder: SingleValueEncodingContainer {
+    func encodeNil() { node.encodeNil(options) }
+    func encode(_ value: some Encodable) throws { try node.encode(value, at: codingPath, options) }
+}
+
+private struct FormElements: UnkeyedEncodingContainer {
+    let codingPath: [any CodingKey]
+    let node: FormNode
+    let options: URLEncodedFormEncoder
+    var count: Int { node.count }
+
+    func encodeNil() { node.element().encodeNil(options) }
+    func encode(_ value: some Encodable) throws { try node.element().encode(value, at: codingPath, options) }
+
+    func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        FormNodeEncoder(codingPath: codingPath, node: node.element(), options: options).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        FormNodeEncoder(codingPath: codingPath, node: node.element(), options: options).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder {
+        FormNodeEncoder(codingPath: codingPath, node: node.element(), options: options)
+    }
+}
+
+/// The named parts of a value. What is left out where it is nil, in compiled code, is asked about here: it may be wanted in the text.
+struct FormParts<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let codingPath: [any CodingKey]
+    let node: FormNode
+    let options: URLEncodedFormEncoder
+
+    func encodeNil(forKey key: Key) { node.part(key.stringValue).encodeNil(options) }
+
+    func encode(_ value: some Encodable, forKey key: Key) throws {
+        try node.part(key.stringValue).encode(value, at: codingPath + [key], options)
+    }
+
+    private func encodeAny(_ value: (some Encodable)?, _ key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeAny(value, key) }
+    func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws { try encodeAny(value, key) }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type,
+        forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        encoder(for: key.stringValue).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        encoder(for: key.stringValue).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { encoder(for: "super") }
+    func superEncoder(forKey key: Key) -> any Encoder { encoder(for: key.stringValue) }
+
+    private func encoder(for key: String) -> FormNodeEncoder {
+        FormNodeEncoder(codingPath: codingPath, node: node.part(key), options: options)
+    }
+}
+
+/// Percent-encoding of names and values in a query or a form (RFC 3986, sections 2.1 and 3.4).
+enum QueryEscaping {
+    /// Unreserved characters, and `/` and `?`, which may stand in a query (RFC 3986, section 3.4).
+    static let allowed = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?".unicodeScalars
+    )
+    private static let digits = Array("0123456789ABCDEF".unicodeScalars)
+
+    static func escape(_ text: String, allowed: Set<Unicode.Scalar> = allowed) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if allowed.contains(scalar) {
+                result.append(scalar)
+                continue
+            }
+            for byte in String(scalar).utf8 {
+                result.append("%")
+                result.append(digits[Int(byte >> 4)])
+                result.append(digits[Int(byte & 15)])
+            }
+        }
+        return String(result)
+    }
+
+    /// The URL with more in its query, in front of its fragment.
+    static func append(_ query: String, to url: String) -> String {
+        guard !query.isEmpty else { return url }
+        let hash = url.unicodeScalars.firstIndex(of: "#") ?? url.endIndex
+        let (front, fragment) = (url[..<hash], url[hash...])
+        guard let mark = front.unicodeScalars.firstIndex(of: "?") else { return front + "?" + query + fragment }
+        let old = front[front.unicodeScalars.index(after: mark)...]
+        return front + (old.isEmpty || old.hasSuffix("&") ? "" : "&") + query + fragment
+    }
+}
